@@ -1,0 +1,1 @@
+"""Kuma's targetRef matcher: what every proxy resolves to. Imports the model only."""

@@ -1,0 +1,92 @@
+"""Resources: what a control plane stores, whichever form the manifest had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from kumamigrate.source.text import FieldPath
+
+Spec = Mapping[str, Any]
+"""Plain JSON: dict, list, str, int, float, bool, None. Never changed in place."""
+
+MESH = "kuma.io/mesh"
+ZONE = "kuma.io/zone"
+ORIGIN = "kuma.io/origin"
+ENV = "kuma.io/env"
+DISPLAY_NAME = "kuma.io/display-name"
+NAMESPACE = "k8s.kuma.io/namespace"
+ROLE = "kuma.io/policy-role"
+EFFECT = "kuma.io/effect"
+PROXY_TYPE = "kuma.io/proxy-type"
+SERVICE = "kuma.io/service"
+
+
+class Form(StrEnum):
+    """How the manifest was written; decided for each document."""
+
+    KUBERNETES = "kubernetes"
+    UNIVERSAL = "universal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where a resource stands. `item` is its path inside the document (`kind: List`)."""
+
+    path: str
+    document: int
+    item: FieldPath = ()
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One resource. `labels` are what the state says they are: see `model.labels`.
+
+    `spec` is the content without identity: `.spec`, or, for Universal types that have none
+    (Mesh, Dataplane, old policies), the top-level fields that are not identity.
+    `spec_path` leads from the resource's own root to it, for finding lines.
+    `body` is the whole manifest. `made_up` marks witnesses. `templated` means that some value
+    inside comes from a template and is unknown.
+    """
+
+    type: str
+    mesh: str
+    name: str
+    namespace: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    spec: Spec = field(default_factory=dict)
+    form: Form = Form.UNIVERSAL
+    created: str = ""
+    where: Where | None = None
+    spec_path: FieldPath = ()
+    body: Mapping[str, Any] = field(default_factory=dict)
+    made_up: bool = False
+    templated: bool = False
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What two resources of one store may not share: type, mesh, namespace, name."""
+        return (self.type, self.mesh, self.namespace, self.name)
+
+    @property
+    def display_name(self) -> str:
+        """The name policies refer to (matcher.md (b))."""
+        return self.labels.get(DISPLAY_NAME) or self.name
+
+    @property
+    def zone(self) -> str:
+        """The zone label, empty when there is none."""
+        return self.labels.get(ZONE, "")
+
+    @property
+    def namespace_label(self) -> str:
+        """The namespace label, which matching reads; not `metadata.namespace`."""
+        return self.labels.get(NAMESPACE, "")
+
+    def with_labels(self, labels: Mapping[str, str]) -> Resource:
+        """Return the same resource with other labels."""
+        return replace(self, labels=dict(labels))

@@ -1,0 +1,75 @@
+"""States: all that one run of the matcher or the prover may read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.source.text import Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What a control plane adds to resources that come from Git.
+
+    `mode` is "zone" or "global". `mesh_services` is the mode of `Mesh.meshServices` to assume
+    for a mesh whose Mesh resource is not in the state; None means unknown.
+    """
+
+    mode: str = "zone"
+    zone: str = "default"
+    system_namespace: str = "kuma-system"
+    mesh_services: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """Resources as one control plane would store them, labels computed, in file order.
+
+    `unread` holds what could not be read and may hide resources: no verdict about a mesh is
+    "equivalent" while it is not empty. `complete` says that nothing outside exists (an
+    inventory, a golden).
+    """
+
+    release: str
+    environment: Environment = field(default_factory=Environment)
+    resources: tuple[Resource, ...] = ()
+    unread: tuple[Refusal, ...] = ()
+    complete: bool = False
+
+    def of_type(self, *types: str) -> Iterator[Resource]:
+        """Yield the resources of some types, in file order."""
+        return (r for r in self.resources if r.type in types)
+
+    def meshes(self) -> tuple[str, ...]:
+        """Return the names of all meshes that some resource belongs to, sorted."""
+        names = {r.mesh for r in self.resources if r.mesh}
+        names |= {r.name for r in self.resources if r.type == "Mesh"}
+        return tuple(sorted(names))
+
+    def mesh(self, name: str) -> State:
+        """Return the part of the state that concerns one mesh: its resources and global ones."""
+        kept = tuple(
+            r for r in self.resources if r.mesh in (name, "") and (r.type != "Mesh" or r.name == name)
+        )
+        return State(
+            release=self.release,
+            environment=self.environment,
+            resources=kept,
+            unread=self.unread,
+            complete=self.complete,
+        )
+
+
+def mesh_services_mode(state: State, mesh: str) -> str | None:
+    """Return the mode of `Mesh.meshServices`: as the Mesh says, else as assumed, else None.
+
+    A Mesh without the field means "Disabled" (product.md §1 law 1).
+    """
+    for resource in state.of_type("Mesh"):
+        if resource.name == mesh:
+            services = resource.spec.get("meshServices")
+            mode = services.get("mode") if isinstance(services, Mapping) else None
+            return str(mode) if mode else "Disabled"
+    return state.environment.mesh_services

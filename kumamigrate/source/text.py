@@ -1,0 +1,91 @@
+"""Source files and places in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kumamigrate.source.node import Node
+
+FieldPath = tuple[str | int, ...]
+"""Keys and indexes from the root of a document: `("spec", "to", 0, "targetRef")`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of code-point offsets in `SourceFile.text`."""
+
+    start: int
+    end: int
+
+
+class Reason(StrEnum):
+    """Why something is left alone. The value is the word shown in reports."""
+
+    UNDECODABLE = "undecodable"
+    UNPARSABLE = "unparsable"
+    DUPLICATE_KEY = "duplicate-key"
+    ALIAS = "alias"
+    TEMPLATE = "template"
+    TOO_DEEP = "too-deep"
+    TOO_LARGE = "too-large"
+    NOT_AT_ROOT = "not-at-root"
+    ONE_DOCUMENT = "one-document"
+    UNREADABLE = "unreadable"
+    OUTSIDE_ROOT = "outside-root"
+    COMMENT = "comment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Something the tool will not read or will not touch, as a value.
+
+    `line` and `column` count from 1; 0 means the whole file. `detail` says what is wrong,
+    `advice` what the user can do. `hides` is true where content went unread that may hold
+    Kuma resources: such a refusal bars the verdict "equivalent".
+    """
+
+    path: str
+    line: int
+    column: int
+    reason: Reason
+    detail: str
+    advice: str = ""
+    hides: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One YAML document of a file. `root` is None when it is empty or was refused."""
+
+    path: str
+    index: int
+    span: Span
+    root: Node | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """The text of one file and what was read from it.
+
+    `text` is the decoded content without byte order mark, line ends untouched;
+    `bom` says whether the bytes began with one. `path` is relative to the root, with `/`.
+    """
+
+    path: str
+    text: str
+    bom: bool = False
+    documents: tuple[Document, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    line_starts: tuple[int, ...] = field(default=(0,), repr=False)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return line and column, both from 1, of a code-point offset."""
+        from bisect import bisect_right
+
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def render(self) -> bytes:
+        """Return the exact bytes of the file."""
+        return (b"\xef\xbb\xbf" if self.bom else b"") + self.text.encode("utf-8")

@@ -1,0 +1,44 @@
+"""Values a document shall have afterwards: plain JSON in which parts of the old text may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Union
+
+from kumamigrate.source.text import Document, FieldPath
+
+Value = Union[None, bool, int, float, str, "Moved", Mapping[str, "Value"], Sequence["Value"]]
+
+
+class Unchanged:
+    """The type of `UNCHANGED`."""
+
+
+UNCHANGED = Unchanged()
+"""Marks a `Moved` whose value stays what it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What stood at `path` in the old document, text and comments included.
+
+    With `value` given, that text is edited to say `value`.
+    """
+
+    path: FieldPath
+    value: Value | Unchanged = UNCHANGED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """What one resource of a document shall become.
+
+    `item` is the path of the resource inside its document: `()` for the whole document,
+    `("items", 3)` inside a `kind: List`. `values` holds the new resources in order: the first
+    is the old text edited, the others are written right behind it; none removes it.
+    """
+
+    document: Document
+    item: FieldPath = ()
+    values: tuple[Value, ...]
