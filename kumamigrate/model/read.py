@@ -1,0 +1,131 @@
+"""Documents become resources, whichever form the manifest has (product.md §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
+from kumamigrate.model.resource import MESH, Form, Resource, Where
+from kumamigrate.source.node import Node, json_value, node_at, walk
+from kumamigrate.source.text import Document, FieldPath, SourceFile
+
+KUMA_GROUP = "kuma.io/"
+GATEWAY_GROUP = "gateway.networking.k8s.io/"
+FLAGGER_GROUP = "flagger.app/"
+_UNIVERSAL_IDENTITY = ("type", "mesh", "name", "labels", "creationTime", "modificationTime", "kri")
+
+
+def read_resources(file: SourceFile) -> tuple[Resource, ...]:
+    """Return the resources of a file in text order, lists taken apart.
+
+    Labels are as written: `model.labels` computes what a control plane makes of them.
+    Documents that hold nothing Kuma or a rule reads give nothing.
+    """
+    return tuple(
+        resource
+        for document in file.documents
+        if document.root is not None
+        for resource in _read_document(file, document, document.root)
+    )
+
+
+def _read_document(file: SourceFile, document: Document, root: Node) -> Iterator[Resource]:
+    body = json_value(root)
+    if not isinstance(body, dict):
+        return
+    for item, manifest in _manifests(body, ()):
+        node = node_at(root, item)
+        if node is None:
+            continue
+        line, _ = file.position(node.start)
+        where = Where(path=file.path, document=document.index, item=item, line=line)
+        resource = _kubernetes(manifest, where) or _universal(manifest, where)
+        if resource is not None:
+            yield _mark_templates(resource, node)
+
+
+def _manifests(
+    body: Mapping[str, Any], item: FieldPath
+) -> Iterator[tuple[FieldPath, Mapping[str, Any]]]:
+    items = body.get("items")
+    if isinstance(items, list) and str(body.get("kind", "List")).endswith("List"):
+        for index, inner in enumerate(items):
+            if isinstance(inner, dict):
+                yield from _manifests(inner, (*item, "items", index))
+    else:
+        yield item, body
+
+
+def _kubernetes(body: Mapping[str, Any], where: Where) -> Resource | None:
+    api, kind = body.get("apiVersion"), body.get("kind")
+    if not isinstance(api, str) or not isinstance(kind, str):
+        return None
+    if not (api.startswith((KUMA_GROUP, GATEWAY_GROUP, FLAGGER_GROUP)) or kind in KUBERNETES):
+        return None
+    metadata = _mapping(body.get("metadata"))
+    labels, annotations = _strings(metadata.get("labels")), _strings(metadata.get("annotations"))
+    kuma = api.startswith(KUMA_GROUP)
+    old_field = body.get("mesh")
+    written = labels.get(MESH) or annotations.get(MESH) or (old_field if kuma else None)
+    scoped = kuma and kind not in GLOBAL_SCOPED
+    has_spec = isinstance(body.get("spec"), dict)
+    return Resource(
+        type=kind,
+        mesh=str(written or "default") if scoped else "",
+        name=_text(metadata.get("name")),
+        namespace=_text(metadata.get("namespace")),
+        labels=labels,
+        annotations=annotations,
+        spec=body["spec"] if has_spec else {},
+        form=Form.KUBERNETES,
+        created=_text(metadata.get("creationTimestamp")),
+        where=where,
+        spec_path=("spec",),
+        body=body,
+    )
+
+
+def _universal(body: Mapping[str, Any], where: Where) -> Resource | None:
+    type_, name = body.get("type"), body.get("name")
+    if not isinstance(type_, str) or not isinstance(name, str) or "apiVersion" in body:
+        return None
+    known = type_ in MESH_SCOPED or type_ in GLOBAL_SCOPED
+    if not known and not (type_[:1].isupper() and type_.isalnum() and "mesh" in body):
+        return None
+    scoped = type_ not in GLOBAL_SCOPED
+    has_spec = isinstance(body.get("spec"), dict)
+    rest = {key: value for key, value in body.items() if key not in _UNIVERSAL_IDENTITY}
+    return Resource(
+        type=type_,
+        mesh=_text(body.get("mesh") or "default") if scoped else "",
+        name=name,
+        labels=_strings(body.get("labels")),
+        spec=body["spec"] if has_spec else rest,
+        form=Form.UNIVERSAL,
+        created=_text(body.get("creationTime")),
+        where=where,
+        spec_path=("spec",) if has_spec else (),
+        body=body,
+    )
+
+
+def _mark_templates(resource: Resource, node: Node) -> Resource:
+    from dataclasses import replace
+
+    templated = any(inner.templated for _, inner in walk(node))
+    return replace(resource, templated=True) if templated else resource
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _strings(value: Any) -> dict[str, str]:
+    return {str(key): _text(inner) for key, inner in _mapping(value).items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)

@@ -1,0 +1,52 @@
+"""Changes: what a rule wants to write, as values that stand or fall together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kumamigrate.model.resource import Where
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.source.value import Value
+
+
+class Rollout(StrEnum):
+    """When a change may be deployed relative to the upgrade of the control plane."""
+
+    NOW = "now"
+    WITH_UPGRADE = "with-upgrade"
+    AFTER_UPGRADE = "after-upgrade"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceEdit:
+    """What one resource shall become: its manifests in order, none to remove it.
+
+    The first manifest is the old text edited, further ones follow it as own documents. Parts
+    of the old text stand in them as `source.value.Moved`.
+    """
+
+    where: Where
+    manifests: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Edits that are right only together, with the findings they settle.
+
+    Changes of one `group` (a policy type in a mesh, say) are first proven together; if that
+    fails each is tried alone.
+    """
+
+    rule: str
+    mesh: str
+    edits: tuple[ResourceEdit, ...]
+    findings: tuple[Finding, ...]
+    group: str = ""
+    rollout: Rollout = Rollout.NOW
+    steps: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, tuple[Where, ...]]:
+        """What identifies a change across passes, so that a held one is not tried again."""
+        return (self.rule, tuple(edit.where for edit in self.edits))

@@ -1,0 +1,64 @@
+"""A rewrite rule, as read from `rules/<id>.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.rewrite.finding import Danger, Safety
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selector:
+    """Which fields of which resources a declarative rule hits.
+
+    `field` is a path in which `[]` stands for every item of a list. `where` and `unless` are
+    tested on the value found: a plain value means equality, a list membership, `{present: x}`
+    and `{absent: x}` the presence of a key. For a mapping they are tested key by key.
+    """
+
+    types: tuple[str, ...]
+    field: str
+    where: Mapping[str, Any]
+    unless: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One literal step at the field found: `set`, `rename`, `remove`, `move` or `map`."""
+
+    verb: str
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule. Releases are names such as "2.11"; empty means "never" or "always there".
+
+    `since`: first release that accepts the new form. `required`: first release that refuses or
+    ignores the old one. `warned`: first release that warns. `claims`: what is proved before
+    writing. `after`: rules that must have run before. `upgrade`: written together with the
+    upgrade of the control plane, not before. `covers`: row ids of the catalogue.
+    """
+
+    id: str
+    title: str
+    why: str
+    source: tuple[str, ...]
+    since: str = ""
+    warned: str = ""
+    required: str = ""
+    safety: Safety
+    danger: Danger
+    claims: tuple[str, ...] = ("live",)
+    after: tuple[str, ...] = ()
+    upgrade: bool = False
+    covers: tuple[str, ...] = ()
+    traps: tuple[str, ...] = ()
+    proved: str = ""
+    message: str = ""
+    action: str = ""
+    select: Selector | None = None
+    steps: tuple[Step, ...] = ()
+    example: tuple[str, str] = ("", "")
