@@ -13,13 +13,14 @@ from kumamigrate.rewrite.finding import Danger, Safety
 class Selector:
     """Which fields of which resources a declarative rule hits.
 
-    `field` is a path in which `[]` stands for every item of a list. `where` and `unless` are
-    tested on the value found: a plain value means equality, a list membership, `{present: x}`
-    and `{absent: x}` the presence of a key. For a mapping they are tested key by key.
+    `fields` are paths inside the spec, such as `to[].targetRef`; `[]` stands for every item of
+    a list. `where` and `unless` test the mapping found, key by key: a plain value means
+    equality, a list membership, true and false whether the key is there. For anything but a
+    mapping the one key `value` tests the value itself.
     """
 
     types: tuple[str, ...]
-    field: str
+    fields: tuple[str, ...]
     where: Mapping[str, Any]
     unless: Mapping[str, Any]
 

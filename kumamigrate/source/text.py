@@ -25,6 +25,7 @@ class Reason(StrEnum):
     UNDECODABLE = "undecodable"
     UNPARSABLE = "unparsable"
     DUPLICATE_KEY = "duplicate-key"
+    DUPLICATE_IDENTITY = "duplicate-identity"
     ALIAS = "alias"
     TEMPLATE = "template"
     TOO_DEEP = "too-deep"
@@ -42,7 +43,8 @@ class Refusal:
 
     `line` and `column` count from 1; 0 means the whole file. `detail` says what is wrong,
     `advice` what the user can do. `hides` is true where content went unread that may hold
-    Kuma resources: such a refusal bars the verdict "equivalent".
+    Kuma resources: such a refusal bars the verdict "equivalent" for the mesh named in `mesh`,
+    or for every mesh when that is empty.
     """
 
     path: str
@@ -52,6 +54,7 @@ class Refusal:
     detail: str
     advice: str = ""
     hides: bool = False
+    mesh: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,207 @@
+"""A repository in memory: files, the resources in them, and the state a control plane has of it."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from kumamigrate.admit import Problem, refusals_of
+from kumamigrate.legacy.admit import refusals_of as old_refusals_of
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.labels import Refused, compute_labels
+from kumamigrate.model.read import read_resources
+from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.state import Environment, State
+from kumamigrate.source.find import Kind, classify, find_files
+from kumamigrate.source.load import read_file
+from kumamigrate.source.node import node_at
+from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repository:
+    """The files of some paths below one root.
+
+    `files` holds those that were parsed (they may hold something Kuma or a rule reads), by
+    path relative to the root; `data` their bytes as read; `examined` counts all files seen.
+    """
+
+    root: Path
+    files: Mapping[str, SourceFile] = field(default_factory=dict)
+    data: Mapping[str, bytes] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()
+    examined: int = 0
+
+    @cached_property
+    def resources(self) -> tuple[Resource, ...]:
+        """Return the resources of all files, in path and text order, labels as written."""
+        return tuple(r for path in sorted(self.files) for r in self._of_file[path])
+
+    @cached_property
+    def _of_file(self) -> dict[str, tuple[Resource, ...]]:
+        return {path: read_resources(file) for path, file in self.files.items()}
+
+    @property
+    def unread(self) -> tuple[Refusal, ...]:
+        """Return everything that could not be read, in path order."""
+        inner = (r for path in sorted(self.files) for r in self.files[path].refusals)
+        return (*self.refusals, *inner)
+
+    def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
+        """Return the repository with some files changed (None removes one) and read again."""
+        files, of_file = dict(self.files), dict(self._of_file)
+        for path, text in texts.items():
+            old = files.pop(path, None)
+            of_file.pop(path, None)
+            if text is not None:
+                bom = b"\xef\xbb\xbf" if old is not None and old.bom else b""
+                files[path] = read_file(path, bom + text.encode())
+                of_file[path] = read_resources(files[path])
+        changed = replace(self, files=files)
+        changed.__dict__["_of_file"] = of_file
+        return changed
+
+    def place(self, where: Where | None, path: FieldPath) -> tuple[str, int, int]:
+        """Return file, line and column (from 1) of a field, or of the nearest thing above it."""
+        if where is None or where.path not in self.files:
+            return ("", 0, 0)
+        file = self.files[where.path]
+        document = next((d for d in file.documents if d.index == where.document), None)
+        if document is None:
+            return (where.path, where.line, 1)
+        full = (*where.item, *path)
+        for length in range(len(full), -1, -1):
+            node = node_at(document.root, full[:length])
+            if node is not None:
+                return (where.path, *file.position(node.start))
+        return (where.path, where.line, 1)
+
+
+def load_repository(paths: Sequence[Path], root: Path) -> Repository:
+    """Read all files below some paths that may hold something Kuma or a rule reads.
+
+    Workload manifests (Pods, Namespaces, Services) are parsed only if there is something of
+    Kuma's at all: most repositories have many more of them than of ours.
+    """
+    found, refusals = find_files(paths, root=root)
+    kuma: dict[str, bytes] = {}
+    workloads: dict[str, bytes] = {}
+    for path in found:
+        try:
+            data = _read_bytes(root, path)
+        except OSError as error:
+            refusals.append(_unreadable(path, error))
+            continue
+        match classify(data):
+            case Kind.KUMA:
+                kuma[path] = data
+            case Kind.WORKLOAD:
+                workloads[path] = data
+            case Kind.NONE:
+                pass
+    data = {**kuma, **workloads} if kuma else {}
+    return Repository(
+        root=root,
+        files={path: read_file(path, data[path]) for path in sorted(data)},
+        data=data,
+        refusals=tuple(refusals),
+        examined=len(found),
+    )
+
+
+def _read_bytes(root: Path, path: str) -> bytes:
+    with open(os.path.join(root, path), "rb") as stream:  # noqa: PTH118, PTH123  # hot loop
+        return stream.read()
+
+
+def _unreadable(path: str, error: OSError) -> Refusal:
+    return Refusal(
+        path=path,
+        line=0,
+        column=0,
+        reason=Reason.UNREADABLE,
+        detail=error.strerror or str(error),
+        advice="make it readable or leave it out",
+        hides=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A resource that the release's control plane would refuse, and why."""
+
+    resource: Resource
+    problems: tuple[Problem, ...]
+
+
+def state_of(
+    resources: Iterable[Resource],
+    *,
+    release: str,
+    environment: Environment,
+    unread: Sequence[Refusal] = (),
+    complete: bool = False,
+) -> tuple[State, tuple[Rejection, ...]]:
+    """Return what a control plane of a release would store of some resources.
+
+    Labels are computed; what it would refuse is left out and returned beside the state. Two
+    manifests of one identity that differ are kept and also reported as unread: which one is in
+    force depends on the order in which they are applied, and no verdict can rest on that.
+    """
+    stored: list[Resource] = []
+    rejections: list[Rejection] = []
+    for resource in resources:
+        labelled = compute_labels(resource, release=release, environment=environment)
+        if isinstance(labelled, Refused):
+            problem = Problem(path=labelled.path, message=labelled.message)
+            rejections.append(Rejection(resource=resource, problems=(problem,)))
+            continue
+        if labelled.type in OLD_POLICIES:
+            problems = old_refusals_of(labelled)
+        else:
+            problems = refusals_of(labelled, release=release, environment=environment)
+        if problems:
+            rejections.append(Rejection(resource=labelled, problems=tuple(problems)))
+        else:
+            stored.append(labelled)
+    state = State(
+        release=release,
+        environment=environment,
+        resources=tuple(stored),
+        unread=(*unread, *_doubles(stored)),
+        complete=complete,
+    )
+    return state, tuple(rejections)
+
+
+def _doubles(resources: Iterable[Resource]) -> list[Refusal]:
+    places: dict[tuple[str, str, str, str], list[Resource]] = defaultdict(list)
+    for resource in resources:
+        if resource.where is not None and resource.mesh:
+            places[resource.identity].append(resource)
+    refusals = []
+    for double in places.values():
+        for again in double[1:]:
+            if again.body == double[0].body:
+                continue
+            first, where = double[0].where, again.where
+            assert first is not None
+            assert where is not None
+            refusals.append(
+                Refusal(
+                    path=where.path,
+                    line=where.line,
+                    column=1,
+                    reason=Reason.DUPLICATE_IDENTITY,
+                    detail=f"{again.type} {again.name} also stands at {first.path}:{first.line};"
+                    " the one applied last wins",
+                    advice="remove one, or give each environment its own run",
+                    hides=True,
+                    mesh=again.mesh,
+                )
+            )
+    return refusals

@@ -1,0 +1,120 @@
+"""The rulebook: every `rules/*.yaml` as a Rule, in the order in which rules build on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kumamigrate.errors import RulebookError
+from kumamigrate.rewrite.finding import Danger, Safety
+from kumamigrate.rewrite.rule import Rule, Selector, Step
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_KEYS = {
+    "id", "title", "why", "source", "since", "warned", "required", "safety", "danger", "claims",
+    "after", "upgrade", "covers", "traps", "proved", "message", "action", "select", "steps",
+    "before-example", "after-example",
+}  # fmt: skip
+_VERBS = ("set", "rename", "remove", "move", "map")
+
+
+def rules_folder() -> Path:
+    """Return the folder with the rule files: in a wheel inside the package, else beside it."""
+    packed = _PACKAGE / "_rules"
+    return packed if packed.is_dir() else _PACKAGE.parent / "rules"
+
+
+@cache
+def rulebook() -> tuple[Rule, ...]:
+    """Return all rules in dependency order, rules of equal rank by id.
+
+    Raises RulebookError, naming file and field, for anything a rule file may not say.
+    """
+    rules = {rule.id: rule for rule in map(_read, sorted(rules_folder().glob("*.yaml")))}
+    graph = TopologicalSorter({rule.id: rule.after for rule in rules.values()})
+    for rule in rules.values():
+        for name in rule.after:
+            if name not in rules:
+                raise RulebookError(f"rules/{rule.id}.yaml: after: there is no rule {name}")
+    try:
+        graph.prepare()
+    except CycleError as error:
+        raise RulebookError(f"rules: after: a cycle: {' → '.join(error.args[1])}") from error
+    ordered: list[Rule] = []
+    while graph.is_active():
+        ready = sorted(graph.get_ready())
+        ordered.extend(rules[name] for name in ready)
+        graph.done(*ready)
+    return tuple(ordered)
+
+
+def _read(path: Path) -> Rule:
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(data, dict):
+        raise RulebookError(f"rules/{path.name}: not a mapping")
+    unknown = sorted(set(data) - _KEYS)
+    if unknown:
+        raise RulebookError(f"rules/{path.name}: unknown field {unknown[0]}")
+    if data.get("id") != path.stem:
+        raise RulebookError(f"rules/{path.name}: id must be the file's name, {path.stem}")
+    try:
+        return _rule(data)
+    except (KeyError, ValueError, TypeError) as error:
+        raise RulebookError(f"rules/{path.name}: {error}") from error
+
+
+def _rule(data: Mapping[str, Any]) -> Rule:
+    steps = tuple(_step(step) for step in data.get("steps", ()))
+    if steps and "select" not in data:
+        raise ValueError("steps without select")
+    return Rule(
+        id=data["id"],
+        title=data["title"],
+        why=_prose(data["why"]),
+        source=_words(data["source"]),
+        since=str(data.get("since", "")),
+        warned=str(data.get("warned", "")),
+        required=str(data.get("required", "")),
+        safety=Safety(data["safety"]),
+        danger=Danger[str(data["danger"]).upper().replace("-", "_")],
+        claims=_words(data.get("claims", ["live"])),
+        after=_words(data.get("after", ())),
+        upgrade=bool(data.get("upgrade", False)),
+        covers=_words(data.get("covers", ())),
+        traps=tuple(_prose(trap) for trap in data.get("traps", ())),
+        proved=_prose(data.get("proved", "")),
+        message=_prose(data.get("message", "")),
+        action=_prose(data.get("action", "")),
+        select=_selector(data["select"]) if "select" in data else None,
+        steps=steps,
+        example=(data.get("before-example", ""), data.get("after-example", "")),
+    )
+
+
+def _selector(data: Mapping[str, Any]) -> Selector:
+    return Selector(
+        types=_words(data["types"]),
+        fields=_words(data.get("field", "")),
+        where=data.get("where", {}),
+        unless=data.get("unless", {}),
+    )
+
+
+def _step(data: Mapping[str, Any]) -> Step:
+    ((verb, arguments),) = data.items()
+    if verb not in _VERBS:
+        raise ValueError(f"unknown step {verb}")
+    return Step(verb=verb, arguments=arguments)
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return tuple(str(word) for word in ([value] if isinstance(value, str) else value))
+
+
+def _prose(value: Any) -> str:
+    return " ".join(str(value).split())

@@ -1,0 +1,176 @@
+"""Declarative rules: select fields by type, path and value, and change them literally.
+
+Anything that needs an *if*, a loop or a second resource is a module in `rewrite/rules/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
+from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.rule import Rule, Step
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath
+
+_ABSENT = object()
+
+
+def plan_declarative(view: View) -> Iterator[Change | Finding]:
+    """Yield what a rule with `select` says about every resource of the repository.
+
+    One change per resource, with a finding for each field hit. A rule without steps, or one
+    that is manual, only reports.
+    """
+    rule = view.rule
+    assert rule.select is not None
+    types = rule.select.types
+    everything = view.policies() if types == ("policy",) else view.of_type(*types)
+    for resource in everything:
+        hits = [path for path in hit_paths(rule, resource.spec)]
+        if not hits:
+            continue
+        findings = tuple(_finding(rule, resource, path) for path in hits)
+        if not rule.steps or rule.safety is Safety.MANUAL or resource.where is None:
+            yield from findings
+            continue
+        spec: Any = resource.spec
+        for path in reversed(hits):
+            spec = edited(spec, path, rule.steps)
+        yield Change(
+            rule=rule.id,
+            mesh=resource.mesh,
+            group=f"{resource.type} {resource.mesh}",
+            edits=(ResourceEdit(where=resource.where, manifests=(with_spec(resource, spec),)),),
+            findings=findings,
+            rollout=Rollout.WITH_UPGRADE if rule.upgrade else Rollout.NOW,
+        )
+
+
+def hit_paths(rule: Rule, spec: Any) -> list[FieldPath]:
+    """Return the paths inside a spec that the rule's selector hits, in text order."""
+    assert rule.select is not None
+    return [
+        path
+        for pattern in rule.select.fields
+        for path, value in _matches(spec, _parts(pattern), ())
+        if _holds(value, rule.select.where) and not _excluded(value, rule.select.unless)
+    ]
+
+
+def with_spec(resource: Resource, spec: Any) -> dict[str, Any]:
+    """Return the manifest of a resource with another spec, everything else as it is."""
+    body = dict(resource.body)
+    if resource.spec_path:
+        return {key: spec if key == resource.spec_path[0] else value for key, value in body.items()}
+    kept = {key: value for key, value in body.items() if key not in resource.spec or key in spec}
+    return {**kept, **spec}
+
+
+def edited(value: Any, path: FieldPath, steps: tuple[Step, ...]) -> Any:
+    """Return a copy of plain JSON in which the steps were taken at a path."""
+    if not path:
+        for step in steps:
+            value = _take(value, step)
+        return value
+    head, rest = path[0], path[1:]
+    if isinstance(value, list):
+        return [edited(v, rest, steps) if i == head else v for i, v in enumerate(value)]
+    return {k: edited(v, rest, steps) if k == head else v for k, v in value.items()}
+
+
+def _take(value: Any, step: Step) -> Any:
+    match step.verb:
+        case "set":
+            return {**value, **step.arguments} if isinstance(step.arguments, dict) else step.arguments
+        case "rename":
+            return {step.arguments.get(key, key): inner for key, inner in value.items()}
+        case "remove":
+            return {key: inner for key, inner in value.items() if key not in step.arguments}
+        case "map":
+            return step.arguments.get(value, value)
+        case "move":
+            return _moved(value, step.arguments["from"].split("."), step.arguments["to"].split("."))
+    raise AssertionError(step.verb)
+
+
+def _moved(value: Any, source: list[str], goal: list[str]) -> Any:
+    inner = value
+    for key in source:
+        if not isinstance(inner, dict) or key not in inner:
+            return value
+        inner = inner[key]
+    return _put(_without(value, source), goal, inner)
+
+
+def _without(value: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    """Remove a key, and every mapping that is empty without it."""
+    if len(path) == 1:
+        return {key: inner for key, inner in value.items() if key != path[0]}
+    inner = _without(value[path[0]], path[1:])
+    return {k: inner if k == path[0] else v for k, v in value.items() if k != path[0] or inner}
+
+
+def _put(value: dict[str, Any], path: list[str], new: Any) -> dict[str, Any]:
+    if len(path) == 1:
+        return {**value, path[0]: new}
+    return {**value, path[0]: _put(value.get(path[0], {}), path[1:], new)}
+
+
+def _parts(pattern: str) -> list[str]:
+    return [part for part in pattern.replace("[]", ".[]").split(".") if part]
+
+
+def _matches(value: Any, parts: list[str], at: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
+    if not parts:
+        yield at, value
+    elif parts[0] == "[]":
+        for index, inner in enumerate(value if isinstance(value, list) else ()):
+            yield from _matches(inner, parts[1:], (*at, index))
+    elif isinstance(value, Mapping) and parts[0] in value:
+        yield from _matches(value[parts[0]], parts[1:], (*at, parts[0]))
+
+
+def _holds(value: Any, tests: Mapping[str, Any]) -> bool:
+    return all(_passes(value, key, wanted) for key, wanted in tests.items())
+
+
+def _excluded(value: Any, tests: Mapping[str, Any]) -> bool:
+    return bool(tests) and any(_passes(value, key, wanted) for key, wanted in tests.items())
+
+
+def _passes(value: Any, key: str, wanted: Any) -> bool:
+    found = value.get(key, _ABSENT) if isinstance(value, Mapping) else value
+    if not isinstance(value, Mapping) and key != "value":
+        return False
+    if isinstance(wanted, bool) and not isinstance(found, bool):
+        return (found is not _ABSENT) is wanted
+    return found in wanted if isinstance(wanted, list) else bool(found == wanted)
+
+
+def _finding(rule: Rule, resource: Resource, path: FieldPath) -> Finding:
+    full = (*resource.spec_path, *path)
+    value = resource.spec
+    for part in path:
+        value = value[part]  # type: ignore[index]  # the path was found in this very spec
+    words = {"field": path_text(full), "value": value if isinstance(value, (str, int)) else ""}
+    return Finding(
+        rule=rule.id,
+        resource=resource,
+        path=full,
+        message=rule.message.format(**words),
+        action=rule.action.format(**words),
+        status=Status.PENDING if rule.steps else Status.MANUAL,
+        safety=rule.safety,
+        danger=rule.danger,
+    )
+
+
+def path_text(path: FieldPath) -> str:
+    """Print a path as Kuma does: `spec.to[0].targetRef`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

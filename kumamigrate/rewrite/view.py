@@ -1,0 +1,82 @@
+"""What a rule may look at: the state, the goal, and questions asked of the matcher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from kumamigrate.match import Matcher
+from kumamigrate.model.release import Release, release
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import Environment, State, mesh_services_mode
+from kumamigrate.rewrite.rule import Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A state as one rule sees it, on the way from one release to another.
+
+    `state` holds everything: repository, inventory, workloads. `before` is the state the run
+    began with. `editable` names the files that belong to the repository. `stage` is auto,
+    expand or contract (product.md §4).
+    """
+
+    rule: Rule
+    state: State
+    before: State
+    target_name: str
+    stage: str = "auto"
+    editable: frozenset[str] = frozenset()
+    matchers: dict[str, Matcher] = field(default_factory=dict, repr=False)
+
+    @property
+    def environment(self) -> Environment:
+        """Return what the control plane adds to resources from Git."""
+        return self.state.environment
+
+    @cached_property
+    def source(self) -> Release:
+        """Return the release the state is read with (`--from`)."""
+        return release(self.state.release)
+
+    @cached_property
+    def target(self) -> Release:
+        """Return the release to reach (`--target`)."""
+        return release(self.target_name)
+
+    def matcher(self, mesh: str) -> Matcher:
+        """Return the matcher of one mesh, kept for the whole pass."""
+        if mesh not in self.matchers:
+            self.matchers[mesh] = Matcher(self.state.mesh(mesh))
+        return self.matchers[mesh]
+
+    def mode(self, mesh: str) -> str | None:
+        """Return the MeshService mode of a mesh, None when nothing says it."""
+        return mesh_services_mode(self.state, mesh)
+
+    def of_type(self, *types: str) -> Iterator[Resource]:
+        """Yield the repository's own resources of some types, in file order."""
+        return (r for r in self.state.of_type(*types) if self.owns(r))
+
+    def policies(self) -> Iterator[Resource]:
+        """Yield the repository's own targetRef policies of the source release."""
+        known = self.source.policy_types
+        return (r for r in self.state.resources if r.type in known and self.owns(r))
+
+    def owns(self, resource: Resource) -> bool:
+        """Say whether a resource stands in the repository, so that it may be changed."""
+        return resource.where is not None and resource.where.path in self.editable
+
+
+def at_path(value: Any, path: tuple[str | int, ...]) -> Any:
+    """Return what stands at a path in plain JSON, None where it ends."""
+    for part in path:
+        if isinstance(part, str) and isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(part, int) and isinstance(value, list) and part < len(value):
+            value = value[part]
+        else:
+            return None
+    return value
