@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-from kumamigrate.model.release import at_least
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.steps import plan_declarative

@@ -1,0 +1,243 @@
+"""The whole flow: load → plan → apply → read again → prove → keep or hold → report → write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kumamigrate.errors import RulebookError, UsageError
+from kumamigrate.inventory import load_inventory
+from kumamigrate.judge import judge_of
+from kumamigrate.model.release import UnknownRelease, release
+from kumamigrate.model.state import Environment
+from kumamigrate.model.versions import newest_two
+from kumamigrate.prove import Proof, prove
+from kumamigrate.repository import Rejection, load_repository
+from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.plan import plan
+from kumamigrate.rewrite.rule import Rule
+from kumamigrate.rewrite.rulebook import rulebook
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.write import write_all
+from kumamigrate.suppress import marks, suppress, suppressed
+from kumamigrate.trial import Held, Result, Scene, try_changes, without_conflicts
+
+MOST_PASSES = 10
+"""A rule that still changes something after so many passes goes in circles."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a run is asked to do. `source` is `--from`; empty means the newest 2.x ≤ target."""
+
+    target: str = "2.14"
+    source: str = ""
+    stage: str = "auto"
+    environment: Environment = field(default_factory=Environment)
+    inventory: tuple[Path, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a run found and would write. Nothing has been written.
+
+    `texts` holds the new bytes by path, None for a file to remove; `steps` what must be
+    deployed separately, in order.
+    """
+
+    options: Options
+    before: Scene
+    after: Scene
+    findings: tuple[Finding, ...]
+    held: tuple[Held, ...] = ()
+    proof: Proof | None = None
+    kept: tuple[Change, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
+
+    @property
+    def texts(self) -> dict[str, tuple[bytes, bytes | None]]:
+        """Return old and new bytes of every file that changes."""
+        old, new = self.before.repository, self.after.repository
+        changed: dict[str, tuple[bytes, bytes | None]] = {}
+        for path, file in old.files.items():
+            later = new.files.get(path)
+            after = later.render() if later is not None else None
+            if after != old.data[path]:
+                changed[path] = (old.data[path], after)
+        return changed
+
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how many steps are done and how many there are."""
+
+
+def silent(_what: str, _done: int, _total: int) -> None:
+    """Report no progress."""
+
+
+def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
+    """Read repository and inventory. Raises UsageError for releases nobody knows."""
+    try:
+        target = release(options.target).name
+        source = release(options.source).name if options.source else newest_two(target)
+    except UnknownRelease as error:
+        raise UsageError(str(error)) from error
+    return Scene(
+        repository=load_repository(paths, root),
+        inventory=load_inventory(options.inventory),
+        environment=options.environment,
+        source=source,
+        target=target,
+    )
+
+
+def check(scene: Scene, options: Options) -> Outcome:
+    """Return what every rule would do or asks, proving and changing nothing."""
+    findings: list[Finding] = []
+    for rule in chosen_rules(options):
+        for said in plan(_view(rule, scene, scene, options)):
+            findings.extend(said.findings if isinstance(said, Change) else [said])
+    return _outcome(options, scene, scene, findings)
+
+
+def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outcome:
+    """Apply every rule to a fixed point, keeping what is proven, and prove the whole.
+
+    Rules run in dependency order; when one has changed something all are asked again. A
+    change that was held is not tried again. Raises RulebookError if rules go in circles.
+    """
+    before = scene
+    kept: list[Change] = []
+    held: dict[object, Held] = {}
+    rules = chosen_rules(options)
+    for _ in range(MOST_PASSES):
+        changed = False
+        for done, rule in enumerate(rules):
+            progress(rule.title, done, len(rules))
+            result = _run_rule(rule, before, scene, options, held)
+            scene = result.scene
+            kept.extend(result.kept)
+            held.update({one.change.key: one for one in result.held})
+            changed = changed or bool(result.kept)
+        if not changed:
+            break
+    else:
+        raise RulebookError(f"rules go in circles after {MOST_PASSES} passes: {kept[-1].rule}")
+    findings = [finding for change in kept for finding in _placed(change, Status.FIXED, before)]
+    for rule in rules:
+        findings.extend(_left(rule, before, scene, options, held))
+    outcome = _outcome(options, before, scene, findings)
+    proof = prove_scenes(before, scene, options) if kept else None
+    return replace(outcome, kept=tuple(kept), held=tuple(held.values()), proof=proof)
+
+
+def write(outcome: Outcome) -> None:
+    """Write the outcome: all of it or nothing. Raises SourceError if that cannot be done."""
+    write_all(outcome.before.repository.root, outcome.texts)
+
+
+def chosen_rules(options: Options) -> tuple[Rule, ...]:
+    """Return the rules a run uses, in order. Raises UsageError for an unknown rule id."""
+    known = {rule.id for rule in rulebook()}
+    for name in (*options.select, *options.ignore, *options.accept):
+        if name not in known:
+            raise UsageError(f"there is no rule {name}; kumamigrate rules lists them")
+    return tuple(
+        rule
+        for rule in rulebook()
+        if (not options.select or rule.id in options.select) and rule.id not in options.ignore
+    )
+
+
+def prove_scenes(before: Scene, after: Scene, options: Options) -> Proof:
+    """Prove the claims that matter for the options: live and carry, and release beyond 2.x."""
+    claims = ["live", "carry"]
+    if before.target != before.source:
+        claims.append("release")
+    return prove(
+        before.state(before.source)[0],
+        after.state(before.source)[0],
+        claims=tuple(claims),
+        upgraded=after.state(before.target)[0],
+        locate_before=before.locate,
+        locate_after=after.locate,
+    )
+
+
+def _run_rule(
+    rule: Rule, before: Scene, scene: Scene, options: Options, held: dict[object, Held]
+) -> Result:
+    said = plan(_view(rule, before, scene, options))
+    changes = [c for c in said if isinstance(c, Change) and c.key not in held]
+    changes = [c for c in changes if not _silenced(c, scene)]
+    if rule.safety is Safety.REVIEW and rule.id not in options.accept:
+        review = "the rule asks for your word: run again with --accept " + rule.id
+        return Result(scene=scene, held=tuple(Held(change=c, unknown=(review,)) for c in changes))
+    judge = judge_of(rule, before, take_unknown=rule.id in options.accept)
+    return try_changes(scene, without_conflicts(changes), judge)
+
+
+def _view(rule: Rule, before: Scene, scene: Scene, options: Options) -> View:
+    return View(
+        rule=rule,
+        state=scene.state(scene.source)[0],
+        before=before.state(before.source)[0],
+        target_name=scene.target,
+        stage=options.stage,
+        editable=frozenset(scene.repository.files),
+    )
+
+
+def _left(
+    rule: Rule, before: Scene, scene: Scene, options: Options, held: dict[object, Held]
+) -> Iterator[Finding]:
+    """Yield what a rule still says in the end: what was held, and what asks for a decision."""
+    for said in plan(_view(rule, before, scene, options)):
+        if isinstance(said, Finding):
+            yield from _at_place([said], scene)
+        elif said.key in held:
+            yield from _placed(said, Status.HELD, scene)
+        elif _silenced(said, scene):
+            yield from _placed(said, Status.SUPPRESSED, scene)
+
+
+def _placed(change: Change, status: Status, scene: Scene) -> Iterator[Finding]:
+    for finding in _at_place(change.findings, scene):
+        yield replace(finding, status=status) if finding.status is Status.PENDING else finding
+
+
+def _at_place(findings: Iterable[Finding], scene: Scene) -> Iterator[Finding]:
+    for finding in findings:
+        if finding.file or finding.resource is None:
+            yield finding
+            continue
+        file, line, column = scene.repository.place(finding.resource.where, finding.path)
+        yield replace(finding, file=file, line=line, column=column)
+
+
+def _silenced(change: Change, scene: Scene) -> bool:
+    placed = list(_at_place(change.findings, scene))
+    files = {f.file: scene.repository.files[f.file] for f in placed if f.file in scene.repository.files}
+    all_marks = marks(files)
+    return any(suppressed(finding, all_marks) for finding in placed)
+
+
+def _outcome(options: Options, before: Scene, after: Scene, findings: Iterable[Finding]) -> Outcome:
+    placed = tuple(_at_place(findings, after))
+    settled = suppress(placed, after.repository.files, report_unused=not options.select)
+    return Outcome(
+        options=options,
+        before=before,
+        after=after,
+        findings=tuple(sorted(settled, key=_order)),
+        rejections=before.state(before.source)[1],
+    )
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str, str]:
+    return (finding.file, finding.line, finding.column, finding.rule, finding.message)

@@ -1,0 +1,165 @@
+"""Changes on trial: applied in memory, read back from the edited text, proven, kept or held.
+
+The proof covers the edit engine too, because the state after a change comes from its text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import Environment, State
+from kumamigrate.prove import Witness
+from kumamigrate.repository import Rejection, Repository, state_of
+from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.source.patch import patch
+from kumamigrate.source.text import FieldPath, Refusal
+from kumamigrate.source.value import Replacement
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """A repository with the states two releases make of it. Everything a trial starts from."""
+
+    repository: Repository
+    inventory: tuple[Resource, ...]
+    environment: Environment
+    source: str
+    target: str
+
+    def state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
+        """Return the state of repository and inventory, the repository winning."""
+        own = self.repository.resources
+        taken = {resource.identity for resource in own}
+        outside = (r for r in self.inventory if r.identity not in taken)
+        return state_of(
+            (*own, *outside),
+            release=release,
+            environment=self.environment,
+            unread=[refusal for refusal in self.repository.unread if refusal.hides],
+        )
+
+    def locate(self, resource: Resource, path: FieldPath) -> str:
+        """Return `file:line:column` of a field of a resource, empty for made-up ones."""
+        file, line, column = self.repository.place(resource.where, path)
+        return f"{file}:{line}:{column}" if file else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """A change that was not kept, and why: witnesses, unknowns or places not to be edited."""
+
+    change: Change
+    witnesses: tuple[Witness, ...] = ()
+    unknown: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of some changes."""
+
+    scene: Scene
+    kept: tuple[Change, ...] = ()
+    held: tuple[Held, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a scene may not follow another; all empty means that it may."""
+
+    witnesses: tuple[Witness, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def good(self) -> bool:
+        """Say whether nothing stands against it."""
+        return not self.witnesses and not self.unknown
+
+
+Judge = Callable[[Scene, Scene], Verdict]
+
+
+def try_changes(base: Scene, changes: Sequence[Change], judge: Judge) -> Result:
+    """Keep as many changes as can be proven, larger sets first.
+
+    All changes together are proven once; if that fails, group by group, then half by half. A
+    single change that fails is held. Kept changes are always applied together to the base, so
+    that places in the text stay valid.
+    """
+    result = Result(scene=base)
+    waiting = [tuple(changes)] if changes else []
+    while waiting:
+        part = waiting.pop()
+        candidate = apply(base, (*result.kept, *part))
+        if isinstance(candidate, Scene):
+            verdict = judge(result.scene, candidate)
+            if verdict.good:
+                result = replace(result, scene=candidate, kept=(*result.kept, *part))
+                continue
+            held = Held(change=part[0], witnesses=verdict.witnesses, unknown=verdict.unknown)
+        else:
+            held = Held(change=part[0], refusals=candidate)
+        if len(part) == 1:
+            result = replace(result, held=(*result.held, held))
+        else:
+            waiting.extend(reversed(_parts(part)))
+    return result
+
+
+def without_conflicts(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Return the changes that touch different resources; the others wait for the next pass."""
+    taken: set[tuple[str, int, FieldPath]] = set()
+    kept = []
+    for change in changes:
+        places = {(e.where.path, e.where.document, e.where.item) for e in change.edits}
+        if not places & taken:
+            taken |= places
+            kept.append(change)
+    return tuple(kept)
+
+
+def apply(scene: Scene, changes: Iterable[Change]) -> Scene | tuple[Refusal, ...]:
+    """Return the scene with the changes written into its texts, or what forbids that.
+
+    A file of which no document is left is removed.
+    """
+    by_file: dict[str, list[ResourceEdit]] = defaultdict(list)
+    for change in changes:
+        for edit in change.edits:
+            by_file[edit.where.path].append(edit)
+    texts: dict[str, str | None] = {}
+    refusals: list[Refusal] = []
+    for path in sorted(by_file):
+        file = scene.repository.files[path]
+        documents = {document.index: document for document in file.documents}
+        patched = patch(
+            file,
+            [
+                Replacement(
+                    document=documents[edit.where.document],
+                    item=edit.where.item,
+                    values=edit.manifests,
+                )
+                for edit in by_file[path]
+            ],
+        )
+        if isinstance(patched, str):
+            texts[path] = patched if patched.strip() else None
+        else:
+            refusals.extend(patched)
+    if refusals:
+        return tuple(refusals)
+    return replace(scene, repository=scene.repository.with_texts(texts))
+
+
+def _parts(changes: tuple[Change, ...]) -> list[tuple[Change, ...]]:
+    groups: dict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        groups[change.group].append(change)
+    if len(groups) > 1:
+        return [tuple(group) for group in groups.values()]
+    middle = len(changes) // 2
+    return [changes[:middle], changes[middle:]]
