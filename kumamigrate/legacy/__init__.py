@@ -1,1 +1,1 @@
-"""Kuma's old engine: which source/destination policy wins where. Imports the model only."""
+"""The old source/destination policies: who wins where, as the 2.x control plane decides it."""
