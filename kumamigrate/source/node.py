@@ -50,8 +50,16 @@ class MapNode:
     anchor: str | None = None
 
     def get(self, key: str) -> Node | None:
-        """Return the value node of a key, or None."""
-        return next((node for k, node in self.entries if key_text(k) == key), None)
+        """Return the value node of a key, or None. Keys that `<<` brings in are found too."""
+        for k, node in self.entries:
+            if key_text(k) == key and not is_merge(k):
+                return node
+        for k, node in self.entries:
+            if is_merge(k):
+                for source in merge_sources(node):
+                    if (found := source.get(key)) is not None:
+                        return found
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -81,6 +89,52 @@ class AliasNode:
 Node = ScalarNode | MapNode | SeqNode | AliasNode
 
 
+def is_merge(key: ScalarNode) -> bool:
+    """Say whether a key is `<<`, which merges other mappings in."""
+    return key.text == "<<" and key.style is Style.PLAIN
+
+
+def merge_sources(node: Node) -> tuple[MapNode, ...]:
+    """Return the mappings that the value of `<<` stands for, the strongest first."""
+    target = followed(node)
+    if isinstance(target, MapNode):
+        return (target,)
+    if isinstance(target, SeqNode):
+        return tuple(n for n in map(followed, target.items) if isinstance(n, MapNode))
+    return ()
+
+
+def followed(node: Node) -> ScalarNode | MapNode | SeqNode:
+    """Return what a node stands for: itself, or the target of an alias."""
+    while isinstance(node, AliasNode):
+        node = node.target
+    return node
+
+
+def json_value(node: Node | None) -> JSON:
+    """Return plain JSON: aliases followed, merges merged, local keys winning.
+
+    Bounded, because the reader refuses documents that are too deep or grow too large.
+    """
+    if node is None:
+        return None
+    target = followed(node)
+    if isinstance(target, ScalarNode):
+        return target.value
+    if isinstance(target, SeqNode):
+        return [json_value(item) for item in target.items]
+    result: dict[str, JSON] = {}
+    for key, child in target.entries:
+        if is_merge(key):
+            for source in reversed(merge_sources(child)):
+                merged = json_value(source)
+                assert isinstance(merged, dict)
+                result.update(merged)
+        else:
+            result[key_text(key)] = json_value(child)
+    return result
+
+
 def key_text(key: ScalarNode) -> str:
     """Return a mapping key as Kuma's reader has it (`y:` is the key "true")."""
     if isinstance(key.value, str):
@@ -107,7 +161,9 @@ def node_at(root: Node | None, path: tuple[str | int, ...]) -> Node | None:
     return node
 
 
-def walk(node: Node, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Node]]:
+def walk(
+    node: Node, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Node]]:
     """Yield every node below and including `node` with its path, in text order."""
     yield path, node
     if isinstance(node, MapNode):

@@ -1,0 +1,235 @@
+"""Which files of a repository are read: found by name, sifted by bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pathspec import GitIgnoreSpec
+
+from kumamigrate.source.text import Reason, Refusal
+
+
+class Content(StrEnum):
+    """What a file may hold, judged by its bytes alone."""
+
+    NONE = "none"
+    KUMA = "kuma"
+    WORKLOAD = "workload"
+
+
+@cache
+def _words() -> dict[str, Any]:
+    text = files("kumamigrate.source").joinpath("words.json").read_text(encoding="utf-8")
+    words: dict[str, Any] = json.loads(text)
+    return words
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    types = "|".join(_words()["universal_types"]).encode()
+    kinds = "|".join(_words()["workload_kinds"]).encode()
+    universal = re.compile(rb"""type["']?[ \t]*:[ \t\r\n]*["']?(?:%b)(?![A-Za-z0-9-])""" % types)
+    workload = re.compile(rb"""kind["']?[ \t]*:[ \t\r\n]*["']?(?:%b)(?![A-Za-z0-9-])""" % kinds)
+    return universal, workload
+
+
+def universal_type_pattern() -> str:
+    """Return a regular expression for the values of `type` that are Kuma's."""
+    return "|".join(_words()["universal_types"])
+
+
+def may_hold_kuma(data: bytes) -> bool:
+    """Say whether a file may hold a Kuma resource. Never false when it does."""
+    if b"kuma.io" in data:
+        return True
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return may_hold_kuma(data.decode("utf-16", "replace").encode())
+    return _patterns()[0].search(data) is not None
+
+
+def classify(data: bytes) -> Content:
+    """Return what a file may hold. Workloads matter only where some file holds Kuma resources."""
+    if may_hold_kuma(data):
+        return Content.KUMA
+    return Content.WORKLOAD if _patterns()[1].search(data) else Content.NONE
+
+
+def find_files(paths: Sequence[Path], *, root: Path) -> tuple[tuple[str, ...], tuple[Refusal, ...]]:
+    """Return the files to read below some paths, relative to the root, sorted, each once.
+
+    A path that names a file is taken whatever its name. Folders are walked: `.gitignore` files
+    between the root and a folder count, and so does `.git/info/exclude`. Links are followed to
+    targets inside the root and reported under the target's own path.
+    """
+    top = os.path.realpath(root)
+    walk = _Walk(root=top, ignored=_Ignored(root=top))
+    for path in paths:
+        full = path if path.is_absolute() else root / path
+        real = os.path.realpath(full)
+        shown = os.path.relpath(os.path.abspath(full), top).replace(os.sep, "/")
+        if not _inside(real, top):
+            walk.refuse(shown, Reason.OUTSIDE_ROOT, f"leads outside {root}")
+        elif os.path.isdir(real):
+            walk.folder(os.path.relpath(real, top))
+        elif os.path.isfile(real):
+            walk.found.add(os.path.relpath(real, top).replace(os.sep, "/"))
+        else:
+            walk.refuse(shown, Reason.UNREADABLE, "no such file or folder")
+    return tuple(sorted(walk.found)), tuple(sorted(walk.refusals, key=lambda r: r.path))
+
+
+def _inside(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+@cache
+def _names() -> tuple[tuple[str, ...], re.Pattern[str], tuple[str, ...], frozenset[str]]:
+    words = _words()
+    inner = re.compile("|".join(re.escape(x) for x in words["inner_extensions"]))
+    skipped = frozenset(words["skipped_folders"])
+    return tuple(words["extensions"]), inner, tuple(words["never"]), skipped
+
+
+@dataclass(slots=True, kw_only=True)
+class _Walk:
+    root: str
+    ignored: _Ignored
+    found: set[str] = field(default_factory=set)
+    refusals: list[Refusal] = field(default_factory=list)
+    visited: set[str] = field(default_factory=set)
+
+    def refuse(self, path: str, reason: Reason, detail: str, *, hides: bool = True) -> None:
+        self.refusals.append(
+            Refusal(path=path, line=0, column=0, reason=reason, detail=detail, hides=hides)
+        )
+
+    def folder(self, start: str) -> None:
+        """Collect the files below a folder given relative to the root."""
+        pending = ["" if start == "." else start.replace(os.sep, "/")]
+        while pending:
+            folder = pending.pop()
+            if folder in self.visited:
+                continue
+            self.visited.add(folder)
+            try:
+                with os.scandir(
+                    os.path.join(self.root, folder) if folder else self.root
+                ) as entries:
+                    pending.extend(self.entries(folder, list(entries)))
+            except OSError as error:
+                self.refuse(folder or ".", Reason.UNREADABLE, error.strerror or str(error))
+
+    def entries(self, folder: str, entries: list[os.DirEntry[str]]) -> Iterator[str]:
+        extensions, inner, never, skipped = _names()
+        prefix = f"{folder}/" if folder else ""
+        self.ignored.enter(folder)
+        ignored = self.ignored.test(folder)
+        for entry in entries:
+            name = entry.name
+            path = prefix + name
+            if entry.is_symlink():
+                yield from self.link(path, entry)
+            elif entry.is_dir(follow_symlinks=False):
+                if name not in skipped and not (ignored and ignored(path + "/")):
+                    yield path
+            elif (
+                (name.endswith(extensions) or inner.search(name))
+                and not name.endswith(never)
+                and not (ignored and ignored(path))
+            ):
+                self.found.add(path)
+
+    def link(self, path: str, entry: os.DirEntry[str]) -> Iterator[str]:
+        extensions, _, never, skipped = _names()
+        ignored = self.ignored.test(path.rpartition("/")[0])
+        if entry.name in skipped or (ignored and (ignored(path) or ignored(path + "/"))):
+            return
+        real = os.path.realpath(entry.path)
+        folder = os.path.isdir(real)
+        named = entry.name.endswith(extensions) and not entry.name.endswith(never)
+        if not os.path.exists(real):
+            if named:
+                detail = "a symbolic link that leads nowhere"
+                self.refuse(path, Reason.UNREADABLE, detail, hides=False)
+        elif not _inside(real, self.root):
+            if folder or named:
+                self.refuse(path, Reason.OUTSIDE_ROOT, "a symbolic link that leads outside")
+        else:
+            target = os.path.relpath(real, self.root).replace(os.sep, "/")
+            if folder:
+                yield "" if target == "." else target
+            elif named:
+                self.found.add(target)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Ignored:
+    """The `.gitignore` files of a tree, read as the walk comes by."""
+
+    root: str
+    specs: dict[str, tuple[GitIgnoreSpec, re.Pattern[str] | None] | None] = field(
+        default_factory=dict
+    )
+
+    def enter(self, folder: str) -> None:
+        """Read the ignore file of a folder and of those above it."""
+        if folder in self.specs:
+            return
+        if folder:
+            self.enter(folder.rpartition("/")[0])
+        lines = self._lines(os.path.join(folder, ".gitignore"))
+        if not folder:
+            lines = self._lines(os.path.join(".git", "info", "exclude")) + lines
+        self.specs[folder] = _compiled(lines) if lines else None
+
+    def _lines(self, path: str) -> list[str]:
+        try:
+            with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as file:
+                return file.read().splitlines()
+        except OSError:
+            return []
+
+    def test(self, folder: str) -> Any:
+        """Return a function that says whether a path inside a folder is ignored, None for never."""
+        self.enter(folder)
+        chain: list[tuple[int, GitIgnoreSpec, re.Pattern[str] | None]] = []
+        here: str | None = folder
+        while here is not None:
+            if spec := self.specs[here]:
+                chain.append((len(here) + 1 if here else 0, *spec))
+            here = here.rpartition("/")[0] if here else None
+        if not chain:
+            return None
+
+        def ignored(path: str) -> bool:
+            for skip, spec, quick in chain:
+                inner = path[skip:]
+                if quick is not None and not quick.match(inner):
+                    continue
+                verdict = spec.check_file(inner).include
+                if verdict is not None:
+                    return verdict
+            return False
+
+        return ignored
+
+
+def _compiled(lines: list[str]) -> tuple[GitIgnoreSpec, re.Pattern[str] | None]:
+    """Return the patterns, and one expression that matches whatever any of them may match."""
+    spec = GitIgnoreSpec.from_lines(lines)
+    sources = [
+        re.sub(r"\(\?P<\w+>", "(?:", p.regex.pattern) for p in spec.patterns if p.regex is not None
+    ]
+    try:
+        return spec, re.compile("|".join(f"(?:{s})" for s in sources) or r"(?!)")
+    except re.error:
+        return spec, None

@@ -1,0 +1,157 @@
+"""From the bytes of a file to its documents, or to the reasons why not."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from kumamigrate.source.mask import Masked, mask_templates
+from kumamigrate.source.node import json_value
+from kumamigrate.source.parse import UnparsableError, parse_document
+from kumamigrate.source.text import Document, Reason, Refusal, SourceFile, Span
+
+__all__ = ["json_value", "read_file"]
+
+MAX_BYTES = 10 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_MARKER = re.compile(r"(?:\A|(?<=[\n\r]))(---|\.\.\.)(?=[ \t\r\n]|\Z)")
+_NO_CONTENT = re.compile(r"(?:\s|#[^\r\n]*|(?:\A|(?<=[\n\r]))%[^\r\n]*)*\Z")
+
+_ADVICE = {
+    Reason.UNPARSABLE: "correct the YAML, or leave the file out with .gitignore",
+    Reason.DUPLICATE_KEY: "remove one of the two",
+    Reason.TEMPLATE: "render the template and run on the result, or edit it by hand",
+    Reason.TOO_DEEP: "flatten the document",
+    Reason.TOO_LARGE: "split the file",
+    Reason.ALIAS: "write the value out",
+    Reason.UNDECODABLE: "convert the file to UTF-8",
+}
+_TAB_ADVICE = "indent with spaces: neither Kuma's reader nor this tool accepts tabs there"
+
+
+def read_file(path: str, data: bytes) -> SourceFile:
+    """Return the file with every document that could be read, and refusals for the others."""
+    if len(data) > MAX_BYTES:
+        detail = f"{len(data)} bytes; the limit is {MAX_BYTES}"
+        return _refused(path, Reason.TOO_LARGE, detail)
+    bom = data.startswith(_BOM)
+    try:
+        text = data[3 if bom else 0 :].decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _undecodable(path, data, error.start + (3 if bom else 0))
+    starts = line_starts(text)
+    masked = mask_templates(text)
+    documents: list[Document] = []
+    refusals: list[Refusal] = []
+    for span in document_spans(masked.text):
+        index = len(documents)
+        root = None
+        try:
+            root = parse_document(text, masked, span.start, span.end)
+        except UnparsableError as problem:
+            refusals.append(_refusal(path, index, problem, text, masked, starts, span))
+        documents.append(Document(path=path, index=index, span=span, root=root))
+    return SourceFile(
+        path=path,
+        text=text,
+        bom=bom,
+        documents=tuple(documents),
+        refusals=tuple(refusals),
+        line_starts=starts,
+    )
+
+
+def line_starts(text: str) -> tuple[int, ...]:
+    """Return the offset of each line's first character."""
+    return (0, *(m.end() for m in _LINE_BREAK.finditer(text)))
+
+
+def document_spans(text: str) -> tuple[Span, ...]:
+    """Return where each document stands, its `---` line included, the next one's left out.
+
+    A marker at the start of a line ends a document whatever stands around it, so one document
+    that cannot be parsed hides no other. Comments before the first `---` are no document.
+    """
+    spans: list[Span] = []
+    start = 0
+    explicit = False
+    for marker in _MARKER.finditer(text):
+        end = marker.start()
+        content = explicit or not _NO_CONTENT.match(text[start:end])
+        if marker[1] == "---":
+            if content:
+                spans.append(Span(start, end))
+                start = end
+            elif _has_directive(text[start:end]):
+                pass  # directives must be parsed together with the marker that ends them
+            else:
+                start = end
+            explicit = True
+        else:
+            if content:
+                spans.append(Span(start, end))
+            start = marker.end()
+            explicit = False
+    if explicit or not _NO_CONTENT.match(text[start:]):
+        spans.append(Span(start, len(text)))
+    return tuple(spans)
+
+
+def _has_directive(text: str) -> bool:
+    return re.search(r"(?:\A|(?<=[\n\r]))%", text) is not None
+
+
+def _refused(path: str, reason: Reason, detail: str, line: int = 0, column: int = 0) -> SourceFile:
+    refusal = Refusal(
+        path=path,
+        line=line,
+        column=column,
+        reason=reason,
+        detail=detail,
+        advice=_ADVICE[reason],
+        hides=True,
+    )
+    return SourceFile(path=path, text="", refusals=(refusal,))
+
+
+def _undecodable(path: str, data: bytes, offset: int) -> SourceFile:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return _refused(path, Reason.UNDECODABLE, "the file is UTF-16, not UTF-8", 1, 1)
+    line_start = max(data.rfind(b"\n", 0, offset), data.rfind(b"\r", 0, offset)) + 1
+    line = len(re.findall(rb"\r\n|\n|\r", data[:line_start])) + 1
+    column = len(data[line_start:offset].decode("utf-8", "replace")) + 1
+    detail = f"byte 0x{data[offset]:02x} is not UTF-8"
+    return _refused(path, Reason.UNDECODABLE, detail, line, column)
+
+
+def _refusal(
+    path: str,
+    index: int,
+    problem: UnparsableError,
+    text: str,
+    masked: Masked,
+    starts: tuple[int, ...],
+    span: Span,
+) -> Refusal:
+    line = bisect_right(starts, problem.offset)
+    line_start = starts[line - 1]
+    reason, detail, advice = problem.reason, problem.detail, _ADVICE[problem.reason]
+    if problem.other is not None:
+        first = bisect_right(starts, problem.other)
+        detail = f"{detail}, on lines {first} and {line}"
+    templates = masked.overlapping(span.start, span.end)
+    if templates and reason in (Reason.UNPARSABLE, Reason.DUPLICATE_KEY):
+        reason, advice = Reason.TEMPLATE, _ADVICE[Reason.TEMPLATE]
+        detail = f"without its template expressions this is not YAML: {detail}"
+    elif reason is Reason.UNPARSABLE and "\t" in text[line_start : problem.offset + 1]:
+        advice = _TAB_ADVICE
+    return Refusal(
+        path=path,
+        line=line,
+        column=problem.offset - line_start + 1,
+        reason=reason,
+        detail=f"document {index + 1}: {detail}",
+        advice=advice,
+        hides=True,
+    )
