@@ -1,5 +1,7 @@
 """Which files of a repository are read: found by name, sifted by bytes."""
 
+# ruff: noqa: PTH -- pathlib triples the time of a walk over ten thousand files
+
 from __future__ import annotations
 
 import json
@@ -120,10 +122,9 @@ class _Walk:
             if folder in self.visited:
                 continue
             self.visited.add(folder)
+            full = os.path.join(self.root, folder) if folder else self.root
             try:
-                with os.scandir(
-                    os.path.join(self.root, folder) if folder else self.root
-                ) as entries:
+                with os.scandir(full) as entries:
                     pending.extend(self.entries(folder, list(entries)))
             except OSError as error:
                 self.refuse(folder or ".", Reason.UNREADABLE, error.strerror or str(error))
@@ -149,13 +150,14 @@ class _Walk:
                 self.found.add(path)
 
     def link(self, path: str, entry: os.DirEntry[str]) -> Iterator[str]:
-        extensions, _, never, skipped = _names()
+        extensions, inner, never, skipped = _names()
         ignored = self.ignored.test(path.rpartition("/")[0])
         if entry.name in skipped or (ignored and (ignored(path) or ignored(path + "/"))):
             return
         real = os.path.realpath(entry.path)
         folder = os.path.isdir(real)
-        named = entry.name.endswith(extensions) and not entry.name.endswith(never)
+        typical = entry.name.endswith(extensions) or inner.search(entry.name) is not None
+        named = typical and not entry.name.endswith(never)
         if not os.path.exists(real):
             if named:
                 detail = "a symbolic link that leads nowhere"

@@ -95,6 +95,11 @@ def parse_document(original: str, masked: Masked, start: int, end: int) -> Node 
     return node
 
 
+def _end_index(event: Any) -> int:
+    index: int = event.end_mark.index
+    return index
+
+
 def _code(character: object) -> int:
     return character if isinstance(character, int) else ord(str(character)[:1] or "\0")
 
@@ -136,13 +141,15 @@ class _Builder:
         if self.masked.overlapping(before, limit):
             node = _templated(node)
         if size > MAX_VALUES:
-            raise UnparsableError(
-                Reason.TOO_LARGE, start, f"aliases make more than {MAX_VALUES} values"
-            )
+            detail = f"aliases make more than {MAX_VALUES} values"
+            raise UnparsableError(Reason.TOO_LARGE, start, detail)
         if anchor:
             self.open_anchors.discard(anchor)
             self.anchors[anchor] = (node, size, height)
         return node, size, height
+
+    def event(self) -> Any:
+        return self.parser.get_event()
 
     def alias(self, event: Any, start: int, depth: int) -> tuple[Node, int, int]:
         end = self.base + event.end_mark.index
@@ -195,8 +202,7 @@ class _Builder:
     def mapping(self, event: Any, start: int, depth: int) -> tuple[MapNode, int, int, int]:
         entries: list[tuple[ScalarNode, Node]] = []
         size, height = 1, 1
-        ev: Any
-        while not isinstance(ev := self.parser.get_event(), yaml.MappingEndEvent):
+        while not isinstance(ev := self.event(), yaml.MappingEndEvent):
             if not isinstance(ev, yaml.ScalarEvent):
                 at = self.base + ev.start_mark.index
                 raise UnparsableError(Reason.UNPARSABLE, at, "a key that is not plain text")
@@ -207,7 +213,7 @@ class _Builder:
             entries.append((key, child))
             size += more
             height = max(height, below + 1)
-        limit = self.base + ev.end_mark.index
+        limit = self.base + _end_index(ev)
         flow = bool(event.flow_style)
         node = MapNode(
             start=start,
@@ -225,11 +231,10 @@ class _Builder:
         items: list[Node] = []
         dashes: list[int] = []
         size, height = 1, 1
-        ev: Any
         flow = bool(event.flow_style)
         at = _PROPERTIES.match(self.chunk, start - self.base)
         scan = at.end() if at else start - self.base
-        while not isinstance(ev := self.parser.get_event(), yaml.SequenceEndEvent):
+        while not isinstance(ev := self.event(), yaml.SequenceEndEvent):
             if not flow:
                 gap = _GAP.match(self.chunk, scan)
                 dash = gap.end() if gap else scan
@@ -241,7 +246,7 @@ class _Builder:
             scan = self.last - self.base
             size += more
             height = max(height, below + 1)
-        limit = self.base + ev.end_mark.index
+        limit = self.base + _end_index(ev)
         node = SeqNode(
             start=start,
             end=limit if flow else self.last,

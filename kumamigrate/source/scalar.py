@@ -12,8 +12,10 @@ TAG = "tag:yaml.org,2002:"
 
 _WORDS: dict[str, JSON] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys("y Y yes Yes YES true True TRUE on On ON".split(), True),
-    **dict.fromkeys("n N no No NO false False FALSE off Off OFF".split(), False),
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _INTEGER = re.compile(
