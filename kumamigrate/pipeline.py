@@ -190,6 +190,7 @@ def _view(rule: Rule, before: Scene, scene: Scene, options: Options) -> View:
         target_name=scene.target,
         stage=options.stage,
         editable=frozenset(scene.repository.files),
+        refused=tuple(one.resource for one in scene.state(scene.source)[1]),
     )
 
 

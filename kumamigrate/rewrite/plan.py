@@ -23,7 +23,12 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
     module wants to explain that itself (`early = True`).
     """
     planner = planner_of(view.rule.id)
-    if view.rule.since and not at_least(view.target_name, view.rule.since):
+    rule = view.rule
+    if rule.until and at_least(view.target_name, rule.until):
+        return ()
+    if rule.source_before and at_least(view.state.release, rule.source_before):
+        return ()
+    if rule.since and not at_least(view.target_name, rule.since):
         if not getattr(planner, "early", False):
             return ()
     return tuple(planner(view))

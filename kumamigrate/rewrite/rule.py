@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kumamigrate.rewrite.finding import Danger, Safety
@@ -40,7 +40,10 @@ class Rule:
     `since`: first release that accepts the new form. `required`: first release that refuses or
     ignores the old one. `warned`: first release that warns. `claims`: what is proved before
     writing. `after`: rules that must have run before. `upgrade`: written together with the
-    upgrade of the control plane, not before. `covers`: row ids of the catalogue.
+    upgrade of the control plane, not before. `covers`: row ids of the catalogue. `until`: first
+    target for which the rule has nothing to say. `source_before`: it speaks only to those who
+    come from a release older than this. `form`: only manifests of that form. `refused`: also
+    manifests that the source release refuses. `table`: what the planner reads.
     """
 
     id: str
@@ -55,6 +58,11 @@ class Rule:
     claims: tuple[str, ...] = ("live",)
     after: tuple[str, ...] = ()
     upgrade: bool = False
+    until: str = ""
+    source_before: str = ""
+    form: str = ""
+    refused: bool = False
+    table: Mapping[str, Any] = field(default_factory=dict)
     covers: tuple[str, ...] = ()
     traps: tuple[str, ...] = ()
     proved: str = ""

@@ -18,7 +18,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _KEYS = {
     "id", "title", "why", "source", "since", "warned", "required", "safety", "danger", "claims",
     "after", "upgrade", "covers", "traps", "proved", "message", "action", "select", "steps",
-    "before-example", "after-example",
+    "before-example", "after-example", "until", "from-before", "form", "refused", "table",
 }  # fmt: skip
 _VERBS = ("set", "rename", "remove", "move", "map")
 
@@ -85,6 +85,11 @@ def _rule(data: Mapping[str, Any]) -> Rule:
         claims=_words(data.get("claims", ["live"])),
         after=_words(data.get("after", ())),
         upgrade=bool(data.get("upgrade", False)),
+        until=str(data.get("until", "")),
+        source_before=str(data.get("from-before", "")),
+        form=str(data.get("form", "")),
+        refused=bool(data.get("refused", False)),
+        table=data.get("table", {}),
         covers=_words(data.get("covers", ())),
         traps=tuple(_prose(trap) for trap in data.get("traps", ())),
         proved=_prose(data.get("proved", "")),

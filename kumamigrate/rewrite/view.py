@@ -20,7 +20,8 @@ class View:
 
     `state` holds everything: repository, inventory, workloads. `before` is the state the run
     began with. `editable` names the files that belong to the repository. `stage` is auto,
-    expand or contract (product.md §4).
+    expand or contract (product.md §4). `refused` are manifests that the source release would
+    not take; only rules that repair such manifests look at them.
     """
 
     rule: Rule
@@ -29,6 +30,7 @@ class View:
     target_name: str
     stage: str = "auto"
     editable: frozenset[str] = frozenset()
+    refused: tuple[Resource, ...] = ()
     matchers: dict[str, Matcher] = field(default_factory=dict, repr=False)
 
     @property
@@ -58,16 +60,29 @@ class View:
 
     def of_type(self, *types: str) -> Iterator[Resource]:
         """Yield the repository's own resources of some types, in file order."""
-        return (r for r in self.state.of_type(*types) if self.owns(r))
+        return (r for r in self.manifests() if r.type in types)
 
     def policies(self) -> Iterator[Resource]:
         """Yield the repository's own targetRef policies of the source release."""
         known = self.source.policy_types
-        return (r for r in self.state.resources if r.type in known and self.owns(r))
+        return (r for r in self.manifests() if r.type in known)
+
+    def manifests(self) -> Iterator[Resource]:
+        """Yield the repository's own resources that the rule may look at, in file order."""
+        seen = self.state.resources
+        if self.rule.refused and self.refused:
+            seen = tuple(sorted((*seen, *self.refused), key=_place))
+        form = self.rule.form
+        return (r for r in seen if self.owns(r) and (not form or r.form == form))
 
     def owns(self, resource: Resource) -> bool:
         """Say whether a resource stands in the repository, so that it may be changed."""
         return resource.where is not None and resource.where.path in self.editable
+
+
+def _place(resource: Resource) -> tuple[str, int, tuple[str | int, ...]]:
+    where = resource.where
+    return (where.path, where.document, where.item) if where is not None else ("", 0, ())
 
 
 def at_path(value: Any, path: tuple[str | int, ...]) -> Any:
