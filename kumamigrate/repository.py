@@ -88,28 +88,28 @@ def load_repository(paths: Sequence[Path], root: Path) -> Repository:
     Kuma's at all: most repositories have many more of them than of ours.
     """
     found, refusals = find_files(paths, root=root)
-    kuma: dict[str, bytes] = {}
-    workloads: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for path in found:
         try:
-            data = _read_bytes(root, path)
+            contents[path] = _read_bytes(root, path)
         except OSError as error:
             refusals.append(_unreadable(path, error))
-            continue
-        match classify(data):
-            case Kind.KUMA:
-                kuma[path] = data
-            case Kind.WORKLOAD:
-                workloads[path] = data
-            case Kind.NONE:
-                pass
-    data = {**kuma, **workloads} if kuma else {}
+    return repository_of(contents, root=root, refusals=refusals)
+
+
+def repository_of(
+    contents: Mapping[str, bytes], *, root: Path, refusals: Iterable[Refusal] = ()
+) -> Repository:
+    """Return the repository that some files make up, given as bytes by path."""
+    kinds = {path: classify(data) for path, data in contents.items()}
+    wanted = (Kind.KUMA, Kind.WORKLOAD) if Kind.KUMA in kinds.values() else ()
+    data = {path: contents[path] for path in sorted(contents) if kinds[path] in wanted}
     return Repository(
         root=root,
-        files={path: read_file(path, data[path]) for path in sorted(data)},
+        files={path: read_file(path, content) for path, content in data.items()},
         data=data,
         refusals=tuple(refusals),
-        examined=len(found),
+        examined=len(contents),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
@@ -28,9 +28,18 @@ class Scene:
     environment: Environment
     source: str
     target: str
+    states: dict[str, tuple[State, tuple[Rejection, ...]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
-        """Return the state of repository and inventory, the repository winning."""
+        """Return the state of repository and inventory, the repository winning, and what the
+        release would refuse of it. Kept, since every rule asks for it."""
+        if release not in self.states:
+            self.states[release] = self._state(release)
+        return self.states[release]
+
+    def _state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         own = self.repository.resources
         taken = {resource.identity for resource in own}
         outside = (r for r in self.inventory if r.identity not in taken)
@@ -152,7 +161,7 @@ def apply(scene: Scene, changes: Iterable[Change]) -> Scene | tuple[Refusal, ...
             refusals.extend(patched)
     if refusals:
         return tuple(refusals)
-    return replace(scene, repository=scene.repository.with_texts(texts))
+    return replace(scene, repository=scene.repository.with_texts(texts), states={})
 
 
 def _parts(changes: tuple[Change, ...]) -> list[tuple[Change, ...]]:

@@ -1,0 +1,231 @@
+"""The command line: arguments in, functions called, results out. No logic lives here."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from kumamigrate import __version__
+from kumamigrate.errors import KumamigrateError
+from kumamigrate.report.exit import Exit
+
+app = typer.Typer(
+    name="kumamigrate",
+    help="Bring the Kuma policies of a Git repository to the form a release wants, and prove"
+    " that no proxy changes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Stage(StrEnum):
+    """How far forms that need both halves for a while are taken."""
+
+    AUTO = "auto"
+    EXPAND = "expand"
+    CONTRACT = "contract"
+
+
+class Mode(StrEnum):
+    """What kind of control plane reads the repository."""
+
+    ZONE = "zone"
+    GLOBAL = "global"
+
+
+class MeshServices(StrEnum):
+    """The modes of `Mesh.meshServices`."""
+
+    DISABLED = "Disabled"
+    EVERYWHERE = "Everywhere"
+    REACHABLE_BACKENDS = "ReachableBackends"
+    EXCLUSIVE = "Exclusive"
+
+
+Paths = Annotated[list[Path] | None, typer.Argument(help="Files or folders; default: here.")]
+Target = Annotated[str | None, typer.Option(help="The release to reach: 2.9 to 2.14, or 3.0.")]
+Source = Annotated[str | None, typer.Option("--from", help="The release in use now.")]
+MeshServicesMode = Annotated[
+    MeshServices | None, typer.Option(help="MeshService mode of meshes that no Mesh tells of.")
+]
+Zone = Annotated[str | None, typer.Option(help="The zone whose control plane reads the files.")]
+ControlPlaneMode = Annotated[Mode | None, typer.Option(help="What control plane reads the files.")]
+SystemNamespace = Annotated[str | None, typer.Option(help="Where the control plane lives.")]
+Inventory = Annotated[
+    list[Path] | None, typer.Option(help="Exported resources of a control plane; repeatable.")
+]
+Select = Annotated[list[str] | None, typer.Option(help="Only these rules; repeatable.")]
+Ignore = Annotated[list[str] | None, typer.Option(help="Not these rules; repeatable.")]
+Stages = Annotated[Stage | None, typer.Option(help="Write new forms beside old ones, or finish.")]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(help="Write what a rule could not prove, on your own word; repeatable."),
+]
+OutputFormat = Annotated[Format, typer.Option("--format", help="How to print the result.")]
+
+
+@app.command()
+def run(
+    paths: Paths = None,
+    target: Target = None,
+    source: Source = None,
+    dry_run: Annotated[bool, typer.Option(help="Show the diff and the verdict, write nothing.")] = False,
+    diff: Annotated[Path | None, typer.Option(help="Save the patch to this file.")] = None,
+    mesh_services: MeshServicesMode = None,
+    zone: Zone = None,
+    control_plane_mode: ControlPlaneMode = None,
+    system_namespace: SystemNamespace = None,
+    inventory: Inventory = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    stage: Stages = None,
+    accept: Accept = None,
+    format: OutputFormat = Format.TEXT,
+) -> None:
+    """Change what can be proven, in place; say what was held back and why."""
+    from kumamigrate import commands
+
+    given = _given(locals())
+    _end(lambda: commands.run(given, dry_run=dry_run, diff=diff, as_json=format is Format.JSON))
+
+
+@app.command()
+def check(
+    paths: Paths = None,
+    target: Target = None,
+    source: Source = None,
+    mesh_services: MeshServicesMode = None,
+    zone: Zone = None,
+    control_plane_mode: ControlPlaneMode = None,
+    system_namespace: SystemNamespace = None,
+    inventory: Inventory = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    stage: Stages = None,
+    format: OutputFormat = Format.TEXT,
+) -> None:
+    """Say what the target release would refuse, ignore or read differently; change nothing."""
+    from kumamigrate import commands
+
+    given = _given(locals())
+    _end(lambda: commands.check(given, as_json=format is Format.JSON))
+
+
+@app.command()
+def prove(
+    before: Annotated[Path, typer.Argument(help="A file or folder; with --against, what to prove.")] = Path(),
+    after: Annotated[Path | None, typer.Argument(help="The file or folder to compare with.")] = None,
+    against: Annotated[str | None, typer.Option(help="Compare with this Git revision.")] = None,
+    target: Target = None,
+    source: Source = None,
+    mesh_services: MeshServicesMode = None,
+    zone: Zone = None,
+    control_plane_mode: ControlPlaneMode = None,
+    system_namespace: SystemNamespace = None,
+    inventory: Inventory = None,
+    format: OutputFormat = Format.TEXT,
+) -> None:
+    """Say whether two states give every proxy the same configuration."""
+    from kumamigrate import commands
+
+    given = _given({**locals(), "paths": []})
+    _end(lambda: commands.prove(given, before, after, against, as_json=format is Format.JSON))
+
+
+@app.command()
+def inspect(
+    paths: Paths = None,
+    release: Annotated[str | None, typer.Option(help="The release whose matcher answers.")] = None,
+    proxy: Annotated[str | None, typer.Option(help="Only the Dataplane of this name.")] = None,
+    labels: Annotated[list[str] | None, typer.Option(help="A made-up proxy with key=value labels.")] = None,
+    resources: Annotated[bool, typer.Option(help="Show the labels resources get instead.")] = False,
+    mesh_services: MeshServicesMode = None,
+    zone: Zone = None,
+    control_plane_mode: ControlPlaneMode = None,
+    system_namespace: SystemNamespace = None,
+    inventory: Inventory = None,
+    format: OutputFormat = Format.TEXT,
+) -> None:
+    """Show what proxies resolve to, and which line each value comes from."""
+    from kumamigrate import commands
+
+    given = _given({**locals(), "target": release})
+    _end(
+        lambda: commands.inspect(
+            given,
+            proxy=proxy,
+            labels=labels or [],
+            resources=resources,
+            as_json=format is Format.JSON,
+        )
+    )
+
+
+@app.command()
+def rules(format: OutputFormat = Format.TEXT) -> None:
+    """List all rules."""
+    from kumamigrate import commands
+
+    _end(lambda: commands.rules(as_json=format is Format.JSON))
+
+
+@app.command()
+def rule(rule_id: Annotated[str, typer.Argument(metavar="ID")], format: OutputFormat = Format.TEXT) -> None:
+    """Explain one rule: what, why, releases, before and after, traps, what is proved."""
+    from kumamigrate import commands
+
+    _end(lambda: commands.rule(rule_id, as_json=format is Format.JSON))
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"kumamigrate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that were given, enums as their words."""
+    return {
+        key: value.value if isinstance(value, StrEnum) else value
+        for key, value in arguments.items()
+        if value is not None and value != []
+    }
+
+
+def _end(action: Any) -> NoReturn:
+    try:
+        code = action()
+        sys.stdout.flush()
+    except KumamigrateError as error:
+        sys.stderr.write(f"kumamigrate: {error}\n")
+        code = Exit.FAILED
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = Exit.FAILED
+    except KeyboardInterrupt:
+        sys.stderr.write("kumamigrate: interrupted; nothing was left half written\n")
+        code = Exit.FAILED
+    raise typer.Exit(int(code))

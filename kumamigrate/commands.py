@@ -1,0 +1,192 @@
+"""What each command does with its arguments: read, call the pipeline, print, exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kumamigrate.config import settings
+from kumamigrate.errors import UsageError
+from kumamigrate.model.state import Environment
+from kumamigrate.pipeline import Options, Outcome, check as check_scene, migrate, prove_scenes, scene_of, write
+from kumamigrate.report.exit import Exit
+from kumamigrate.report.lines import Line, show
+
+Given = Mapping[str, Any]
+
+
+def run(given: Given, *, dry_run: bool, diff: Path | None, as_json: bool) -> Exit:
+    """Migrate, print, and write unless told not to."""
+    from kumamigrate.report.diff import diff_lines, patch_text
+    from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
+    from kumamigrate.report.progress import progress
+    from kumamigrate.source.write import recover
+
+    paths, root, options = _asked(given)
+    recover(root)
+    scene = scene_of(paths, root, options)
+    with progress() as tell:
+        outcome = migrate(scene, options, tell)
+    if diff is not None:
+        _save(diff, patch_text(outcome))
+    if not dry_run:
+        write(outcome)
+    if as_json:
+        _print_json(run_json(outcome, written=not dry_run))
+    else:
+        show([*(diff_lines(outcome) if dry_run else ()), *run_lines(outcome, written=not dry_run)])
+    return exit_of_run(outcome, written=not dry_run)
+
+
+def check(given: Given, *, as_json: bool) -> Exit:
+    """Print findings; change nothing."""
+    from kumamigrate.report.outcome import check_json, check_lines, exit_of_check
+
+    paths, root, options = _asked(given)
+    outcome = check_scene(scene_of(paths, root, options), options)
+    _print(as_json, check_json(outcome), check_lines(outcome))
+    return exit_of_check(outcome)
+
+
+def prove(
+    given: Given, before: Path, after: Path | None, against: str | None, *, as_json: bool
+) -> Exit:
+    """Print the verdict about two states."""
+    from kumamigrate.report.proof import exit_of_proof, proof_json, proof_lines
+
+    if (after is None) == (against is None):
+        raise UsageError("prove needs either BEFORE and AFTER, or --against REF")
+    if against is not None:
+        first, second = _revision_and_tree(given, against, before)
+    else:
+        assert after is not None
+        first, second = _scene(given, before), _scene(given, after)
+    options = second[1]
+    proof = prove_scenes(first[0], second[0], options)
+    repositories = (first[0].repository, second[0].repository)
+    _print(as_json, proof_json(proof, repositories), proof_lines(proof, repositories))
+    return exit_of_proof(proof)
+
+
+def inspect(
+    given: Given, *, proxy: str | None, labels: Sequence[str], resources: bool, as_json: bool
+) -> Exit:
+    """Print what proxies resolve to."""
+    from kumamigrate.report.inspect import inspect_json, inspect_lines, resources_json, resources_lines
+
+    paths, root, options = _asked(given)
+    scene = scene_of(paths, root, options)
+    if resources:
+        _print(as_json, resources_json(scene), resources_lines(scene))
+        return Exit.CLEAN
+    if as_json:
+        _print_json(inspect_json(scene, proxy=proxy, labels=_pairs(labels)))
+    else:
+        show(inspect_lines(scene, proxy=proxy, labels=_pairs(labels)))
+    return Exit.INCONCLUSIVE if any(r.hides for r in scene.repository.unread) else Exit.CLEAN
+
+
+def rules(*, as_json: bool) -> Exit:
+    """Print all rules."""
+    from kumamigrate.report.rules import rules_json, rules_lines
+
+    _print(as_json, rules_json(), rules_lines())
+    return Exit.CLEAN
+
+
+def rule(rule_id: str, *, as_json: bool) -> Exit:
+    """Print one rule explained."""
+    from kumamigrate.report.rules import rule_json, rule_lines
+
+    _print(as_json, rule_json(rule_id), rule_lines(rule_id))
+    return Exit.CLEAN
+
+
+def _asked(given: Given) -> tuple[list[Path], Path, Options]:
+    """Return paths relative to the root, the root, and the options asked for.
+
+    The root is the common folder of the paths given; nothing outside it is ever written.
+    """
+    paths = [Path(path) for path in given.get("paths") or [Path()]]
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
+    here = Path.cwd().resolve()
+    root = here if all(p.resolve().is_relative_to(here) for p in paths) else _common(paths)
+    relative = [path.resolve().relative_to(root) for path in paths]
+    return relative, root, _options(settings(given, root))
+
+
+def _common(paths: Sequence[Path]) -> Path:
+    folders = [p.resolve() if p.is_dir() else p.resolve().parent for p in paths]
+    root = folders[0]
+    while not all(folder.is_relative_to(root) for folder in folders):
+        root = root.parent
+    return root
+
+
+def _options(asked: Mapping[str, Any]) -> Options:
+    default = Environment()
+    environment = Environment(
+        mode=asked.get("control_plane_mode", default.mode),
+        zone=asked.get("zone", default.zone),
+        system_namespace=asked.get("system_namespace", default.system_namespace),
+        mesh_services=asked.get("mesh_services"),
+    )
+    return Options(
+        target=asked.get("target", "2.14"),
+        source=asked.get("source", ""),
+        stage=asked.get("stage", "auto"),
+        environment=environment,
+        inventory=tuple(Path(path) for path in asked.get("inventory", ())),
+        select=tuple(asked.get("select", ())),
+        ignore=tuple(asked.get("ignore", ())),
+        accept=tuple(asked.get("accept", ())),
+    )
+
+
+def _scene(given: Given, path: Path) -> tuple[Any, Options]:
+    paths, root, options = _asked({**given, "paths": [path]})
+    return scene_of(paths, root, options), options
+
+
+def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Any, Any]:
+    from dataclasses import replace
+
+    from kumamigrate.gitrev import load_revision
+
+    paths, root, options = _asked({**given, "paths": [path]})
+    tree = scene_of(paths, root, options)
+    old = replace(tree, repository=load_revision(revision, paths, root), states={})
+    return (old, options), (tree, options)
+
+
+def _pairs(words: Sequence[str]) -> dict[str, str]:
+    pairs = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"--labels {word}: write key=value")
+        pairs[key] = value
+    return pairs
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def _print(as_json: bool, data: Any, lines: Sequence[Line]) -> None:
+    if as_json:
+        _print_json(data)
+    else:
+        show(lines)
+
+
+def _print_json(data: Any) -> None:
+    sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False) + "\n")

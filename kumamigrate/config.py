@@ -1,0 +1,65 @@
+"""Settings: command line over the nearest `kumamigrate.toml` or `[tool.kumamigrate]`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kumamigrate.errors import UsageError
+
+_WORDS = {"target", "from", "mesh-services", "zone", "control-plane-mode", "system-namespace", "stage"}
+_LISTS = {"inventory", "select", "ignore", "accept"}
+_NAMES = {"from": "source"}
+
+
+def settings(given: Mapping[str, Any], start: Path) -> dict[str, Any]:
+    """Return the arguments given, completed by the nearest configuration file upwards.
+
+    Paths in the file are relative to it. Raises UsageError, naming file and key, for what the
+    file may not say.
+    """
+    found = _nearest(start.resolve())
+    if found is None:
+        return dict(given)
+    path, table = found
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        read[_NAMES.get(key, key.replace("-", "_"))] = _checked(path, key, value)
+    if "inventory" in read:
+        read["inventory"] = [path.parent / name for name in read["inventory"]]
+    return {**read, **given}
+
+
+def _checked(path: Path, key: str, value: Any) -> Any:
+    if key in _WORDS:
+        if isinstance(value, str):
+            return value
+        raise UsageError(f"{path}: {key} must be a string (write releases in quotes)")
+    if key in _LISTS:
+        if isinstance(value, list) and all(isinstance(word, str) for word in value):
+            return value
+        raise UsageError(f"{path}: {key} must be a list of strings")
+    known = ", ".join(sorted(_WORDS | _LISTS))
+    raise UsageError(f"{path}: unknown setting {key}; known are {known}")
+
+
+def _nearest(start: Path) -> tuple[Path, dict[str, Any]] | None:
+    folder = start if start.is_dir() else start.parent
+    for place in (folder, *folder.parents):
+        own, project = place / "kumamigrate.toml", place / "pyproject.toml"
+        if own.is_file():
+            return own, _toml(own)
+        if project.is_file():
+            table = _toml(project).get("tool", {}).get("kumamigrate")
+            if table is not None:
+                return project, table
+    return None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: {error}") from error
