@@ -1,0 +1,139 @@
+"""All precedence in one place (matcher.md (c)): later in a list wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cmp_to_key
+from typing import Any, NamedTuple, TypeVar
+
+from kumamigrate.model.release import Release
+from kumamigrate.model.resource import ORIGIN, ROLE, Resource
+from kumamigrate.model.targetref import TargetRef
+
+T = TypeVar("T")
+
+# Below these lengths Go's two sorts are plain insertion sorts, which keeps ties in order.
+_UNSTABLE_SMALL = 12
+_STABLE_SMALL = 20
+
+
+class Ranked(NamedTuple):
+    """What precedence looks at: a policy, its top-level reference, and for items their target."""
+
+    policy: Resource
+    top: TargetRef
+    target: TargetRef | None = None
+
+
+Level = Callable[[Release, Ranked, Ranked], int]
+
+
+def compare(release: Release, levels: Sequence[str], a: Ranked, b: Ranked) -> int:
+    """Return <0, 0 or >0 by the first level that tells two apart."""
+    for level in levels:
+        result = LEVELS[level](release, a, b)
+        if result:
+            return result
+    return 0
+
+
+def sort_unstable(items: Sequence[T], cmp: Callable[[T, T], int]) -> list[T]:
+    """Sort as the control plane sorts matched policies: ties of long lists have no order."""
+    return _sort(items, cmp, _UNSTABLE_SMALL)
+
+
+def sort_stable(items: Sequence[T], cmp: Callable[[T, T], int]) -> list[T]:
+    """Sort as the control plane sorts items: ties keep their order."""
+    return _sort(items, cmp, _STABLE_SMALL)
+
+
+def _sort(items: Sequence[T], cmp: Callable[[T, T], int], small: int) -> list[T]:
+    if len(items) > small:
+        return sorted(items, key=cmp_to_key(cmp))
+    # The order of Dataplane references is not transitive, so the algorithm matters.
+    out: list[T] = []
+    for item in items:
+        at = len(out)
+        while at and cmp(item, out[at - 1]) < 0:
+            at -= 1
+        out.insert(at, item)
+    return out
+
+
+def _kind(release: Release, a: Ranked, b: Ranked) -> int:
+    order = release.kind_order
+    return order.get(a.top.kind, 0) - order.get(b.top.kind, 0)
+
+
+def _dataplane(release: Release, a: Ranked, b: Ranked) -> int:
+    if a.top.kind != "Dataplane" or b.top.kind != "Dataplane":
+        return 0
+    if "identity" in release.dataplane_rank:
+        if a.top.name and b.top.labels:
+            return 1
+        if a.top.labels and b.top.name:
+            return -1
+    return bool(a.top.section_name) - bool(b.top.section_name)
+
+
+def _origin(release: Release, a: Ranked, b: Ranked) -> int:
+    order = release.origin_order
+    none = order["none"]
+    mine = order.get(a.policy.labels.get(ORIGIN, ""), none)
+    return mine - order.get(b.policy.labels.get(ORIGIN, ""), none)
+
+
+def _gateway_tags(_: Release, a: Ranked, b: Ranked) -> int:
+    if a.top.kind != "MeshGateway" or b.top.kind != "MeshGateway":
+        return 0
+    return len(a.top.tags or ()) - len(b.top.tags or ())
+
+
+def _role(release: Release, a: Ranked, b: Ranked) -> int:
+    order = release.role_order
+    mine = order.get(role_of(a.policy), order["system"])
+    return mine - order.get(role_of(b.policy), order["system"])
+
+
+def _name(_: Release, a: Ranked, b: Ranked) -> int:
+    mine, other = a.policy.display_name, b.policy.display_name
+    return (mine < other) - (mine > other)
+
+
+def _to_kind(release: Release, a: Ranked, b: Ranked) -> int:
+    order = release.kind_order
+    return order.get(_target(a).kind, 0) - order.get(_target(b).kind, 0)
+
+
+def _section(_: Release, a: Ranked, b: Ranked) -> int:
+    if _target(a).kind != "MeshService" or _target(b).kind != "MeshService":
+        return 0
+    return bool(_target(a).section_name) - bool(_target(b).section_name)
+
+
+def _target(ranked: Ranked) -> TargetRef:
+    return ranked.target or ranked.top
+
+
+def role_of(policy: Resource) -> str:
+    """Return the policy's role; none written means system."""
+    return policy.labels.get(ROLE) or "system"
+
+
+LEVELS: dict[str, Level] = {
+    "kind": _kind,
+    "dataplane": _dataplane,
+    "origin": _origin,
+    "gatewayTags": _gateway_tags,
+    "role": _role,
+    "name": _name,
+    "toKind": _to_kind,
+    "section": _section,
+}
+
+
+def match_rank(match: dict[str, Any] | None) -> tuple[int, int, int]:
+    """Return the sort key of an inbound match: spiffeID first, Exact before Prefix, then sni."""
+    spiffe = (match or {}).get("spiffeID")
+    kind = {"Exact": 0, "Prefix": 1}.get(spiffe.get("type"), 2) if spiffe else 3
+    return (0 if spiffe else 1, kind, 0 if (match or {}).get("sni") else 1)

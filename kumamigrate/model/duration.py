@@ -1,0 +1,79 @@
+"""Durations as Kuma reads and prints them: Go text, whole nanoseconds."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_UNITS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+}
+_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_LIMIT = 2**63 - 1
+
+
+def parse(text: str) -> int | None:
+    """Return nanoseconds, or None where Go's parser refuses the text.
+
+    Reads `1h30m`, `1.5s`, `-2ms`, `0`. Parts may come in any order and repeat, as in Go.
+    """
+    sign = -1 if text.startswith("-") else 1
+    rest = text[1:] if text[:1] in ("-", "+") else text
+    if rest == "0":
+        return 0
+    total, at = Decimal(0), 0
+    while at < len(rest):
+        part = _PART.match(rest, at)
+        if part is None:
+            return None
+        total += int(Decimal(part[1]) * _UNITS[part[2]])
+        at = part.end()
+    if not rest or total > _LIMIT:
+        return None
+    return sign * int(total)
+
+
+def render(nanoseconds: int) -> str:
+    """Return Go's text: `1m0s`, `1.5s`, `20ms`, `0s`."""
+    if nanoseconds == 0:
+        return "0s"
+    sign, ns = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
+    for unit, size in (("ns", 1_000), ("µs", 1_000_000), ("ms", 1_000_000_000)):
+        if ns < size:
+            return sign + _decimal(ns, _UNITS[unit]) + unit
+    minutes, ns = divmod(ns, _UNITS["m"])
+    hours, minutes = divmod(minutes, 60)
+    text = _decimal(ns, _UNITS["s"]) + "s"
+    if hours or minutes:
+        text = f"{minutes}m{text}"
+    return sign + (f"{hours}h{text}" if hours else text)
+
+
+def protobuf(nanoseconds: int) -> str:
+    """Return the text protobuf uses in JSON: seconds only, `90s`, `1.500s`, `0.000001s`."""
+    sign, ns = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
+    seconds, rest = divmod(ns, _UNITS["s"])
+    fraction = f"{rest:09d}"
+    while fraction.endswith("000"):
+        fraction = fraction[:-3]
+    return f"{sign}{seconds}{'.' + fraction if fraction else ''}s"
+
+
+def normal(text: str) -> str:
+    """Return Go's text of a duration; a text that is none stays as it is."""
+    value = parse(text)
+    return text if value is None else render(value)
+
+
+def _decimal(ns: int, unit: int) -> str:
+    whole, rest = divmod(ns, unit)
+    if not rest:
+        return str(whole)
+    return f"{whole}.{rest:0{len(str(unit)) - 1}d}".rstrip("0")

@@ -1,0 +1,69 @@
+"""Resource identifiers: the keys of real-resource rules (matcher.md (f))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+from kumamigrate.model.release import release
+from kumamigrate.model.resource import Resource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kri:
+    """A resource, or one section of it. `mesh` is empty for a Mesh itself.
+
+    `str()` gives the text of 2.10 and later; `typed()` that of 2.9. A type without a short
+    name has the empty text.
+    """
+
+    type: str
+    mesh: str
+    zone: str
+    namespace: str
+    name: str
+    section: str = ""
+
+    def __str__(self) -> str:
+        short = _short_names().get(self.type)
+        if short is None:
+            return ""
+        parts = (short, self.mesh, self.zone, self.namespace, self.name, self.section)
+        return "_".join(("kri", *parts))
+
+    def typed(self) -> str:
+        """Return the text form of 2.9."""
+        parts = {
+            "mesh": self.mesh,
+            "zone": self.zone,
+            "namespace": self.namespace,
+            "name": self.name,
+            "section": self.section,
+        }
+        return ":".join((self.type.lower(), *(f"{k}/{v}" for k, v in parts.items() if v)))
+
+    def of_section(self, section: str) -> Kri:
+        """Return the identifier of a section of the same resource; "" = the whole resource."""
+        return self if self.section == section else replace(self, section=section)
+
+
+def kri_of(resource: Resource, section: str = "") -> Kri:
+    """Return the identifier of a resource: zone and namespace are its labels."""
+    return Kri(
+        type=resource.type,
+        mesh="" if resource.type == "Mesh" else resource.mesh,
+        zone=resource.zone,
+        namespace=resource.namespace_label,
+        name=resource.display_name,
+        section=section,
+    )
+
+
+def mesh_kri(mesh: str) -> Kri:
+    """Return the identifier of a mesh."""
+    return Kri(type="Mesh", mesh="", zone="", namespace="", name=mesh)
+
+
+@cache
+def _short_names() -> dict[str, str]:
+    return dict(release("2.14").kri_short_names)
