@@ -1,0 +1,295 @@
+"""A run or a check for people and programs: what changed and why it is safe, what was held back
+and the one line that says why, what is left to decide, what to do next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.pipeline import Outcome
+from kumamigrate.prove import Effect, Verdict, to_json
+from kumamigrate.report.exit import Exit, worst
+from kumamigrate.report.lines import Line, line
+from kumamigrate.report.proof import coverage_json, refusal_json, unread_lines, witness_lines
+from kumamigrate.rewrite.change import Rollout
+from kumamigrate.rewrite.finding import Danger, Finding, Status
+from kumamigrate.trial import Held
+
+MOST = 40
+_DANGERS = {
+    Danger.SILENT_LOSS: "Lost in silence",
+    Danger.OTHER_MEANING: "Read differently",
+    Danger.REFUSED: "Refused",
+    Danger.DEPRECATED: "Deprecated",
+    Danger.ADVICE: "Advice",
+}
+_OPEN = (Status.PENDING, Status.MANUAL, Status.HELD)
+
+
+def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
+    """Return the exit code of a run: the worst of what was held, unread or left."""
+    codes = [_exit_of_reading(outcome)]
+    for held in outcome.held:
+        codes.append(Exit.DIFFERENT if held.witnesses else Exit.INCONCLUSIVE)
+    if any(finding.status in _OPEN for finding in outcome.findings):
+        codes.append(Exit.FINDINGS)
+    if not written and outcome.texts:
+        codes.append(Exit.FINDINGS)
+    return worst(codes)
+
+
+def exit_of_check(outcome: Outcome) -> Exit:
+    """Return the exit code of a check: findings, and content that could not be read."""
+    found = any(finding.status in _OPEN for finding in outcome.findings)
+    return worst([_exit_of_reading(outcome), Exit.FINDINGS if found else Exit.CLEAN])
+
+
+def _exit_of_reading(outcome: Outcome) -> Exit:
+    hidden = any(refusal.hides for refusal in outcome.before.repository.unread)
+    return Exit.INCONCLUSIVE if hidden else Exit.CLEAN
+
+
+def run_json(outcome: Outcome, *, written: bool) -> dict[str, Any]:
+    """Return the form `kumamigrate.report/1` (product.md §5)."""
+    data = _report(outcome, written=written)
+    data["proof"] = to_json(outcome.proof) if outcome.proof is not None else {"claims": {}}
+    data["held"] = [_held_json(held) for held in outcome.held]
+    data["files"] = sorted(outcome.texts)
+    data["steps"] = list(_steps(outcome))
+    return data
+
+
+def check_json(outcome: Outcome) -> dict[str, Any]:
+    """Return the form `kumamigrate.report/1` without a proof."""
+    return {**_report(outcome, written=False), "proof": {"claims": {}}}
+
+
+def _report(outcome: Outcome, *, written: bool) -> dict[str, Any]:
+    return {
+        "schema": "kumamigrate.report/1",
+        "target": outcome.before.target,
+        "from": outcome.before.source,
+        "written": written and bool(outcome.texts),
+        "findings": [_finding_json(finding) for finding in outcome.findings],
+        "coverage": coverage_json(outcome.before.repository),
+    }
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    resource = finding.resource
+    named = None
+    if resource is not None:
+        named = {"type": resource.type, "mesh": resource.mesh, "name": resource.name}
+        if resource.namespace:
+            named = {**named, "namespace": resource.namespace}
+    return {
+        "rule": finding.rule,
+        "status": finding.status.value,
+        "safety": finding.safety.value,
+        "danger": finding.danger.name.lower().replace("_", "-"),
+        "resource": named,
+        "file": finding.file,
+        "line": finding.line,
+        "column": finding.column,
+        "message": finding.message,
+        "action": finding.action,
+        "notes": list(finding.notes),
+    }
+
+
+def _held_json(held: Held) -> dict[str, Any]:
+    from kumamigrate.prove import witness_json
+
+    return {
+        "rule": held.change.rule,
+        "mesh": held.change.mesh,
+        "resources": [edit.where.path for edit in held.change.edits],
+        "witnesses": [witness_json(witness) for witness in held.witnesses[:10]],
+        "unknown": list(held.unknown),
+        "refused": [refusal_json(refusal) for refusal in held.refusals],
+    }
+
+
+def run_lines(outcome: Outcome, *, written: bool) -> list[Line]:
+    """Return the whole text of a run."""
+    by_status = {s: [f for f in outcome.findings if f.status is s] for s in Status}
+    fixed = by_status[Status.FIXED]
+    lines = [_headline(outcome, fixed, written=written), ()]
+    for finding in fixed[:MOST]:
+        lines += _finding_lines(finding, action=False)
+    lines += _more(fixed)
+    if outcome.proof is not None:
+        lines += _proved_lines(outcome)
+    lines += _held_lines(outcome)
+    lines += _open_lines([*by_status[Status.MANUAL], *by_status[Status.PENDING]])
+    lines += unread_lines(outcome.before.repository)
+    lines += _next_lines(outcome, written=written)
+    return lines
+
+
+def check_lines(outcome: Outcome) -> list[Line]:
+    """Return the whole text of a check: findings by danger, the worst first."""
+    open_findings = [f for f in outcome.findings if f.status in _OPEN]
+    target = outcome.before.target
+    if not open_findings:
+        lines = [line(("Nothing to do", "good"), f" for Kuma {target}{_scope(outcome)}")]
+    else:
+        files = len({finding.file for finding in open_findings})
+        lines = [
+            line((_count(len(open_findings), "finding"), "strong"), f" for Kuma {target}, in {_count(files, 'file')}{_scope(outcome)}")
+        ]
+        lines += _open_lines(open_findings)
+        fixable = sum(finding.status is Status.PENDING for finding in open_findings)
+        if fixable:
+            lines += [(), line(f"{fixable} of them can be tried and proved: {_command(outcome)} --dry-run")]
+    return [*lines, *unread_lines(outcome.before.repository)]
+
+
+def _headline(outcome: Outcome, fixed: Sequence[Finding], *, written: bool) -> Line:
+    files = len(outcome.texts)
+    repository = outcome.before.repository
+    if not files:
+        return line(("Nothing to change", "good"), f" for Kuma {outcome.before.target}{_scope(outcome)}")
+    resources = len({f.resource.identity for f in fixed if f.resource is not None})
+    verb = "Changed" if written else "Would change"
+    meshes = _meshes(outcome)
+    return line(
+        (f"{verb} {_count(resources, 'resource')}", "strong"),
+        f" in {files} of {_count(repository.examined, 'file')}.   Kuma {outcome.before.target}{meshes}",
+    )
+
+
+def _meshes(outcome: Outcome) -> str:
+    state = outcome.before.state(outcome.before.source)[0]
+    names = sorted({change.mesh for change in outcome.kept if change.mesh})
+    known = (f"mesh {n} (MeshService mode {mesh_services_mode(state, n) or 'unknown'})" for n in names[:3])
+    return "".join(f" · {words}" for words in known) + (" · …" if len(names) > 3 else "")
+
+
+def _scope(outcome: Outcome) -> str:
+    repository = outcome.before.repository
+    files, resources = len(repository.files), len(repository.resources)
+    return f" ({_count(files, 'file')} with {_count(resources, 'resource')}, {repository.examined} examined)"
+
+
+def _finding_lines(finding: Finding, *, action: bool) -> list[Line]:
+    place = f"{finding.file}:{finding.line}" if finding.file else "(inventory)"
+    resource = finding.resource
+    name = f"{resource.type} {resource.name}" if resource is not None else ""
+    lines = [line("  ", (place, "place"), f"   {name}   ", (finding.rule, "dim"))]
+    if action or finding.status is not Status.FIXED:
+        lines.append(line(f"      {finding.message}"))
+    lines += [line(f"      {note}") for note in finding.notes]
+    if action and finding.action:
+        lines.append(line(f"      → {finding.action}"))
+    return lines
+
+
+def _proved_lines(outcome: Outcome) -> list[Line]:
+    proof = outcome.proof
+    assert proof is not None
+    scope = "every possible proxy" if proof.proxies == "all" else "the listed proxies"
+    harmless = Counter(w.effect for w in proof.witnesses("live"))
+    live = proof.verdict("live")
+    if live is Verdict.UNKNOWN:
+        return [(), line(("Written on your word", "warn"), ": the proof could not tell"), *_reasons(proof.unknown("live"))]
+    lines: list[Line] = [(), line(("Proved", "good"), f" for {scope}: nothing that reaches a proxy changes", ", except" if harmless else "")]
+    words = {
+        Effect.ACTIVATION: "take effect that had none before, just as they are written",
+        Effect.NAME: "are names of routes in Envoy's configuration and statistics; no traffic changes",
+        Effect.RESIDUE: "are settings of the old engine that no policy can express",
+        Effect.VALUE: "are changed values",
+    }
+    for effect, number in sorted(harmless.items()):
+        lines.append(line(f"  {_count(number, 'difference')} that {words[effect]}"))
+        chosen = [w for w in proof.witnesses("live") if w.effect is effect]
+        lines += witness_lines(chosen, indent="      ")
+    for fact in proof.assumptions[:5]:
+        lines.append(line((f"  assumed: {fact}", "dim")))
+    return lines
+
+
+def _reasons(reasons: Iterable[str]) -> list[Line]:
+    return [line(f"      {reason}") for reason in list(reasons)[:10]]
+
+
+def _held_lines(outcome: Outcome) -> list[Line]:
+    if not outcome.held:
+        return []
+    lines: list[Line] = [(), line((f"Held {_count(len(outcome.held), 'change')}", "warn"), ": not proven to be without effect")]
+    for held in outcome.held[:MOST]:
+        for finding in held.change.findings[:3]:
+            lines += _finding_lines(_located(finding, outcome), action=False)
+        lines += witness_lines(held.witnesses, indent="        ")
+        lines += [line(f"        cannot tell: {reason}") for reason in held.unknown[:5]]
+        for refusal in held.refusals[:5]:
+            lines.append(line(f"        {refusal.path}:{refusal.line}:{refusal.column}  {refusal.detail}; {refusal.advice}"))
+        if held.unknown and not held.witnesses:
+            lines.append(line(f"      What you can do: settle it, or take it on your word: --accept {held.change.rule}"))
+    return lines + _more(outcome.held)
+
+
+def _located(finding: Finding, outcome: Outcome) -> Finding:
+    from dataclasses import replace
+
+    if finding.file or finding.resource is None:
+        return finding
+    file, at, column = outcome.after.repository.place(finding.resource.where, finding.path)
+    return replace(finding, file=file, line=at, column=column)
+
+
+def _open_lines(findings: Sequence[Finding]) -> list[Line]:
+    lines: list[Line] = []
+    for danger in Danger:
+        chosen = [finding for finding in findings if finding.danger is danger]
+        if chosen:
+            lines += [(), line((f"{_DANGERS[danger]}: {len(chosen)}", "strong"))]
+            for finding in chosen[:MOST]:
+                lines += _finding_lines(finding, action=True)
+            lines += _more(chosen)
+    return lines
+
+
+def _more(items: Sequence[object]) -> list[Line]:
+    if len(items) <= MOST:
+        return []
+    return [line(f"  … and {len(items) - MOST} more; --format json has them all")]
+
+
+def _steps(outcome: Outcome) -> Iterable[str]:
+    rollouts = {change.rollout for change in outcome.kept}
+    if Rollout.WITH_UPGRADE in rollouts:
+        early = sorted({p for c in outcome.kept if c.rollout is Rollout.NOW for p in _files(c)})
+        late = sorted({p for c in outcome.kept if c.rollout is not Rollout.NOW for p in _files(c)})
+        if early:
+            yield f"now, on {outcome.before.source}: {', '.join(early)}"
+        yield f"together with the upgrade to {outcome.before.target}: {', '.join(late)}"
+    for change in outcome.kept:
+        yield from change.steps
+
+
+def _files(change: Any) -> list[str]:
+    return [edit.where.path for edit in change.edits]
+
+
+def _next_lines(outcome: Outcome, *, written: bool) -> list[Line]:
+    lines: list[Line] = []
+    steps = list(dict.fromkeys(_steps(outcome)))
+    if steps:
+        lines += [(), line(("Deploy in this order", "strong"))]
+        lines += [line(f"  {number}. {step}") for number, step in enumerate(steps, start=1)]
+    if outcome.texts:
+        word = "Review with git diff." if written else f"To write this: {_command(outcome)}"
+        lines += [(), line(word)]
+    return lines
+
+
+def _command(outcome: Outcome) -> str:
+    target = outcome.options.target
+    return "kumamigrate run" + (f" --target {target}" if target != "2.14" else "")
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number} {one if number == 1 else one + 's'}"

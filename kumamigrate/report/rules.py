@@ -1,0 +1,92 @@
+"""The rulebook for people: the list, and one rule explained."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import Any
+
+from kumamigrate.errors import UsageError
+from kumamigrate.report.lines import Line, line
+from kumamigrate.rewrite.rule import Rule
+from kumamigrate.rewrite.rulebook import rulebook
+
+_WIDTH = 96
+
+
+def rules_lines() -> list[Line]:
+    """Return one line per rule, in the order in which they run."""
+    width = max(len(rule.id) for rule in rulebook())
+    return [
+        line((rule.id.ljust(width + 2), "strong"), f"{rule.safety:<8}", rule.title, _releases(rule))
+        for rule in rulebook()
+    ]
+
+
+def rule_lines(rule_id: str) -> list[Line]:
+    """Return a rule explained. Raises UsageError for an unknown id."""
+    rule = _find(rule_id)
+    lines = [line((rule.title, "strong"), _releases(rule)), ()]
+    lines += _paragraph(rule.why)
+    for name, example in zip(("before", "after"), rule.example, strict=True):
+        if example:
+            lines += [(), line((name, "strong"))]
+            lines += [line("  ", text) for text in example.rstrip().splitlines()]
+    for trap in rule.traps:
+        lines += [(), *_paragraph(f"Mind: {trap}")]
+    if rule.proved:
+        lines += [(), *_paragraph(f"What is proved: {rule.proved}")]
+    safety = {
+        "proven": "It is written when the proof holds.",
+        "review": f"It is written only with --accept {rule.id}.",
+        "manual": "It only reports; the decision is yours.",
+    }
+    lines += [(), line(safety[rule.safety]), line(("Source: " + "; ".join(rule.source), "dim"))]
+    return lines
+
+
+def rules_json() -> list[dict[str, Any]]:
+    """Return all rules in full."""
+    return [_json(rule) for rule in rulebook()]
+
+
+def rule_json(rule_id: str) -> dict[str, Any]:
+    """Return one rule in full. Raises UsageError for an unknown id."""
+    return _json(_find(rule_id))
+
+
+def _find(rule_id: str) -> Rule:
+    for rule in rulebook():
+        if rule.id == rule_id:
+            return rule
+    raise UsageError(f"there is no rule {rule_id}; kumamigrate rules lists them")
+
+
+def _releases(rule: Rule) -> str:
+    known = (("new form since", rule.since), ("warned from", rule.warned), ("gone in", rule.required))
+    said = ", ".join(f"{words} {release}" for words, release in known if release)
+    return f"  ({said})" if said else ""
+
+
+def _paragraph(text: str) -> list[Line]:
+    return [line(part) for part in wrap(text, _WIDTH)]
+
+
+def _json(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "title": rule.title,
+        "why": rule.why,
+        "source": list(rule.source),
+        "since": rule.since,
+        "warned": rule.warned,
+        "required": rule.required,
+        "safety": rule.safety.value,
+        "danger": rule.danger.name.lower().replace("_", "-"),
+        "claims": list(rule.claims),
+        "after": list(rule.after),
+        "upgrade": rule.upgrade,
+        "covers": list(rule.covers),
+        "traps": list(rule.traps),
+        "proved": rule.proved,
+        "examples": {"before": rule.example[0], "after": rule.example[1]},
+    }

@@ -1,0 +1,105 @@
+"""Every fixture case: the edit byte for byte, the verdict, and the laws no rule author writes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kumamigrate.model.state import Environment
+from kumamigrate.pipeline import Options, Outcome, migrate, scene_of
+from kumamigrate.rewrite.rulebook import rulebook
+from tests.cases import Case, cases, contents
+
+_COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
+
+
+def _options(case: Case) -> Options:
+    proof = case.proof
+    flags: dict[str, Any] = proof.get("flags", {})
+    environment = Environment(
+        mode=flags.get("control_plane_mode", "zone"),
+        zone=flags.get("zone", "default"),
+        mesh_services=flags.get("mesh_services"),
+    )
+    return Options(
+        target=proof.get("target", "2.14"),
+        source=flags.get("from", ""),
+        stage=flags.get("stage", "auto"),
+        environment=environment,
+        inventory=tuple(case.folder / name for name in flags.get("inventory", ())),
+        select=tuple(proof.get("rules", [case.rule])),
+        accept=tuple(flags.get("accept", ())),
+    )
+
+
+def _run(folder: Path, options: Options) -> Outcome:
+    return migrate(scene_of([Path()], folder, options), options)
+
+
+def _after(folder: Path, outcome: Outcome) -> dict[str, bytes]:
+    files: dict[str, bytes | None] = dict(contents(folder))
+    files.update({path: new for path, (_, new) in outcome.texts.items()})
+    return {path: data for path, data in files.items() if data is not None}
+
+
+def _comments(files: dict[str, bytes]) -> Counter[str]:
+    return Counter(
+        found.strip() for data in files.values() for found in _COMMENT.findall(data.decode())
+    )
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.rule}/{case.name}")
+def test_case(case: Case, tmp_path: Path) -> None:
+    """The files come out byte for byte, the findings and verdict are the ones written down."""
+    options = _options(case)
+    outcome = _run(case.before, options)
+    after = _after(case.before, outcome)
+    assert {p: d.decode() for p, d in after.items()} == {
+        p: d.decode() for p, d in case.expected.items()
+    }
+    assert _findings(outcome, case) == case.proof.get("findings", [])
+    verdict = case.proof.get("verdict")
+    if verdict is not None:
+        assert outcome.proof is not None
+        assert outcome.proof.verdict("live").value == verdict
+    lost = _comments(contents(case.before)) - _comments(after)
+    assert not lost
+    for path, data in after.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    assert _run(tmp_path, options).texts == {}
+
+
+def _findings(outcome: Outcome, case: Case) -> list[dict[str, Any]]:
+    """The findings with the keys that the case writes down."""
+    written = case.proof.get("findings", [])
+    keys = set().union(*written) if written else {"rule", "status", "resource", "line"}
+    found = []
+    for finding in outcome.findings:
+        full = {
+            "rule": finding.rule,
+            "status": finding.status.value,
+            "resource": finding.resource.name if finding.resource else "",
+            "file": finding.file,
+            "line": finding.line,
+            "column": finding.column,
+            "message": finding.message,
+            "action": finding.action,
+        }
+        found.append({key: value for key, value in full.items() if key in keys})
+    return found
+
+
+def test_every_rule_has_a_case_that_rewrites_or_reports_and_one_that_leaves_alone() -> None:
+    by_rule = {rule.id: [case.name for case in cases() if case.rule == rule.id] for rule in rulebook()}
+    assert [rule for rule, names in by_rule.items() if len(names) < 2] == []
+    assert [rule for rule, names in by_rule.items() if "leaves-alone" not in names] == []
+
+
+def test_every_fixture_folder_belongs_to_a_rule() -> None:
+    known = {rule.id for rule in rulebook()}
+    assert {case.rule for case in cases()} <= known
