@@ -28,9 +28,9 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
         return ()
     if rule.source_before and at_least(view.state.release, rule.source_before):
         return ()
-    if rule.since and not at_least(view.target_name, rule.since):
-        if not getattr(planner, "early", False):
-            return ()
+    early = getattr(planner, "early", False)
+    if rule.since and not early and not at_least(view.target_name, rule.since):
+        return ()
     return tuple(planner(view))
 
 

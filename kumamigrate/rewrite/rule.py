@@ -15,8 +15,9 @@ class Selector:
 
     `fields` are paths inside the spec, such as `to[].targetRef`; `[]` stands for every item of
     a list. `where` and `unless` test the mapping found, key by key: a plain value means
-    equality, a list membership, true and false whether the key is there. For anything but a
-    mapping the one key `value` tests the value itself.
+    equality, a list membership, true and false whether the key is there, `{pattern: …}` a
+    regular expression found in it. For anything but a mapping the one key `value` tests the
+    value itself.
     """
 
     types: tuple[str, ...]
@@ -27,7 +28,7 @@ class Selector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One literal step at the field found: `set`, `rename`, `remove`, `move` or `map`."""
+    """One literal step: `set`, `default`, `rename`, `remove`, `move`, `map` or `trim`."""
 
     verb: str
     arguments: Any

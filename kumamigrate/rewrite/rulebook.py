@@ -20,7 +20,7 @@ _KEYS = {
     "after", "upgrade", "covers", "traps", "proved", "message", "action", "select", "steps",
     "before-example", "after-example", "until", "from-before", "form", "refused", "table",
 }  # fmt: skip
-_VERBS = ("set", "rename", "remove", "move", "map")
+_VERBS = ("set", "default", "rename", "remove", "move", "map", "trim")
 
 
 def rules_folder() -> Path:

@@ -5,6 +5,7 @@ Anything that needs an *if*, a loop or a second resource is a module in `rewrite
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -29,7 +30,7 @@ def plan_declarative(view: View) -> Iterator[Change | Finding]:
     types = rule.select.types
     everything = view.policies() if types == ("policy",) else view.of_type(*types)
     for resource in everything:
-        hits = [path for path in hit_paths(rule, resource.spec)]
+        hits = hit_paths(rule, resource.spec)
         if not hits:
             continue
         findings = tuple(_finding(rule, resource, path) for path in hits)
@@ -65,8 +66,8 @@ def with_spec(resource: Resource, spec: Any) -> dict[str, Any]:
     body = dict(resource.body)
     if resource.spec_path:
         return {key: spec if key == resource.spec_path[0] else value for key, value in body.items()}
-    kept = {key: value for key, value in body.items() if key not in resource.spec or key in spec}
-    return {**kept, **spec}
+    kept = {k: v for k, v in body.items() if k not in resource.spec or k in spec}
+    return {**{key: spec.get(key, value) for key, value in kept.items()}, **spec}
 
 
 def edited(value: Any, path: FieldPath, steps: tuple[Step, ...]) -> Any:
@@ -84,16 +85,30 @@ def edited(value: Any, path: FieldPath, steps: tuple[Step, ...]) -> Any:
 def _take(value: Any, step: Step) -> Any:
     match step.verb:
         case "set":
-            return {**value, **step.arguments} if isinstance(step.arguments, dict) else step.arguments
+            return (
+                {**value, **step.arguments} if isinstance(step.arguments, dict) else step.arguments
+            )
         case "rename":
             return {step.arguments.get(key, key): inner for key, inner in value.items()}
         case "remove":
             return {key: inner for key, inner in value.items() if key not in step.arguments}
         case "map":
             return step.arguments.get(value, value)
+        case "default":
+            return {**value, **{k: v for k, v in step.arguments.items() if k not in value}}
+        case "trim":
+            return {
+                key: inner.rstrip(step.arguments[key]) if key in step.arguments else inner
+                for key, inner in value.items()
+            }
         case "move":
-            return _moved(value, step.arguments["from"].split("."), step.arguments["to"].split("."))
+            return _moved(value, _keys(step.arguments["from"]), _keys(step.arguments["to"]))
     raise AssertionError(step.verb)
+
+
+def _keys(path: str | list[str]) -> list[str]:
+    """Take a path apart; a list is for keys that hold a dot themselves."""
+    return path.split(".") if isinstance(path, str) else path
 
 
 def _moved(value: Any, source: list[str], goal: list[str]) -> Any:
@@ -145,6 +160,8 @@ def _passes(value: Any, key: str, wanted: Any) -> bool:
     found = value.get(key, _ABSENT) if isinstance(value, Mapping) else value
     if not isinstance(value, Mapping) and key != "value":
         return False
+    if isinstance(wanted, Mapping):
+        return isinstance(found, str) and re.search(wanted["pattern"], found) is not None
     if isinstance(wanted, bool) and not isinstance(found, bool):
         return (found is not _ABSENT) is wanted
     return found in wanted if isinstance(wanted, list) else bool(found == wanted)
