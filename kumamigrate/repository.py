@@ -12,7 +12,7 @@ from pathlib import Path
 from kumamigrate.admit import Problem, refusals_of
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.labels import Refused, compute_labels
+from kumamigrate.model.labels import Refused, stored_labels
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State
@@ -155,7 +155,7 @@ def state_of(
     stored: list[Resource] = []
     rejections: list[Rejection] = []
     for resource in resources:
-        labelled = compute_labels(resource, release=release, environment=environment)
+        labelled = stored_labels(resource, release=release, environment=environment)
         if isinstance(labelled, Refused):
             problem = Problem(path=labelled.path, message=labelled.message)
             rejections.append(Rejection(resource=resource, problems=(problem,)))

@@ -1,0 +1,78 @@
+"""Set up and run this checkout: `python3 dev.py example`, `python3 dev.py test`, `… lint`.
+
+Needs Python 3.11 and pip, nothing else. Everything it installs goes into `.venv`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if sys.platform == "win32" else "bin")
+PYTHON = BIN / "python"
+EXAMPLE = ROOT / "fixtures" / "example" / "before"
+
+
+def set_up() -> None:
+    """Create `.venv` and install the project with its development tools, if not done yet."""
+    if sys.version_info < (3, 11):
+        sys.exit(f"dev.py: Python 3.11 or newer is needed, this is {sys.version.split()[0]}")
+    stamp = VENV / "installed"
+    wanted = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
+        return
+    # Without ensurepip, which Debian packs apart: the pip at hand installs into the venv.
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", PYTHON, "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "--quiet", "--editable", f"{ROOT}[dev]"], check=True)
+    stamp.write_text(wanted, encoding="utf-8")
+
+
+def example() -> int:
+    """Run the main job on a copy of the bundled repository: first the diff, then for real."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "gitops"
+        shutil.copytree(EXAMPLE, copy)
+        command = [PYTHON, "-m", "kumamigrate", "run"]
+        print("$ kumamigrate run --dry-run", flush=True)
+        subprocess.run([*command, "--dry-run"], cwd=copy, check=False)
+        print("\n$ kumamigrate run", flush=True)
+        code = subprocess.run(command, cwd=copy, check=False).returncode
+        print("\n$ kumamigrate run    # again", flush=True)
+        again = subprocess.run(command, cwd=copy, check=False).returncode
+    return code or again
+
+
+def test() -> int:
+    """Run the tests; further arguments go to pytest."""
+    arguments = [str(PYTHON), "-m", "pytest", *sys.argv[2:]]
+    return subprocess.run(arguments, cwd=ROOT, check=False).returncode
+
+
+def lint() -> int:
+    """Run ruff and mypy."""
+    commands = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
+    codes = [
+        subprocess.run([str(PYTHON), "-m", *command], cwd=ROOT, check=False).returncode
+        for command in commands
+    ]
+    return max(codes)
+
+
+def main() -> int:
+    """Run the task named on the command line."""
+    tasks = {"example": example, "test": test, "lint": lint}
+    if len(sys.argv) < 2 or sys.argv[1] not in tasks:
+        print(__doc__)
+        return 2
+    set_up()
+    return tasks[sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
