@@ -38,15 +38,17 @@ the route exception of matcher-notes §2 took the service-level entries away):
 
     ServiceTag(service) | RealResource(kri)                  # match.route: Destination
     m.lookup(selection, destination, route: EffectiveRoute | None = None) -> Found | None
-    m.http_routes(proxy, destination) -> tuple[EffectiveRoute, ...]   # Envoy order; () = no route
-    m.tcp_routes(proxy, destination) -> tuple[EffectiveRoute, ...]
+    m.http_routes(proxy, destination) -> tuple[EffectiveRoute, ...]
+        # Envoy order; the catch-all "/" is always among them, entry None unless a policy has it
+    m.tcp_routes(proxy, destination) -> tuple[EffectiveRoute, ...]    # () = no MeshTCPRoute
         EffectiveRoute: name (hash or KRI text, as Envoy shows it), hash, kri (Kri | None: for the
         look-up at a real resource), match (one Kuma match, or {}), path ("exact"|"prefix"|
         "regex", value: PathPrefix /p is doubled into exact /p and prefix /p/), backend_refs,
         filters, entry (Entry | None: None for the catch-all "/")
 
     kri_of(resource, section="") -> Kri ; str(kri) is the text    # model.kri
-    destinations(state) -> tuple of real resources with their sections (match.resolve)
+    destinations(state, mesh) -> tuple[(Resource, sections)]      # match.resolve
+    sections(resource) -> tuple[str, ...]                         # match.resolve: port names
 
 Provenance: every rule and every Found carries `entries: tuple[Entry, ...]`, lowest precedence
 first. Entry: policy (Resource), section ("to"|"from"|"rules"|"default"), index, conf,

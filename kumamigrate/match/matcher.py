@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from kumamigrate.match.entry import Found
 from kumamigrate.match.inbound import InboundPoint, from_rules, inbound_rules
@@ -12,6 +13,14 @@ from kumamigrate.match.merge import merge_entries
 from kumamigrate.match.outbound import Resolved, look_up, resolve_items, resource_rules
 from kumamigrate.match.proxyrules import ProxyRules, ToSide
 from kumamigrate.match.resolve import index_of
+from kumamigrate.match.route import (
+    Destination,
+    EffectiveRoute,
+    RealResource,
+    ServiceTag,
+    http_routes,
+    tcp_routes,
+)
 from kumamigrate.match.select import (
     Proxy,
     Reach,
@@ -23,7 +32,7 @@ from kumamigrate.match.select import (
 )
 from kumamigrate.match.selection import Point, Policies, Selection
 from kumamigrate.match.sort import Ranked, compare, sort_unstable
-from kumamigrate.match.ties import Tie, ties_of
+from kumamigrate.match.ties import Tie, store_order_tie, ties_of
 from kumamigrate.match.torules import to_items
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.policytype import PolicyType
@@ -56,6 +65,9 @@ class Matcher:
         self._services: dict[Key, ServiceTable] = {}
         self._resolved: dict[Key, Resolved] = {}
         self._real: dict[tuple[Key, Kri, Kri | None, bool], Found | None] = {}
+        self._tables: dict[Key, ServiceTable] = {}
+        self._routes: dict[tuple[Key, Destination], tuple[EffectiveRoute, ...]] = {}
+        self._selections: dict[tuple[int, str], Selection] = {}
         self._singles: dict[Key, Found | None] = {}
         self._inbounds: dict[Key, InboundPoint] = {}
         self._sides: dict[Key, ToSide] = {}
@@ -75,6 +87,13 @@ class Matcher:
 
     def selection(self, proxy: Resource, policy_type: str) -> Selection:
         """Return the policies of a type that reach a proxy, and the points they select."""
+        known = self._selections.get((id(proxy), policy_type))
+        if known is None:
+            known = self._select(proxy, policy_type)
+            self._selections[id(proxy), policy_type] = known
+        return known
+
+    def _select(self, proxy: Resource, policy_type: str) -> Selection:
         seen, reaches = self._proxy(proxy)
         found: list[tuple[int, Reach]] = []
         warnings = []
@@ -87,12 +106,15 @@ class Matcher:
             elif selector.unresolved and passes_gates(selector, proxy):
                 warnings.append(_unresolved(policy, selector))
         key, order, ties = self._sort(policy_type, tuple(at for at, _ in found))
+        hostnames = self._hostnames(seen, found)
+        for point in hostnames if self.release.subset_rules else ():
+            ties += store_order_tie(point.policies, self._kind(policy_type), self.release)
         return Selection(
             proxy=proxy,
             policy_type=policy_type,
             policies=self._at(order),
             points=self._points(seen, order, dict(found)),
-            hostnames=self._hostnames(seen, found),
+            hostnames=hostnames,
             warnings=tuple(warnings),
             ties=ties,
             key=key,
@@ -111,7 +133,11 @@ class Matcher:
         """
         if not self.release.subset_rules:
             return None
-        return self._table(selection.policy_type, selection.policies).look_up(service, route_hash)
+        table = self._tables.get(selection.key)
+        if table is None:
+            table = self._table(selection.policy_type, selection.policies)
+            self._tables[selection.key] = table
+        return table.look_up(service, route_hash)
 
     def resource(
         self,
@@ -128,13 +154,50 @@ class Matcher:
         """
         if not self.release.resource_rules:
             return None
-        key = (selection.policy_type, self._ids(selection.policies))
-        asked = (key, kri, route, direct_route)
+        asked = (selection.key, kri, route, direct_route)
         if asked not in self._real:
             fields = self._kind(selection.policy_type).conf("to")
             resolved = self._resolve(selection.policy_type, selection.policies)
             self._real[asked] = look_up(resolved, fields, kri, route, direct_route=direct_route)
         return self._real[asked]
+
+    def lookup(
+        self,
+        selection: Selection,
+        destination: Destination,
+        route: EffectiveRoute | None = None,
+        *,
+        direct_route: bool = False,
+    ) -> Found | None:
+        """Return what an outbound, or one of its routes, reads: the list its kind reads."""
+        match destination:
+            case ServiceTag(service=service):
+                return self.service(selection, service, route.hash if route else None)
+            case RealResource(kri=kri):
+                key = route.kri if route else None
+                if direct_route and route is not None and key is None:
+                    return None
+                return self.resource(selection, kri, key, direct_route=direct_route)
+            case _:
+                assert_never(destination)
+
+    def http_routes(self, proxy: Resource, destination: Destination) -> tuple[EffectiveRoute, ...]:
+        """Return the HTTP routes of an outbound in Envoy's order, the catch-all `/` included."""
+        selection = self.selection(proxy, "MeshHTTPRoute")
+        asked = (selection.key, destination)
+        if asked not in self._routes:
+            found = self.lookup(selection, destination)
+            self._routes[asked] = http_routes(found, destination, self.release)
+        return self._routes[asked]
+
+    def tcp_routes(self, proxy: Resource, destination: Destination) -> tuple[EffectiveRoute, ...]:
+        """Return the TCP route of an outbound; none where no MeshTCPRoute reaches it."""
+        selection = self.selection(proxy, "MeshTCPRoute")
+        asked = (selection.key, destination)
+        if asked not in self._routes:
+            found = self.lookup(selection, destination)
+            self._routes[asked] = tcp_routes(found, destination, self.release)
+        return self._routes[asked]
 
     def inbound(self, selection: Selection, point: Point) -> InboundPoint:
         """Return what one inbound or listener reads."""
@@ -153,12 +216,11 @@ class Matcher:
         kind = self._kind(selection.policy_type)
         if not kind.single_item or not selection.policies:
             return None
-        key = (selection.policy_type, self._ids(selection.policies))
-        if key not in self._singles:
+        if selection.key not in self._singles:
             entries = tuple(single_entry(p, kind, self.release) for p in selection.policies)
             confs = merge_entries(entries, kind.conf("default"))
-            self._singles[key] = Found(confs=confs, entries=entries, level="proxy")
-        return self._singles[key]
+            self._singles[selection.key] = Found(confs=confs, entries=entries, level="proxy")
+        return self._singles[selection.key]
 
     def to_side(self, policy_type: str, policies: Policies) -> ToSide:
         """Return both to-lists of policies given in merge order."""
@@ -229,7 +291,10 @@ class Matcher:
                     ranked, lambda a, b: compare(self.release, levels, a[0], b[0])
                 )
             )
-            self._sorted[key] = (order, ties_of(self._at(order), self.release))
+            self._sorted[key] = (
+                order,
+                ties_of(self._at(order), self._kind(policy_type), self.release),
+            )
         return (key, *self._sorted[key])
 
     def _at(self, order: Sequence[int]) -> Policies:
