@@ -1,0 +1,218 @@
+"""The rules of `constraints.json`: a closed set of conditions and effects, and what they find.
+
+A constraint holds for some kinds and releases (`since`, `until`, both included) and is looked at
+in every place that `at` names: a pattern from the spec, or `conf…` for the conf of every section
+(`conf:from…` for one). Paths in conditions and effects start there; `item_…` conditions look at
+the entry of `to`, `from` or `rules` around it. See matcher.md, "to / from / rules exclusivity",
+"Conf field restrictions" and "Deprecation warnings".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from kumamigrate.admit.effect import EFFECTS, Finding
+from kumamigrate.admit.form import FORMS
+from kumamigrate.admit.places import Place, field_path, is_template, places, present
+from kumamigrate.admit.problem import Problem
+from kumamigrate.source.text import FieldPath
+
+SECTIONS = ("to", "from", "rules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """One rule. `blame` is the path reported instead of the one found."""
+
+    id: str
+    types: tuple[str, ...]
+    since: str
+    until: str
+    at: tuple[str, ...]
+    when: Mapping[str, Any]
+    effect: str
+    argument: Any
+    blame: str | None
+    say: str
+    warn: bool
+
+    def holds_in(self, release: str) -> bool:
+        """Tell whether the rule is one of a release's."""
+        wanted = _order(release)
+        after = not self.since or _order(self.since) <= wanted
+        return after and (not self.until or wanted <= _order(self.until))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a constraint may look at: a spec without unknown fields, and its top level."""
+
+    spec: Mapping[str, Any]
+    top: Mapping[str, Any]
+    sections: tuple[str, ...] = ()
+    root: FieldPath = field(default=("spec",))
+
+    @property
+    def top_kind(self) -> str:
+        """The kind of spec.targetRef; omitted counts as Mesh (legacy-notes A4)."""
+        return str(self.top.get("kind") or "Mesh")
+
+
+@cache
+def constraints() -> tuple[Constraint, ...]:
+    """Return all rules in the order of the file."""
+    text = resources.files("kumamigrate.admit").joinpath("constraints.json")
+    return tuple(_read(row) for row in json.loads(text.read_text(encoding="utf-8")))
+
+
+@cache
+def constraints_of(type_: str, release: str) -> tuple[Constraint, ...]:
+    """Return the rules of one kind in one release."""
+    return tuple(c for c in constraints() if type_ in c.types and c.holds_in(release))
+
+
+def broken(constraint: Constraint, ground: Ground) -> Iterator[Problem]:
+    """Yield a problem for every place where the rule is broken."""
+    for pattern in constraint.at:
+        for path, value in _anchors(ground, pattern):
+            if not _applies(constraint.when, ground, path, value):
+                continue
+            for found in EFFECTS[constraint.effect](value, constraint.argument):
+                inner = found.path if constraint.blame is None else _blamed(constraint, value)
+                yield _problem(constraint, (*ground.root, *path, *inner), found)
+
+
+def _blamed(constraint: Constraint, value: Any) -> FieldPath:
+    pattern = constraint.blame or ""
+    first = next(places(value, pattern), None)
+    return first[0] if first else field_path(pattern.replace("[]", ""))
+
+
+def _problem(constraint: Constraint, path: FieldPath, found: Finding) -> Problem:
+    return Problem(path=path, message=constraint.say, missing=found.missing)
+
+
+def _read(row: Mapping[str, Any]) -> Constraint:
+    effects = [key for key in row if key in EFFECTS]
+    if len(effects) != 1:
+        raise ValueError(f"constraint {row.get('id')!r} must have exactly one effect")
+    at = row.get("at", "")
+    return Constraint(
+        id=row["id"],
+        types=tuple(row["types"]),
+        since=row.get("since", ""),
+        until=row.get("until", ""),
+        at=(at,) if isinstance(at, str) else tuple(at),
+        when=row.get("when", {}),
+        effect=effects[0],
+        argument=row[effects[0]],
+        blame=row.get("blame"),
+        say=row["say"],
+        warn=row.get("warn", False),
+    )
+
+
+def _order(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.split("."))
+
+
+def _anchors(ground: Ground, pattern: str) -> Iterator[Place]:
+    head, _, rest = pattern.partition(".")
+    name, _, only = head.partition(":")
+    if name != "conf":
+        yield from _mappings(places(ground.spec, pattern))
+        return
+    for section in ground.sections:
+        if only and section != only:
+            continue
+        for path, conf in _confs(ground.spec, section):
+            yield from _mappings(places(conf, rest, path))
+
+
+def _mappings(found: Iterator[Place]) -> Iterator[Place]:
+    return ((path, value) for path, value in found if isinstance(value, Mapping))
+
+
+def _confs(spec: Mapping[str, Any], section: str) -> Iterator[Place]:
+    """Yield the confs of a section. One that is not written counts as empty, as in Kuma."""
+    if section == "default":
+        yield ("default",), _or_empty(spec.get("default"))
+        return
+    for path, item in places(spec, f"{section}[]"):
+        if isinstance(item, Mapping):
+            yield (*path, "default"), _or_empty(item.get("default"))
+
+
+def _or_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+def _applies(when: Mapping[str, Any], ground: Ground, path: FieldPath, value: Any) -> bool:
+    item = _item(ground, path)
+    return all(_holds(name, argument, ground, value, item) for name, argument in when.items())
+
+
+def _item(ground: Ground, path: FieldPath) -> Mapping[str, Any]:
+    if len(path) >= 2 and path[0] in SECTIONS and isinstance(path[1], int):
+        item = ground.spec[path[0]][path[1]]
+        if isinstance(item, Mapping):
+            return item
+    return {}
+
+
+def _holds(name: str, argument: Any, ground: Ground, value: Any, item: Mapping[str, Any]) -> bool:
+    reference = item.get("targetRef")
+    reference = reference if isinstance(reference, Mapping) else {}
+    match name:
+        case "top_kind":
+            return ground.top_kind in argument
+        case "top_kind_not":
+            return ground.top_kind not in argument
+        case "top_includes_gateways":
+            return includes_gateways(ground.top) is argument
+        case "item_kind":
+            return reference.get("kind") in argument
+        case "item_has_any":
+            return any(_filled(item, p) or bool(reference.get(p)) for p in argument)
+        case "has":
+            return all(present(value, p) for p in argument)
+        case "lacks":
+            return not any(present(value, p) for p in argument)
+        case "filled":
+            return all(_filled(value, p) for p in argument)
+        case "equals":
+            return all(_equals(value, p, allowed) for p, allowed in argument.items())
+        case "not_equals":
+            return not any(_equals(value, p, allowed) for p, allowed in argument.items())
+        case "forms":
+            return all(_has_form(value, p, form) for p, form in argument.items())
+        case _:
+            raise ValueError(f"unknown condition {name!r}")
+
+
+def includes_gateways(top: Mapping[str, Any]) -> bool:
+    """Tell whether a top-level targetRef of 2.x takes gateways in (legacy-notes A4)."""
+    kind, proxies = top.get("kind") or "Mesh", top.get("proxyTypes")
+    if kind in ("MeshGateway", "MeshHTTPRoute"):
+        return True
+    return kind in ("Mesh", "MeshSubset") and (not proxies or "Gateway" in proxies)
+
+
+def _filled(value: Any, pattern: str) -> bool:
+    return any(bool(inner) for _, inner in places(value, pattern))
+
+
+def _equals(value: Any, pattern: str, allowed: list[Any]) -> bool:
+    return any(inner in allowed for _, inner in places(value, pattern))
+
+
+def _has_form(value: Any, pattern: str, form: str) -> bool:
+    return any(
+        isinstance(inner, str) and not is_template(inner) and FORMS[form](inner)
+        for _, inner in places(value, pattern)
+    )

@@ -1,0 +1,226 @@
+"""Effects of constraints: each takes a place and an argument and yields what is wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from kumamigrate.admit.form import FORMS
+from kumamigrate.admit.places import field_path, is_template, places, present
+from kumamigrate.model.duration import parse
+from kumamigrate.source.text import FieldPath
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A path from the place looked at. `missing` where something is not there."""
+
+    path: FieldPath
+    missing: bool = False
+
+
+Effect = Callable[[Any, Any], Iterator[Finding]]
+
+
+def forbid(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """None of the fields may be there."""
+    return (Finding(path) for p in patterns for path, _ in places(value, p))
+
+
+def empty(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """The fields must be absent, or hold nothing."""
+    return (Finding(path) for p in patterns for path, inner in places(value, p) if inner)
+
+
+def not_true(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """The fields must not be true."""
+    return (Finding(path) for p in patterns for path, inner in places(value, p) if inner is True)
+
+
+def require(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """All fields must be there."""
+    return (Finding(field_path(p), missing=True) for p in patterns if not present(value, p))
+
+
+def require_any(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """One of the fields must be there."""
+    if not any(present(value, p) for p in patterns):
+        yield Finding((), missing=True)
+
+
+def require_one(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """Exactly one of the fields must be there."""
+    found = [p for p in patterns if present(value, p)]
+    if not found:
+        yield Finding((), missing=True)
+    elif len(found) > 1:
+        yield Finding(())
+
+
+def fill(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """All fields must be there and hold something."""
+    return (
+        Finding(field_path(p), missing=True)
+        for p in patterns
+        if not any(bool(inner) for _, inner in places(value, p))
+    )
+
+
+def fill_any(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """One of the fields must be there and hold something; blames the first."""
+    if not any(bool(inner) for p in patterns for _, inner in places(value, p)):
+        yield Finding(field_path(patterns[0]), missing=True)
+
+
+def number(value: Any, limits: Mapping[str, Mapping[str, int]]) -> Iterator[Finding]:
+    """Numbers, or texts that are numbers, must lie within limits."""
+    for pattern, bounds in limits.items():
+        for path, inner in places(value, pattern):
+            if is_template(inner) or isinstance(inner, bool | dict | list):
+                continue
+            read = _decimal(inner)
+            if read is None or not _within(read, {k: Decimal(v) for k, v in bounds.items()}):
+                yield Finding(path)
+
+
+def duration(value: Any, limits: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+    """Durations must lie within limits. What is no duration is found elsewhere."""
+    for pattern, bounds in limits.items():
+        for path, inner in places(value, pattern):
+            read = parse(inner) if isinstance(inner, str) else None
+            if read is not None and not _within(
+                Decimal(read), {k: Decimal(parse(v) or 0) for k, v in bounds.items()}
+            ):
+                yield Finding(path)
+
+
+def form(value: Any, forms: Mapping[str, str]) -> Iterator[Finding]:
+    """Texts must have a form."""
+    for pattern, name in forms.items():
+        for path, inner in places(value, pattern):
+            if isinstance(inner, str) and not is_template(inner) and not FORMS[name](inner):
+                yield Finding(path)
+
+
+def one_of(value: Any, allowed: Mapping[str, list[Any]]) -> Iterator[Finding]:
+    """Values must be of a list."""
+    for pattern, values in allowed.items():
+        for path, inner in places(value, pattern):
+            if inner not in values and not is_template(inner):
+                yield Finding(path)
+
+
+def not_one_of(value: Any, refused: Mapping[str, list[Any]]) -> Iterator[Finding]:
+    """Values must not be of a list."""
+    for pattern, values in refused.items():
+        for path, inner in places(value, pattern):
+            if inner in values:
+                yield Finding(path)
+
+
+def at_most(value: Any, limits: Mapping[str, int]) -> Iterator[Finding]:
+    """Lists must not be longer than so much."""
+    for pattern, limit in limits.items():
+        for path, inner in places(value, pattern):
+            if isinstance(inner, list) and len(inner) > limit:
+                yield Finding(path)
+
+
+def unique(value: Any, patterns: list[str]) -> Iterator[Finding]:
+    """No value may come twice in all places together."""
+    seen: set[str] = set()
+    for pattern in patterns:
+        for path, inner in places(value, pattern):
+            if not isinstance(inner, str) or is_template(inner):
+                continue
+            if inner in seen:
+                yield Finding(path)
+            seen.add(inner)
+
+
+def distinct(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
+    """No two items may agree in all fields; items that lack one are not looked at."""
+    seen: list[tuple[Any, ...]] = []
+    for path, item in places(value, argument["of"]):
+        key = tuple(_get(item, name) for name in argument["by"])
+        if None in key:
+            continue
+        if key in seen:
+            yield Finding((*path, argument["by"][-1]))
+        seen.append(key)
+
+
+def all_or_none(value: Any, argument: Mapping[str, str]) -> Iterator[Finding]:
+    """Either all items have the field or none."""
+    items = [inner for _, inner in places(value, argument["of"])]
+    having = [item for item in items if _get(item, argument["field"]) is not None]
+    if having and len(having) < len(items):
+        yield Finding(field_path(argument["of"].removesuffix("[]")))
+
+
+def each(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
+    """Every item has one of the values."""
+    for path, item in places(value, argument["of"]):
+        for pattern, values in argument["is"].items():
+            if not any(v in values or is_template(v) for _, v in places(item, pattern)):
+                yield Finding(path)
+
+
+def no_mix(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
+    """Items equal in one field agree in another, once a sensitive value is among them."""
+    groups: dict[Any, list[tuple[FieldPath, Any]]] = {}
+    for path, item in places(value, argument["of"]):
+        same, other = _get(item, argument["same"]), _get(item, argument["differs"])
+        if isinstance(same, int | str) and isinstance(other, str):
+            groups.setdefault(same, []).append((path, other))
+    for members in groups.values():
+        words = {word for _, word in members}
+        if len(words) > 1 and words & set(argument["among"]):
+            first = members[0][1]
+            later = (path for path, word in members if word != first)
+            yield from (Finding((*path, argument["same"])) for path in later)
+
+
+def _get(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, Mapping) else None
+
+
+def _decimal(value: Any) -> Decimal | None:
+    try:
+        read = Decimal(str(value).strip())
+    except InvalidOperation:
+        return None
+    return read if read.is_finite() else None
+
+
+def _within(value: Decimal, bounds: Mapping[str, Decimal]) -> bool:
+    return (
+        value > bounds.get("gt", value - 1)
+        and value >= bounds.get("ge", value)
+        and value <= bounds.get("le", value)
+    )
+
+
+EFFECTS: Mapping[str, Effect] = {
+    "all_or_none": all_or_none,
+    "at_most": at_most,
+    "distinct": distinct,
+    "duration": duration,
+    "each": each,
+    "empty": empty,
+    "fill": fill,
+    "fill_any": fill_any,
+    "forbid": forbid,
+    "form": form,
+    "no_mix": no_mix,
+    "not_one_of": not_one_of,
+    "not_true": not_true,
+    "number": number,
+    "one_of": one_of,
+    "require": require,
+    "require_any": require_any,
+    "require_one": require_one,
+    "unique": unique,
+}

@@ -1,0 +1,109 @@
+"""Forms of text that validators ask for, by name, as far as a file alone can tell.
+
+They are never stricter than Kuma's: a doubtful text passes.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+
+_SCHEME = r"(?:(?:ftp|tcp|udp|wss?|https?)://)?"
+_ADDRESS = re.compile(
+    _SCHEME + r"(?:\S+(?::\S*)?@)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+)?(?::\d{1,5})?(?:[/?#]\S*)?"
+)
+_FILE = re.compile(r"(/[^/\x00]*)+/?|[a-zA-Z]:\\[^:*?\"<>|\r\n]*")
+_BANDWIDTH = re.compile(r"\d*\s?[GMk]?bps")
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+_DOMAIN = re.compile(r"(\*\.)?[a-zA-Z0-9_][\w-]{0,62}(\.[a-zA-Z0-9_][\w-]{0,62})*[._]?")
+_SPIFFE = re.compile(r"spiffe://[a-z0-9._-]+(/\S*)?")
+_DATADOG = re.compile(r"http://[^/?#@\s]*:(\d+)")
+_NAME = re.compile(r"[0-9a-z._-]*")
+_METHODS = ("connect", "delete", "get", "head", "options", "patch", "post", "put", "trace")
+_RETRY_ON = frozenset(
+    {
+        "5xx",
+        "connectfailure",
+        "envoyratelimited",
+        "gatewayerror",
+        "http3postconnectfailure",
+        "refusedstream",
+        "reset",
+        "retriable4xx",
+        *(f"httpmethod{method}" for method in _METHODS),
+    }
+)
+_STATUSES = frozenset(str(s.value) for s in HTTPStatus) | {"103", "306", "418", "421", "425"}
+
+
+def _is_address(text: str) -> bool:
+    if len(text) <= 3 or text.startswith("."):
+        return False
+    if "://" not in text and ":" not in text and "." not in text:
+        return False
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _is_cidr(text: str) -> bool:
+    if "/" not in text:
+        return False
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_domain(text: str) -> bool:
+    return text == "*" or (len(text) <= 255 and _DOMAIN.fullmatch(text) is not None)
+
+
+def _is_host_name(text: str) -> bool:
+    return not _is_ip(text) and len(text) <= 253 and _HOST.fullmatch(text) is not None
+
+
+def _is_regex(text: str) -> bool:
+    # Go knows groups, flags and classes that Python does not: only plain nonsense is refused.
+    plain = re.sub(r"\\.", "", text)
+    plain = re.sub(r"\[\^?\]?[^\]]*\]", "", plain)
+    return plain.count("(") == plain.count(")") and not plain.startswith(("*", "+", "?"))
+
+
+def _is_datadog(text: str) -> bool:
+    found = _DATADOG.fullmatch(text)
+    return found is not None and 1 <= int(found[1]) <= 65535
+
+
+def _is_retry_on(text: str) -> bool:
+    return text.lower() in _RETRY_ON or text in _STATUSES
+
+
+FORMS: Mapping[str, Callable[[str], bool]] = {
+    "absolute": lambda text: text.startswith("/"),
+    "address": _is_address,
+    "bandwidth": lambda text: _BANDWIDTH.fullmatch(text) is not None,
+    "cidr": _is_cidr,
+    "datadog-url": _is_datadog,
+    "domain": _is_domain,
+    "file-path": lambda text: _FILE.fullmatch(text) is not None,
+    "host-name": _is_host_name,
+    "ip": _is_ip,
+    "no-trailing-slash": lambda text: text == "/" or not text.endswith("/"),
+    "reference-name": lambda text: _NAME.fullmatch(text) is not None,
+    "regex": _is_regex,
+    "retry-on": _is_retry_on,
+    "spiffe": lambda text: _SPIFFE.fullmatch(text) is not None,
+    "text": bool,
+    "wildcard": lambda text: text.startswith("*"),
+}

@@ -1,0 +1,93 @@
+"""Kinds, names and fields that come and go with releases, policies aside (`kinds.json`)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from kumamigrate.admit.places import is_template, places
+from kumamigrate.admit.problem import Problem
+from kumamigrate.model.release import known_releases, release
+from kumamigrate.model.resource import Form, Resource
+from kumamigrate.source.text import FieldPath
+
+_PART = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+def kind_problems(resource: Resource, *, release_name: str) -> Iterator[Problem]:
+    """Yield a problem where the release does not have the kind of the resource.
+
+    Kinds that no release is known to have give nothing: they may be somebody's own.
+    """
+    path: FieldPath = ("kind",) if resource.form is Form.KUBERNETES else ("type",)
+    span = _table()["kinds"].get(resource.type)
+    if span is None:
+        elsewhere = any(resource.type in release(r).policy_types for r in known_releases())
+        if elsewhere and resource.type not in release(release_name).policy_types:
+            yield Problem(path=path, message=f"{release_name} does not have {resource.type}")
+        return
+    wanted = order(release_name)
+    if "until" in span and wanted > order(span["until"]):
+        message = f"{resource.type} is gone: {span['until']} is the last release that has it"
+        yield Problem(path=path, message=message)
+    elif "since" in span and wanted < order(span["since"]):
+        yield Problem(path=path, message=f"{resource.type} came with {span['since']}")
+
+
+def name_problems(
+    resource: Resource, *, release_name: str, warn: bool = False
+) -> Iterator[Problem]:
+    """Yield what is wrong with the name of a Kuma resource, or, with `warn`, what will be."""
+    name, path = resource.display_name, _name_path(resource)
+    if not resource.name or is_template(resource.name):
+        return
+    names, wanted = _table()["names"], order(release_name)
+    every, label = names["every"], names["label"]
+    if wanted >= order(every["since"]) or resource.form is Form.KUBERNETES:
+        wrong = _PART.fullmatch(name) is None or len(name) > every["most"]
+        if wrong and not warn:
+            message = f"{name!r} is no valid name: lower-case letters, digits, `-` and `.` only"
+            yield Problem(path=path, message=message)
+        if wrong:
+            return
+    if resource.type not in label["kinds"]:
+        return
+    begins = order(label["warn"] if warn else label["since"])
+    wrong = _LABEL.fullmatch(name) is None or len(name) > label["most"]
+    if wrong and begins <= wanted and (not warn or wanted < order(label["since"])):
+        message = (
+            f"{name!r} must begin with a letter, have only lower-case letters, digits and `-`, "
+            f"and at most {label['most']} characters from 3.0 on"
+        )
+        yield Problem(path=path, message=message)
+
+
+def dropped_fields(resource: Resource, *, release_name: str) -> Iterator[FieldPath]:
+    """Yield the fields of a resource that is no policy which the release ignores."""
+    wanted = order(release_name)
+    for row in _table()["dropped"]:
+        if resource.type in row["kinds"] and wanted >= order(row["since"]):
+            for pattern in row["fields"]:
+                for path, _ in places(resource.spec, pattern):
+                    yield (*resource.spec_path, *path)
+
+
+def order(release_name: str) -> tuple[int, ...]:
+    """Return a release name as something that compares."""
+    return tuple(int(part) for part in release_name.split("."))
+
+
+def _name_path(resource: Resource) -> FieldPath:
+    return ("metadata", "name") if resource.form is Form.KUBERNETES else ("name",)
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    text = resources.files("kumamigrate.admit").joinpath("kinds.json")
+    table: Mapping[str, Any] = json.loads(text.read_text(encoding="utf-8"))
+    return table

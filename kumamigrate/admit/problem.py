@@ -1,0 +1,34 @@
+"""What is wrong with a resource, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kumamigrate.source.text import FieldPath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One reason, in this project's words. `path` leads from the resource's own root.
+
+    `missing` means that something is not there which must be: the path may then lead to a field
+    that does not exist, and a template may still supply it.
+    """
+
+    path: FieldPath
+    message: str
+    missing: bool = False
+
+    @property
+    def field(self) -> str:
+        """The path as Kuma prints it: `spec.to[0].targetRef.kind`."""
+        return path_text(self.path)
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.path else self.message
+
+
+def path_text(path: FieldPath) -> str:
+    """Return a path as Kuma prints it."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")

@@ -1,0 +1,277 @@
+"""Labels that a control plane gives to resources from Git (matcher.md (a), (b); legacy-notes §2).
+
+Releases differ in `tables/labels.json`, each entry from its release on. "if-absent" keeps what the
+manifest says, "always" overwrites it, "never" and "kept" leave the label alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
+from kumamigrate.model.release import Release, release
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    ENV,
+    MESH,
+    NAMESPACE,
+    ORIGIN,
+    PROXY_TYPE,
+    ROLE,
+    ZONE,
+    Form,
+    Resource,
+)
+from kumamigrate.model.state import Environment
+from kumamigrate.source.text import FieldPath
+
+DEFAULT_MESH = "default"
+SYSTEM, PRODUCER, CONSUMER, WORKLOAD_OWNER = "system", "producer", "consumer", "workload-owner"
+SERVICE_ACCOUNT = "k8s.kuma.io/service-account"
+
+NOT_FROM_A_ZONE = OLD_POLICIES | {
+    "Config",
+    "ExternalService",
+    "GlobalSecret",
+    "Mesh",
+    "MeshGateway",
+    "MeshGatewayRoute",
+    "MeshInsight",
+    "Secret",
+    "ServiceInsight",
+    "Zone",
+    "ZoneInsight",
+}
+"""Kinds that only a global control plane hands out: a zone writes no zone label on them."""
+
+_PROXY_TYPES = {"ZoneIngress": "zoneingress", "ZoneEgress": "zoneegress"}
+_LISTENERS = {
+    "ZoneIngress": "kuma.io/listener-zoneingress",
+    "ZoneEgress": "kuma.io/listener-zoneegress",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The control plane cannot label the resource and refuses it. `path` is from its root."""
+
+    message: str
+    path: FieldPath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """How one release labels; the words are explained in the module's first lines."""
+
+    origin: str
+    zone: str
+    namespace: str
+    display_name: str
+    proxy_type: str
+    producer_kinds: tuple[str, ...]
+    producer_by: str
+
+
+@cache
+def labelling(release_name: str) -> Labelling:
+    """Return how a release labels: the newest entry of the table that is not newer."""
+    text = resources.files("kumamigrate.model").joinpath("tables", "labels.json")
+    table = json.loads(text.read_text(encoding="utf-8"))
+    wanted = _order(release(release_name).name)
+    row = table[max((name for name in table if _order(name) <= wanted), key=_order)]
+    role = row["role"] or {"kinds": [], "by": ""}
+    return Labelling(
+        origin=row["origin"],
+        zone=row["zone"],
+        namespace=row["namespace"],
+        display_name=row["displayName"],
+        proxy_type=row["proxyType"],
+        producer_kinds=tuple(role["kinds"]),
+        producer_by=role["by"],
+    )
+
+
+def _order(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.split("."))
+
+
+def mesh_of(resource: Resource) -> str:
+    """Return the mesh a resource belongs to: label, annotation, old `mesh:` field, "default".
+
+    Empty for kinds that belong to no mesh.
+    """
+    if not resource.mesh:
+        return ""
+    written = resource.labels.get(MESH) or resource.annotations.get(MESH)
+    return written or _text(resource.body.get("mesh")) or resource.mesh or DEFAULT_MESH
+
+
+def is_export(resource: Resource) -> bool:
+    """Tell whether the labels were read from a control plane's store, so that they are final."""
+    return DISPLAY_NAME in resource.labels and MESH in resource.labels
+
+
+def compute_labels(
+    resource: Resource, *, release: str, environment: Environment
+) -> Resource | Refused:
+    """Return the resource as the control plane of a release stores it, or why it refuses.
+
+    Kubernetes objects that are not Kuma's, and exports (`is_export`), come back unchanged.
+    """
+    if not _is_kumas(resource) or is_export(resource):
+        return resource
+    how, known = labelling(release), _release(release)
+    labels = dict(resource.labels)
+    mesh = mesh_of(resource)
+    if how.display_name == "always":
+        labels[DISPLAY_NAME] = resource.name
+    if mesh:
+        labels.setdefault(MESH, mesh)
+    _write_origin(labels, resource, how, environment)
+    local = labels.get(ORIGIN, environment.mode) == environment.mode
+    if local:
+        _write_namespace(labels, resource, how)
+        if resource.type in known.policy_types and how.producer_by:
+            role = policy_role(resource, release=release, environment=environment)
+            if isinstance(role, Refused):
+                return role
+            if role and resource.namespace:
+                labels[ROLE] = role
+    _write_proxy_type(labels, resource, how)
+    return replace(resource, labels=labels, mesh=mesh)
+
+
+def stored_labels(
+    resource: Resource, *, release: str, environment: Environment
+) -> Resource | Refused:
+    """Return the resource as the matcher of a release sees it: stored, then read back.
+
+    In 2.x a Kubernetes store makes up the display name on reading: annotation, else object name;
+    a Universal store does not (matcher.md (b)).
+    """
+    stored = compute_labels(resource, release=release, environment=environment)
+    if isinstance(stored, Refused) or not _is_kumas(resource) or is_export(resource):
+        return stored
+    if labelling(release).display_name == "on-read" and resource.form is Form.KUBERNETES:
+        shown = resource.annotations.get(DISPLAY_NAME) or resource.name
+        return stored.with_labels({**stored.labels, DISPLAY_NAME: shown})
+    return stored
+
+
+def policy_role(resource: Resource, *, release: str, environment: Environment) -> str | Refused:
+    """Return the role of a policy by the table of matcher.md (a), whatever its label says.
+
+    Empty where the release has no roles.
+    """
+    how, policy_type = labelling(release), _release(release).policy_types.get(resource.type)
+    if not how.producer_by or policy_type is None:
+        return ""
+    if not resource.namespace or resource.namespace == environment.system_namespace:
+        return SYSTEM
+    sections = {
+        name: resource.spec.get(name)
+        for name in ("to", "from")
+        if name in policy_type.sections and isinstance(resource.spec.get(name), list)
+    }
+    to, from_ = sections.get("to") or [], sections.get("from") or []
+    if to and from_:
+        return Refused(
+            message="`to` and `from` together are only allowed in the system namespace",
+            path=("spec",),
+        )
+    if not to:
+        return WORKLOAD_OWNER
+    producers = sum(_is_producer_item(item, resource.namespace, how) for item in to)
+    if producers == len(to):
+        return PRODUCER
+    if producers == 0:
+        return CONSUMER
+    return Refused(
+        message="`to` mixes references to this namespace's own services or routes with others, "
+        "which is only allowed in the system namespace",
+        path=("spec", "to"),
+    )
+
+
+def _is_producer_item(item: Any, namespace: str, how: Labelling) -> bool:
+    ref = _mapping(_mapping(item).get("targetRef"))
+    if ref.get("kind") not in how.producer_kinds:
+        return False
+    if how.producer_by == "name":
+        return bool(ref.get("name")) and ref.get("namespace") in (None, "", namespace)
+    labels = _mapping(ref.get("labels"))
+    return (
+        bool(labels.get(DISPLAY_NAME))
+        and set(labels) <= {DISPLAY_NAME, NAMESPACE}
+        and labels.get(NAMESPACE) in (None, "", namespace)
+    )
+
+
+def _write_origin(
+    labels: dict[str, str], resource: Resource, how: Labelling, environment: Environment
+) -> None:
+    from_zone = environment.mode == "zone" and resource.type not in NOT_FROM_A_ZONE
+    if how.origin == "always":
+        labels[ORIGIN] = environment.mode
+    elif how.origin == "if-absent" and from_zone:
+        labels.setdefault(ORIGIN, "zone")
+    if not from_zone or how.zone == "never" or labels.get(ORIGIN) == "global":
+        return
+    for key, value in ((ZONE, environment.zone), (ENV, resource.form.value)):
+        labels[key] = value if how.zone == "always" else labels.get(key, value)
+
+
+def _write_namespace(labels: dict[str, str], resource: Resource, how: Labelling) -> None:
+    if resource.form is Form.UNIVERSAL:
+        if how.namespace == "always":
+            labels.pop(NAMESPACE, None)
+            labels.pop(SERVICE_ACCOUNT, None)
+    elif resource.namespace and how.namespace == "always":
+        labels[NAMESPACE] = resource.namespace
+    elif resource.namespace and how.namespace == "if-absent":
+        labels.setdefault(NAMESPACE, resource.namespace)
+
+
+def _write_proxy_type(labels: dict[str, str], resource: Resource, how: Labelling) -> None:
+    if resource.type not in ("Dataplane", *_PROXY_TYPES) or how.proxy_type == "kept":
+        return
+    networking = _mapping(resource.spec.get("networking"))
+    if how.proxy_type == "always":
+        gateway = _mapping(networking.get("gateway"))
+        # A delegated gateway counts as a sidecar (catalogue, targetref-proxytypes).
+        sidecar = "gateway" if gateway.get("type") == "BUILTIN" else "sidecar"
+        labels[PROXY_TYPE] = _PROXY_TYPES.get(resource.type, sidecar)
+        return
+    labels.pop(PROXY_TYPE, None)
+    listeners = networking.get("listeners")
+    types = {_mapping(x).get("type") for x in listeners} if isinstance(listeners, list) else set()
+    for listener, label in _LISTENERS.items():
+        if listener in types:
+            labels[label] = "enabled"
+        else:
+            labels.pop(label, None)
+
+
+def _is_kumas(resource: Resource) -> bool:
+    if resource.type in KUBERNETES:
+        api = _text(resource.body.get("apiVersion"))
+        return api.startswith("kuma.io/")
+    known = resource.type in MESH_SCOPED or resource.type in GLOBAL_SCOPED
+    return known or bool(resource.mesh)
+
+
+def _release(name: str) -> Release:
+    return release(name)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
