@@ -3,8 +3,8 @@
 The rule's `table` says on which objects (`on`: pods, namespaces, services, routes, resources)
 and what to do with which `annotations` or `labels`: a list of cases for each name, of which the
 first counts whose `value` (one, a list, or none for any) is the one found. A case says one of
-`rename`, `label` (the annotation becomes a label), `set`, `drop` or `ask`; `to` is the new value.
-A name may end in `*`.
+`rename`, `label` (the annotation becomes a label), `set`, `drop`, `keep` or `ask`; `to` is the new
+value. A name may end in `*`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _plan_object(view: View, resource: Resource) -> Iterator[Change | Finding]:
     for kind in ("annotations", "labels"):
         for name, value in words_of(resource, kind).items():
             case = _case(view.rule.table.get(kind, {}), name, value)
-            if case is None:
+            if case is None or "keep" in case:
                 continue
             path = (*metadata_path(resource), kind, name)
             taken = _taken(resource, kind, case)

@@ -16,8 +16,8 @@ class Selector:
     `fields` are paths inside the spec, such as `to[].targetRef`; `[]` stands for every item of
     a list. `where` and `unless` test the mapping found, key by key: a plain value means
     equality, a list membership, true and false whether the key is there, `{pattern: …}` a
-    regular expression found in it. For anything but a mapping the one key `value` tests the
-    value itself.
+    regular expression found in it, any other mapping tests inside. For anything but a mapping
+    the one key `value` tests the value itself.
     """
 
     types: tuple[str, ...]

@@ -160,6 +160,8 @@ def _passes(value: Any, key: str, wanted: Any) -> bool:
     found = value.get(key, _ABSENT) if isinstance(value, Mapping) else value
     if not isinstance(value, Mapping) and key != "value":
         return False
+    if isinstance(wanted, Mapping) and "pattern" not in wanted:
+        return isinstance(found, Mapping) and _holds(found, wanted)
     if isinstance(wanted, Mapping):
         return isinstance(found, str) and re.search(wanted["pattern"], found) is not None
     if isinstance(wanted, bool) and not isinstance(found, bool):
