@@ -1,0 +1,91 @@
+"""New resources beside old ones: their names and manifests (product.md §1 law 6)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.model.resource import DISPLAY_NAME, ENV, ROLE, ZONE, Form, Resource
+from kumamigrate.model.state import State
+from kumamigrate.source.value import Value
+
+LONGEST = 253
+_OF_THE_STORE = ("creationTime", "modificationTime", "kri", "status")
+_OF_THE_CLUSTER = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "selfLink",
+    "ownerReferences",
+)
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_COMPUTED = (DISPLAY_NAME, ENV, ROLE, ZONE)
+"""Labels that the control plane writes: a manifest must not (catalogue §0.5)."""
+
+
+def sibling(resource: Resource, name: str, spec: Value) -> dict[str, Any]:
+    """Return the manifest of a sibling: same form, mesh, namespace, labels; own name and spec.
+
+    What a control plane, a cluster or kubectl wrote about the old object stays behind.
+    """
+    fresh: dict[str, Any] = {"spec": spec}
+    kept = {k: v for k, v in resource.body.items() if k not in _OF_THE_STORE}
+    if resource.form is Form.KUBERNETES:
+        fresh["metadata"] = _metadata(kept.get("metadata"), name)
+    else:
+        fresh["name"] = name
+        if isinstance(kept.get("labels"), Mapping):
+            fresh["labels"] = _labels(kept["labels"])
+    return {k: fresh.get(k, v) for k, v in kept.items() if fresh.get(k, v) != {}}
+
+
+def free_names(resource: Resource, what: str, state: State) -> Iterator[str]:
+    """Yield names for a sibling, the plainest first, that nothing of its type has.
+
+    All but the last ones sort right behind the old name: the smaller name wins a tie.
+    """
+    taken = {
+        r.name
+        for r in state.of_type(resource.type)
+        if r.namespace == resource.namespace
+        and (resource.form is Form.KUBERNETES or r.mesh == resource.mesh)
+    }
+    old, tail = resource.name, plain(what)
+    joints = (f"-{tail}", f"-0-{tail}", f"--{tail}", *(f"-{tail}-{n}" for n in range(2, 100)))
+    for joint in joints:
+        name = shortened(old + joint)
+        if name not in taken:
+            yield name
+
+
+def plain(text: str) -> str:
+    """Return text as a part of a resource name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "other"
+
+
+def shortened(name: str, longest: int = LONGEST) -> str:
+    """Return a name that is short enough, told apart by a hash of the whole where cut."""
+    if len(name) <= longest:
+        return name
+    mark = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: longest - 9].rstrip('-.')}-{mark}"
+
+
+def _metadata(value: Any, name: str) -> dict[str, Any]:
+    old = value if isinstance(value, Mapping) else {}
+    kept = {key: inner for key, inner in old.items() if key not in _OF_THE_CLUSTER}
+    fresh: dict[str, Any] = {"name": name}
+    if isinstance(kept.get("annotations"), Mapping):
+        unsaid = (_APPLIED, DISPLAY_NAME)
+        fresh["annotations"] = {k: v for k, v in kept["annotations"].items() if k not in unsaid}
+    if isinstance(kept.get("labels"), Mapping):
+        fresh["labels"] = _labels(kept["labels"])
+    return {k: fresh.get(k, v) for k, v in kept.items() if fresh.get(k, v) != {}}
+
+
+def _labels(labels: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in labels.items() if key not in _COMPUTED}
