@@ -14,6 +14,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import newest_two
 from kumamigrate.prove import Proof, prove
 from kumamigrate.repository import Rejection, load_repository
+from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.plan import plan
@@ -191,6 +192,7 @@ def _view(rule: Rule, before: Scene, scene: Scene, options: Options) -> View:
         stage=options.stage,
         editable=frozenset(scene.repository.files),
         refused=tuple(one.resource for one in scene.state(scene.source)[1]),
+        locate=scene.locate,
     )
 
 
@@ -229,7 +231,7 @@ def _silenced(change: Change, scene: Scene) -> bool:
 
 
 def _outcome(options: Options, before: Scene, after: Scene, findings: Iterable[Finding]) -> Outcome:
-    placed = tuple(_at_place(findings, after))
+    placed = tuple(_at_place(without_echoes(findings), after))
     settled = suppress(placed, after.repository.files, report_unused=not options.select)
     return Outcome(
         options=options,

@@ -1,0 +1,20 @@
+"""Report every field that the target release drops without a word and the one in use knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kumamigrate.admit import refusals_of, unknown_fields_of
+from kumamigrate.rewrite.audit import audit_finding, owned
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.view import View
+
+
+def plan(view: View) -> Iterator[Finding]:
+    """Yield one finding for each field; a manifest that is refused as a whole has none."""
+    name = view.target.name
+    for resource in owned(view):
+        fields = unknown_fields_of(resource, name)
+        if fields and not refusals_of(resource, release=name, environment=view.environment):
+            for path in fields:
+                yield audit_finding(view, resource, path)

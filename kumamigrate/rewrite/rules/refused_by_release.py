@@ -1,0 +1,25 @@
+"""Report every manifest that the target release refuses, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kumamigrate.admit import refusals_of
+from kumamigrate.legacy.admit import refusals_of as old_refusals_of
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.versions import at_least
+from kumamigrate.rewrite.audit import audit_finding, owned
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.view import View
+
+
+def plan(view: View) -> Iterator[Finding]:
+    """Yield one finding for each reason."""
+    name = view.target.name
+    old_engine = not at_least(name, "3.0")
+    for resource in owned(view):
+        problems = refusals_of(resource, release=name, environment=view.environment)
+        if not problems and old_engine and resource.type in OLD_POLICIES:
+            problems = old_refusals_of(resource)
+        for problem in problems:
+            yield audit_finding(view, resource, problem.path, problem=str(problem))
