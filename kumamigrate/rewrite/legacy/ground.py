@@ -1,0 +1,103 @@
+"""When a kind is not converted at all: nothing to do, inert, or new policies are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.legacy.classes import Classes
+from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Manual
+from kumamigrate.rewrite.legacy.world import World
+
+INERT = "inert: the mesh has no TrafficRoute, so the old engine sets nothing on outbounds"
+
+
+def standstill(
+    world: World, old: str, new: str, policies: tuple[Resource, ...], *, routed: bool = True
+) -> Conversion | None:
+    """Return what there is to say when a kind cannot or need not be converted, else None.
+
+    `routed`: the kind works only where an accepted TrafficRoute exists (legacy.md fact 3).
+    """
+    if not policies:
+        return Conversion(kind=old, mesh=world.mesh, target=world.target)
+    if routed and not world.old.routed and not world.intended:
+        return _inert(world, old, policies)
+    stock = stock_policies(world, new)
+    if stock:
+        return _shadowed(world, old, policies, stock)
+    present = world.existing(new)
+    if present:
+        names = ", ".join(sorted(r.name for r in present))
+        return Conversion(
+            kind=old,
+            mesh=world.mesh,
+            target=world.target,
+            manual=tuple(
+                Manual(
+                    resource=policy,
+                    message=f"the mesh has {new} policies already ({names}); both engines act",
+                    action=f"remove this {old} once the {new} says the same, or take those away",
+                )
+                for policy in policies
+            ),
+        )
+    return None
+
+
+def _inert(world: World, old: str, policies: tuple[Resource, ...]) -> Conversion:
+    if world.no_defaults("TrafficRoute"):
+        dropped = tuple(Dropped(resource=p, reason=INERT) for p in policies)
+        return Conversion(kind=old, mesh=world.mesh, target=world.target, dropped=dropped)
+    manual = tuple(
+        Manual(
+            resource=policy,
+            message="whether it does anything is unknown: only a TrafficRoute makes it work, and"
+            " the state holds none, but a mesh made before 2.6 has route-all from its creation",
+            action="add an inventory of the mesh, or say skipCreatingInitialPolicies in its Mesh",
+        )
+        for policy in policies
+    )
+    return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=manual)
+
+
+def stock_policies(world: World, new: str) -> tuple[Resource, ...]:
+    """Return the default policies that a control plane since 2.6 makes with a mesh (§4)."""
+    words = {
+        "MeshTimeout": "timeout",
+        "MeshRetry": "retry",
+        "MeshCircuitBreaker": "circuit-breaker",
+    }
+    if new not in words:
+        return ()
+    name = f"mesh-{words[new]}-all-{world.mesh}"
+    return tuple(r for r in world.existing(new) if r.display_name == name)
+
+
+def _shadowed(
+    world: World, old: str, policies: tuple[Resource, ...], stock: tuple[Resource, ...]
+) -> Conversion:
+    manual = tuple(
+        Manual(
+            resource=policy,
+            message=f"shadowed today: {stock[0].name} answers on every proxy, this {old} does not",
+            action=f"delete it, or change {stock[0].name} if its values are what you want",
+        )
+        for policy in policies
+    )
+    return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=manual)
+
+
+def wildcard_notes(classes: Classes, policies: Iterable[Resource]) -> tuple[Manual, ...]:
+    """Return what presence wildcards lose: proxies with a value nobody has yet (notes C7)."""
+    first = next(iter(policies))
+    return tuple(
+        Manual(
+            resource=first,
+            message=f"no reference can say that a tag is present: {tag}: '*' is written out for"
+            f" {', '.join(values) or 'no value at all'}, other values are not reached",
+            action=f"name the values of {tag}",
+            blocking=False,
+        )
+        for tag, values in classes.wildcards
+    )

@@ -1,0 +1,338 @@
+"""Outbound kinds: from the winner table over all classes of proxies to few exhaustive policies.
+
+The method is legacy-notes.md C6. A conversion takes a whole kind of a mesh at once; the policy of
+a class restates all that its proxies read, so nothing depends on a broader policy showing through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kumamigrate.legacy.conf import read_conf
+from kumamigrate.legacy.order import Latest, Tie, merge_ties
+from kumamigrate.legacy.selector import ANY, selectors_of
+from kumamigrate.legacy.winners import connection_winner
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.rewrite.legacy import exhaustive
+from kumamigrate.rewrite.legacy.classes import Classes, ProxyClass, classes_of
+from kumamigrate.rewrite.legacy.confs import Notes
+from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
+from kumamigrate.rewrite.legacy.emit import Draft, emit
+from kumamigrate.rewrite.legacy.ground import standstill, wildcard_notes
+from kumamigrate.rewrite.legacy.routes import (
+    OTHER_SERVICE,
+    Reach,
+    outbound_family,
+    reach_of,
+    redirects,
+)
+from kumamigrate.rewrite.legacy.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One connection of one class: who wins, and what else decides its conf.
+
+    `winner` is the policy of the outbound, `leader` that of the outbound that leads to this
+    service's cluster (notes C2), `policy` the one of them there is; `leader_known` is False
+    when several lead there and differ.
+    """
+
+    world: World
+    service: str
+    policy: Resource
+    winner: Resource | None
+    leader: Resource | None
+    leader_known: bool = True
+    reach: Reach | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundKind:
+    """How one old kind is converted. `looked_up`: by "outbound", "own" or "target" service.
+
+    outbound: Timeout, TrafficLog. target: clusters that routes lead to (CircuitBreaker,
+    HealthCheck). own: by the outbound, if it is a target too (Retry, notes C12).
+    """
+
+    old: str
+    new: str
+    value: Callable[[Cell, Notes], Json]
+    looked_up: str = "outbound"
+    leads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A translated conf and the policies it comes from."""
+
+    conf: Json
+    winners: tuple[Resource, ...]
+
+
+Row = Mapping[str, Setting | None]
+"""Service (OTHER_SERVICE for any unnamed one) → what a class reads for it."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """One conversion under way: memo tables and what was noticed."""
+
+    world: World
+    kind: OutboundKind
+    named: frozenset[str]
+    ties: list[Tie] = field(default_factory=list)
+    manual: list[Manual] = field(default_factory=list)
+    memo: dict[Any, Json] = field(default_factory=dict)
+
+    def winner(self, item: ProxyClass, service: str) -> Resource | None:
+        """Return the policy of a connection; a tie that matters is kept."""
+        asked = service if service in self.named else OTHER_SERVICE
+        old = self.world.old
+        found = connection_winner(old.of(self.kind.old), (item.witness,), asked, old.ties)
+        return self._settled(found)
+
+    def _settled(self, found: Latest | None) -> Resource | None:
+        if found is None:
+            return None
+        if found.tie is not None and differing(found.tie.policies):
+            self.ties.append(found.tie)
+        return found.policy
+
+    def translate(self, cell: Cell, key: Any) -> Json:
+        """Return the conf of a cell, translated once for each combination that matters."""
+        if key not in self.memo:
+            notes = Notes()
+            self.memo[key] = self.kind.value(cell, notes)
+            for note in notes.items:
+                self.manual.append(
+                    Manual(
+                        resource=cell.policy,
+                        message=note.message,
+                        action="decide what it should be, or take it out of the old policy",
+                        path=note.path,
+                        blocking=note.blocking,
+                    )
+                )
+        return self.memo[key]
+
+
+def differing(policies: Iterable[Resource]) -> bool:
+    """Say whether policies that tie would set different things."""
+    confs = [read_conf(policy.type, policy.spec).value for policy in policies]
+    return any(conf != confs[0] for conf in confs[1:])
+
+
+def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
+    """Return the conversion of one outbound kind of a mesh."""
+    policies = world.old.of(kind.old)
+    stopped = standstill(world, kind.old, kind.new, policies)
+    if stopped is not None:
+        return stopped
+    classes = _classes(world, policies)
+    if classes.too_many:
+        return _too_many(world, kind, policies)
+    named = frozenset(
+        tags[SERVICE] for p in policies for tags in selectors_of(p.spec, "destinations")
+    ) - {ANY}
+    run = _Run(world=world, kind=kind, named=named)
+    table = {item: _row(run, item, classes.classes) for item in classes.classes}
+    kept = pruned(table)
+    drafts, leaks = _drafts(kind.new, kept)
+    result = emit(world, kind.new, drafts, sources_of=lambda r: selectors_of(r.spec, "sources"))
+    return Conversion(
+        kind=kind.old,
+        mesh=world.mesh,
+        target=world.target,
+        policies=result,
+        dropped=_dropped(policies, table, drafts),
+        manual=distinct([*wildcard_notes(classes, policies), *run.manual, *leaks]),
+        ties=merge_ties(run.ties),
+        assumptions=assumptions(world, kind),
+    )
+
+
+def assumptions(world: World, kind: OutboundKind) -> tuple[str, ...]:
+    """Return what the state does not say and the result rests on."""
+    found = []
+    if not world.no_defaults(kind.new):
+        found.append(f"the control plane made no default {kind.new} for mesh {world.mesh}")
+    if not world.no_defaults(kind.old):
+        found.append(f"the control plane made no default {kind.old} for mesh {world.mesh}")
+    return tuple(found)
+
+
+def _classes(world: World, policies: Iterable[Resource]) -> Classes:
+    routes = world.old.of("TrafficRoute") if redirects(world) else ()
+    return classes_of(
+        (tags for p in (*policies, *routes) for tags in selectors_of(p.spec, "sources")), world
+    )
+
+
+def _too_many(world: World, kind: OutboundKind, policies: tuple[Resource, ...]) -> Conversion:
+    manual = Manual(
+        resource=policies[0],
+        message="its sources tell too many classes of proxies apart to write a policy for each",
+        action="simplify the sources first",
+    )
+    return Conversion(kind=kind.old, mesh=world.mesh, target=world.target, manual=(manual,))
+
+
+def _row(run: _Run, item: ProxyClass, every: tuple[ProxyClass, ...]) -> Row:
+    world = run.world
+    reach = reach_of(item, world, every) if redirects(world) else None
+    services = (OTHER_SERVICE, *sorted(set(world.services) | run.named))
+    return {service: _setting(run, item, service, reach) for service in services}
+
+
+def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> Setting | None:
+    if not _takes_effect(run.kind, service, reach):
+        return None
+    winner = run.winner(item, service)
+    leader, known = _leader(run, item, service, reach, winner)
+    first = winner or leader
+    if first is None:
+        return None
+    cell = Cell(
+        world=run.world,
+        service=service,
+        policy=first,
+        winner=winner,
+        leader=leader,
+        leader_known=known,
+        reach=reach,
+    )
+    key = (
+        winner and winner.identity,
+        leader and leader.identity,
+        known,
+        run.world.protocol(service),
+        outbound_family(service, reach, run.world) if reach is not None else "",
+    )
+    winners = distinct(r for r in (winner, leader) if r is not None)
+    return Setting(run.translate(cell, key), winners)
+
+
+def _takes_effect(kind: OutboundKind, service: str, reach: Reach | None) -> bool:
+    if reach is None or kind.looked_up == "outbound":
+        return True
+    if kind.looked_up == "own":
+        return service in reach.top
+    return service not in reach.http_only
+
+
+def _leader(
+    run: _Run, item: ProxyClass, service: str, reach: Reach | None, winner: Resource | None
+) -> tuple[Resource | None, bool]:
+    """Return whose conf the cluster of a service has: the last outbound that leads there (C2b)."""
+    if not run.kind.leads:
+        return None, True
+    if reach is None or service not in reach.leaders:
+        return winner, True
+    found: list[Resource | None] = []
+    for group in reach.leaders[service]:
+        last = run.winner(item, group[-1])
+        others = [run.winner(item, name) for name in group]
+        found.append(last)
+        if not run.world.state.complete:
+            found.extend(others)
+    same = all(_same(found[0], other) for other in found[1:])
+    return found[0], same
+
+
+def _same(one: Resource | None, two: Resource | None) -> bool:
+    if one is None or two is None:
+        return one is two
+    return one is two or not differing((one, two))
+
+
+def pruned(table: Mapping[ProxyClass, Row]) -> dict[ProxyClass, Row]:
+    """Return the table without classes that read the same as all they lie directly in (C6)."""
+    kept: dict[ProxyClass, Row] = {}
+    for item, row in table.items():
+        around = [c for c in kept if c != item and item.within(c)]
+        direct = [c for c in around if not any(o != c and o.within(c) for o in around)]
+        if direct and all(_equal(row, kept[c]) for c in direct):
+            continue
+        kept[item] = row
+    return kept
+
+
+def _equal(one: Row, two: Row) -> bool:
+    return all(_conf(one[service]) == _conf(two[service]) for service in one)
+
+
+def _conf(setting: Setting | None) -> Json | None:
+    return setting.conf if setting is not None else None
+
+
+def _drafts(
+    type_: str, kept: Mapping[ProxyClass, Row]
+) -> tuple[tuple[Draft, ...], tuple[Manual, ...]]:
+    written: dict[ProxyClass, dict[str, Json]] = {}
+    drafts: list[Draft] = []
+    manual: list[Manual] = []
+    for item, row in kept.items():
+        lower = [written[c] for c in written if c != item and item.within(c)]
+        entries: dict[str, Json] = {}
+        winners: list[Resource] = []
+        other = row[OTHER_SERVICE]
+        for service, setting in row.items():
+            below = [e for confs in lower for e in _for_service(confs, service)]
+            if service != OTHER_SERVICE:
+                below += [entries[OTHER_SERVICE]] if OTHER_SERVICE in entries else []
+                if OTHER_SERVICE in entries and _conf(setting) == _conf(other):
+                    continue
+            if setting is None and not below:
+                continue
+            wanted = setting.conf if setting is not None else exhaustive.off(type_)
+            entries[service], inherited = exhaustive.exhaustive(type_, wanted, below)
+            if setting is not None:
+                winners.extend(setting.winners)
+            if inherited and setting is not None:
+                manual.append(_leak(setting.winners[0], service, inherited))
+        written[item] = entries
+        if entries and winners:
+            drafts.append(Draft(item=item, to=_to(entries), winners=distinct(winners)))
+    return tuple(drafts), tuple(manual)
+
+
+def _for_service(confs: Mapping[str, Json], service: str) -> list[Json]:
+    return [confs[name] for name in dict.fromkeys((OTHER_SERVICE, service)) if name in confs]
+
+
+def _leak(policy: Resource, service: str, inherited: tuple[str, ...]) -> Manual:
+    where = "any other service" if service == OTHER_SERVICE else service
+    return Manual(
+        resource=policy,
+        message=f"for {where} it would inherit {', '.join(inherited)} from a broader policy,"
+        " and nothing can be written that stops it",
+        action="set the field in this policy, or take it out of the broader one",
+    )
+
+
+def _to(entries: Mapping[str, Json]) -> list[Json]:
+    result = []
+    for service, conf in entries.items():
+        ref: Json = {"kind": "MeshService", "name": service}
+        if service == OTHER_SERVICE:
+            ref = {"kind": "Mesh"}
+        result.append({"targetRef": ref, "default": conf})
+    return result
+
+
+def _dropped(
+    policies: Iterable[Resource], table: Mapping[ProxyClass, Row], drafts: Iterable[Draft]
+) -> tuple[Dropped, ...]:
+    won = [r for row in table.values() for s in row.values() if s is not None for r in s.winners]
+    carried = [r for draft in drafts for r in draft.winners]
+    result = []
+    for policy in policies:
+        if not any(r is policy for r in won):
+            result.append(Dropped(resource=policy, reason="it never wins: others rank higher"))
+        elif not any(r is policy for r in carried):
+            reason = "it says the same as the policy that would win without it"
+            result.append(Dropped(resource=policy, reason=reason))
+    return tuple(result)

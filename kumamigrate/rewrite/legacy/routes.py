@@ -1,0 +1,133 @@
+"""Where TrafficRoutes send the outbounds of a class of proxies, as far as other kinds care."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.legacy.selector import ANY, Tags, tags_of
+from kumamigrate.legacy.winners import connection_winner, route_targets
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.rewrite.legacy.classes import ProxyClass, largest
+from kumamigrate.rewrite.legacy.world import World, common_protocol, route_destinations
+
+OTHER_SERVICE = "\x00any"
+"""Stands for every service that no selector names."""
+
+
+def self_routed(route: Resource) -> bool:
+    """Say whether a route leads every service to itself, whatever subset it picks."""
+    return all(tags.get(SERVICE) == ANY for tags in route_destinations(route))
+
+
+def redirects(world: World) -> tuple[Resource, ...]:
+    """Return the TrafficRoutes that lead some service to another one."""
+    return tuple(r for r in world.old.of("TrafficRoute") if not self_routed(r))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Where the outbounds of a class lead.
+
+    `top` are the services under which Retry, CircuitBreaker and HealthCheck are looked up; they
+    hold OTHER_SERVICE when unnamed services lead to themselves. `http_only` are reached through
+    `http[]` alone. `leaders` maps a service to the outbounds that lead to it, one group for each
+    proxy (or for the class, if none is known) and cluster, in the order of its outbounds.
+    """
+
+    top: frozenset[str]
+    http_only: frozenset[str]
+    leaders: Mapping[str, tuple[tuple[str, ...], ...]]
+    protocols: Mapping[str, tuple[str, ...]]
+
+
+def reach_of(item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]) -> Reach:
+    """Return where the outbounds of a class lead."""
+    orders = _orders(item, world, all_classes)
+    top: set[str] = set()
+    below: set[str] = set()
+    leaders: dict[str, list[tuple[str, ...]]] = {}
+    protocols: dict[str, tuple[str, ...]] = {}
+    for order in orders:
+        clusters: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
+        for service in order:
+            found = connection_winner(
+                world.old.of("TrafficRoute"), (item.witness,), service, world.old.ties
+            )
+            route = found.policy if found else None
+            top.update(route_targets(route, service))
+            targets = live_targets(route, service)
+            below.update(tags[SERVICE] for tags in targets)
+            protocols[service] = tuple(tags[SERVICE] for tags in main_targets(route, service))
+            for tags in targets:
+                clusters.setdefault((tags[SERVICE], tuple(sorted(tags.items()))), []).append(
+                    service
+                )
+        for (target, _), sources in clusters.items():
+            leaders.setdefault(target, []).append(tuple(sources))
+    return Reach(
+        top=frozenset(top),
+        http_only=frozenset(below - top),
+        leaders={name: tuple(dict.fromkeys(groups)) for name, groups in leaders.items()},
+        protocols=protocols,
+    )
+
+
+def _orders(
+    item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]
+) -> list[tuple[str, ...]]:
+    listed = [
+        tuple(dict.fromkeys(o.service for o in proxy.outbounds))
+        for proxy in world.proxies
+        if proxy.outbounds and any(largest(tags, all_classes) == item for tags in proxy.tag_sets)
+    ]
+    every = (*world.services, OTHER_SERVICE)
+    return listed if listed and world.state.complete else [every, *listed]
+
+
+def main_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
+    """Return the destinations whose common protocol an outbound has: weight 0 left out (C3)."""
+    conf = route.spec.get("conf") if route is not None else None
+    if not isinstance(conf, Mapping):
+        return [{SERVICE: service}] if route is None else []
+    return _filled(_weighted(conf), service)
+
+
+def live_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
+    """Return the destinations of all clusters of an outbound, `http[]` included."""
+    conf = route.spec.get("conf") if route is not None else None
+    if not isinstance(conf, Mapping):
+        return [{SERVICE: service}] if route is None else []
+    rules = conf.get("http")
+    nodes = [conf, *(rules if isinstance(rules, list) else ())]
+    return _filled([tags for node in nodes for tags in _weighted(node)], service)
+
+
+def _weighted(node: Any) -> list[Tags]:
+    if not isinstance(node, Mapping):
+        return []
+    found: list[Tags] = [tags_of(node["destination"])] if node.get("destination") else []
+    split = node.get("split")
+    for entry in split if isinstance(split, list) else ():
+        if isinstance(entry, Mapping) and entry.get("weight") not in (0, "0", None):
+            found.append(tags_of(entry.get("destination")))
+    return found
+
+
+def _filled(targets: list[Tags], service: str) -> list[dict[str, str]]:
+    kept = [{k: v for k, v in tags.items() if v != ANY or k == SERVICE} for tags in targets]
+    return [
+        {**tags, SERVICE: service if tags.get(SERVICE) == ANY else tags[SERVICE]}
+        for tags in kept
+        if SERVICE in tags
+    ]
+
+
+def outbound_family(service: str, reach: Reach, world: World) -> str:
+    """Return how the old engine treats an outbound: by the protocol of its targets (C3)."""
+    targets = reach.protocols.get(service, (service,)) or (service,)
+    protocol = common_protocol(world.protocol(t) for t in targets)
+    if protocol == "grpc":
+        return "grpc"
+    return "http" if protocol in ("http", "http2") else "tcp"

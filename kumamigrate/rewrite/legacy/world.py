@@ -1,0 +1,177 @@
+"""What is known of a mesh besides its old policies: proxies, services, protocols, defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from kumamigrate.legacy.order import Ties
+from kumamigrate.legacy.proxy import PROTOCOL, Proxy, proxy_of
+from kumamigrate.legacy.selector import ANY, selectors_of, tags_of
+from kumamigrate.legacy.winners import OldPolicies, old_policies
+from kumamigrate.model.resource import EFFECT, SERVICE, Resource
+from kumamigrate.model.state import State
+from kumamigrate.model.versions import at_least
+
+UNKNOWN = "unknown"
+"""The protocol of a service without endpoints, or whose inbounds carry no protocol tag."""
+
+HTTP_FAMILY = ("http", "http2", "grpc")
+_STACKS = {
+    "grpc": ("grpc", "http2", "tcp"),
+    "http2": ("http2", "tcp"),
+    "http": ("http", "tcp"),
+    "kafka": ("kafka", "tcp"),
+    "tcp": ("tcp",),
+}
+_RULES_SINCE = "2.10"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A mesh as the converter sees it.
+
+    `protocols` holds the services of which the state has endpoints. `intended` converts inert
+    policies too, as if they worked.
+    """
+
+    state: State
+    mesh: str
+    target: str
+    old: OldPolicies
+    proxies: tuple[Proxy, ...]
+    services: tuple[str, ...]
+    protocols: Mapping[str, str]
+    intended: bool = False
+
+    @property
+    def with_rules(self) -> bool:
+        """Whether the target release reads `rules` and Dataplane references (dialect D2)."""
+        return at_least(self.target, _RULES_SINCE)
+
+    @property
+    def mesh_resource(self) -> Resource | None:
+        """The Mesh, or None when the state does not hold it."""
+        return next((r for r in self.state.of_type("Mesh") if r.name == self.mesh), None)
+
+    def protocol(self, service: str) -> str:
+        """Return the protocol of a service as the control plane infers it."""
+        return self.protocols.get(service, UNKNOWN)
+
+    def family(self, service: str) -> str:
+        """Return "http", "grpc" or "tcp": how the outbound to a service is treated."""
+        protocol = self.protocol(service)
+        if protocol == "grpc":
+            return "grpc"
+        return "http" if protocol in HTTP_FAMILY else "tcp"
+
+    def no_defaults(self, kind: str) -> bool:
+        """Say whether the control plane is known to have created no default policy of a kind.
+
+        Only then is a kind that the state does not hold known to be absent.
+        """
+        mesh = self.mesh_resource
+        skipped = mesh.spec.get("skipCreatingInitialPolicies") if mesh is not None else None
+        skip = skipped if isinstance(skipped, list) else ()
+        return self.state.complete or ANY in skip or kind in skip
+
+    def existing(self, type_: str) -> tuple[Resource, ...]:
+        """Return the policies of a new type that the mesh has already, shadow ones left out."""
+        return tuple(
+            r
+            for r in self.state.of_type(type_)
+            if r.mesh == self.mesh and r.labels.get(EFFECT) != "shadow"
+        )
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """Return the values of a tag that proxies or selectors of the mesh name, sorted."""
+        found = {tags[key] for proxy in self.proxies for tags in proxy.tag_sets if key in tags}
+        for kind in self.old.by_kind:
+            for policy in self.old.of(kind):
+                for field in ("sources", "destinations", "selectors"):
+                    for tags in selectors_of(policy.spec, field):
+                        found.add(tags.get(key, ANY))
+        return tuple(sorted(found - {ANY}))
+
+
+def world_of(
+    state: State,
+    mesh: str,
+    target: str,
+    *,
+    ties: Ties | str = Ties.UNKNOWN,
+    intended: bool = False,
+    extra: Iterable[Proxy] = (),
+) -> World:
+    """Return what is known of a mesh. `extra` are proxies beside the Dataplanes of the state."""
+    zone = state.environment.zone
+    dataplanes = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
+    proxies = (*(proxy_of(r, zone) for r in dataplanes), *extra)
+    external = [
+        tags_of(r.spec.get("tags")) for r in state.of_type("ExternalService") if r.mesh == mesh
+    ]
+    protocols = _protocols(proxies, external)
+    old = old_policies(state, mesh, Ties(ties))
+    named = {o.service for p in proxies for o in p.outbounds} | set(protocols)
+    return World(
+        state=state,
+        mesh=mesh,
+        target=target,
+        old=old,
+        proxies=proxies,
+        services=tuple(sorted((named | _named_services(old)) - {"", ANY})),
+        protocols=protocols,
+        intended=intended,
+    )
+
+
+def _protocols(proxies: Iterable[Proxy], external: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for proxy in proxies:
+        for inbound in proxy.inbounds:
+            found.setdefault(inbound.service, []).append(inbound.tags.get(PROTOCOL, UNKNOWN))
+    for tags in external:
+        found.setdefault(tags.get(SERVICE, ""), []).append(tags.get(PROTOCOL, "tcp"))
+    return {service: common_protocol(names) for service, names in found.items() if service}
+
+
+def common_protocol(protocols: Iterable[str]) -> str:
+    """Return what several endpoints have in common: http and kafka are tcp (notes C3, C8)."""
+    return reduce(_common, protocols)
+
+
+def _common(one: str, two: str) -> str:
+    if one == two:
+        return one
+    if one not in _STACKS or two not in _STACKS:
+        return UNKNOWN
+    return next(name for name in _STACKS[one] if name in _STACKS[two])
+
+
+def _named_services(old: OldPolicies) -> set[str]:
+    found: set[str] = set()
+    for kind in old.by_kind:
+        for policy in old.of(kind):
+            for field in ("sources", "destinations", "selectors"):
+                found |= {tags.get(SERVICE, ANY) for tags in selectors_of(policy.spec, field)}
+            if kind == "TrafficRoute":
+                found |= {tags[SERVICE] for tags in route_destinations(policy) if SERVICE in tags}
+    return found
+
+
+def route_destinations(route: Resource) -> tuple[dict[str, str], ...]:
+    """Return all destinations of a TrafficRoute: top level, splits and `http`."""
+    return tuple(_destinations(route.spec.get("conf")))
+
+
+def _destinations(node: Any) -> Iterable[dict[str, str]]:
+    if not isinstance(node, Mapping):
+        return
+    if node.get("destination"):
+        yield tags_of(node["destination"])
+    for field in ("split", "http"):
+        items = node.get(field)
+        for item in items if isinstance(items, list) else ():
+            yield from _destinations(item)
