@@ -75,7 +75,8 @@ def inspect(
     given: Given, *, proxy: str | None, labels: Sequence[str], resources: bool, as_json: bool
 ) -> Exit:
     """Print what proxies resolve to."""
-    from kumamigrate.report.inspect import inspect_json, inspect_lines, resources_json, resources_lines
+    from kumamigrate.report.inspect import inspect_json, resources_json, resources_lines
+    from kumamigrate.report.proxytree import inspect_lines
 
     paths, root, options = _asked(given)
     scene = scene_of(paths, root, options)

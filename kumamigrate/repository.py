@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from kumamigrate.admit import Problem, refusals_of
+from kumamigrate.admit.check import refusals_of
+from kumamigrate.admit.problem import Problem
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.admit import warnings_of
+from kumamigrate.admit.check import warnings_of
 from kumamigrate.rewrite.audit import audit_finding, owned
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.view import View

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.admit import refusals_of
+from kumamigrate.admit.check import refusals_of
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.versions import at_least

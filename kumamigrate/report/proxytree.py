@@ -1,0 +1,159 @@
+"""What every proxy resolves to, as a tree: where to, which policy type, which value from which line."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.legacy.order import Ties
+from kumamigrate.legacy.table import legacy_table
+from kumamigrate.match import Matcher
+from kumamigrate.match.explain import Merged, sources
+from kumamigrate.match.proxyrules import ProxyRules
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.kri import Kri
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
+from kumamigrate.report.inspect import chosen_state
+from kumamigrate.report.lines import Line, line
+from kumamigrate.report.proof import route_words, value_words
+from kumamigrate.source.text import FieldPath
+from kumamigrate.trial import Scene
+
+_SERVICE, _HASH = "kuma.io/service", "__rule-matches-hash__"
+
+
+def inspect_lines(scene: Scene, *, proxy: str | None, labels: Mapping[str, str]) -> list[Line]:
+    """Return a tree per proxy: destination or inbound, policy type, field, value, place.
+
+    Values that are overruled are named behind the one that wins.
+    """
+    state = chosen_state(scene, proxy=proxy, labels=labels)
+    lines: list[Line] = []
+    for mesh in state.meshes():
+        matcher = Matcher(state.mesh(mesh))
+        for dataplane in matcher.proxies():
+            lines += _proxy_lines(scene, matcher, dataplane)
+    if not lines:
+        lines = [line("There is no Dataplane here; --labels key=value asks for a made-up proxy.")]
+    return [*lines, *_old_lines(state)]
+
+
+def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Line]:
+    shown = ", ".join(f"{k}={v}" for k, v in sorted(dataplane.labels.items()) if "kuma.io/" not in k)
+    facts = [f"mesh {dataplane.mesh}", f"zone {dataplane.zone}" if dataplane.zone else "", shown]
+    lines = [(), line((dataplane.name, "strong"), "   " + " · ".join(f for f in facts if f))]
+    places: dict[str, list[tuple[str, Merged, Any]]] = defaultdict(list)
+    ties = []
+    for kind in matcher.policy_types():
+        rules = matcher.rules(dataplane, kind)
+        for place, merged, conf in _places(rules):
+            places[place].append((kind, merged, conf))
+        for tie in rules.ties:
+            names = ", ".join(policy.name for policy in tie.policies)
+            ties.append(line((f"   tie left to chance ({tie.reason}): {kind} {names}", "warn")))
+    for at, (place, found) in enumerate(sorted(places.items())):
+        last = at == len(places) - 1
+        lines.append(line("└─ " if last else "├─ ", place))
+        for kind, merged, conf in found:
+            lines += _conf_lines(scene, "   " if last else "│  ", kind, merged, conf)
+    return [*lines, *ties]
+
+
+def _places(rules: ProxyRules) -> Iterator[tuple[str, Merged, Any]]:
+    for resource_rule in rules.resource_rules:
+        yield f"to {kri_words(resource_rule.kri)}", resource_rule, resource_rule.conf
+    for rule in rules.to_rules:
+        yield f"to {_subset_words(rule.subset)} (service-tag outbounds)", rule, rule.conf
+    for point, inbound_rules in rules.inbound_rules.items():
+        for inbound in inbound_rules:
+            match = f" from {value_words(inbound.match)}" if inbound.match else ""
+            yield f"inbound {point}{match}", inbound, inbound.conf
+    for point, from_rules in rules.from_rules.items():
+        for rule in from_rules:
+            yield f"inbound {point} from {_subset_words(rule.subset)}", rule, rule.conf
+    if rules.single is not None:
+        yield "the proxy itself", rules.single, rules.single.conf
+
+
+def kri_words(kri: Kri) -> str:
+    """Return a KRI as a reader says it: `MeshService shop/pay port main, zone east`."""
+    if kri.type == "Mesh":
+        return "anything"
+    name = f"{kri.namespace}/{kri.name}" if kri.namespace else kri.name
+    port = f" port {kri.section}" if kri.section else ""
+    return f"{kri.type} {name}{port}" + (f", zone {kri.zone}" if kri.zone else "")
+
+
+def _subset_words(subset: Any) -> str:
+    words = [
+        f"{'' if not tag.negated else 'not '}{tag.value if tag.key == _SERVICE else f'{tag.key}={tag.value}'}"
+        for tag in subset
+        if tag.key != _HASH
+    ]
+    route = " on one route" if any(tag.key == _HASH for tag in subset) else ""
+    return (", ".join(words) or "anything") + route
+
+
+def _conf_lines(scene: Scene, indent: str, kind: str, merged: Merged, conf: Any) -> list[Line]:
+    lines = []
+    name = kind
+    for path, value in _leaves(conf):
+        found = sources(merged, path)
+        place = scene.locate(found[0].policy, (*found[0].policy.spec_path, *found[0].path)) if found else ""
+        losers = [
+            f"{_short(scene.locate(s.policy, (*s.policy.spec_path, *s.path)))} ({value_words(s.value)})"
+            for s in found[1:]
+        ]
+        over = f"   overrules {', '.join(losers)}" if losers else ""
+        lines.append(
+            line(
+                f"{indent}   {name:<26}{_path_words(path)} {value_words(value)}   ",
+                (_short(place), "place"),
+                (over, "dim"),
+            )
+        )
+        name = ""
+    return lines
+
+
+def _short(place: str) -> str:
+    return place.rsplit(":", 1)[0]
+
+
+def _leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+    """Yield what a reader wants as one line: scalars, lists of scalars, and route rules whole."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, key))
+    elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+        for index, inner in enumerate(value):
+            yield from ([((*path, index), inner)] if "matches" not in inner else _route(inner, (*path, index)))
+    else:
+        yield path, value
+
+
+def _route(rule: Mapping[str, Any], path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
+    words = ", ".join(route_words(match) for match in rule.get("matches") or [{}])
+    default = rule.get("default") or {}
+    yield path, f"{words} → {value_words(default) if default else 'as it is'}"
+
+
+def _path_words(path: FieldPath) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def _old_lines(state: State) -> list[Line]:
+    if not any(True for _ in state.of_type(*OLD_POLICIES)):
+        return []
+    lines: list[Line] = [(), line(("Old policies", "strong"), " (one winner each; inert ones included)")]
+    for name, rows in legacy_table(state, Ties.UNKNOWN).items():
+        lines.append(line(f"  {name}"))
+        for row in rows:
+            who = " ".join(filter(None, (row["attachment"], row["name"], row["service"] or "")))
+            for kind, names in row["policies"].items():
+                tie = "  tie: creation time decides" if kind in row.get("ties", {}) else ""
+                lines.append(line(f"    {who}  {kind} {', '.join(names)}", (tie, "warn")))
+    return lines
