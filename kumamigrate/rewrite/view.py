@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kumamigrate.match import Matcher
+from kumamigrate.match.matcher import Matcher
 from kumamigrate.model.release import Release, release
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State, mesh_services_mode
 from kumamigrate.rewrite.rule import Rule
+from kumamigrate.source.text import FieldPath
+
+
+def _file_and_line(resource: Resource, _path: FieldPath) -> str:
+    where = resource.where
+    return f"{where.path}:{where.line}" if where is not None else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +27,8 @@ class View:
     `state` holds everything: repository, inventory, workloads. `before` is the state the run
     began with. `editable` names the files that belong to the repository. `stage` is auto,
     expand or contract (product.md §4). `refused` are manifests that the source release would
-    not take; only rules that repair such manifests look at them.
+    not take; only rules that repair such manifests look at them. `locate` returns
+    `file:line:column` of a field, counted from the manifest's root, for notes.
     """
 
     rule: Rule
@@ -31,6 +38,7 @@ class View:
     stage: str = "auto"
     editable: frozenset[str] = frozenset()
     refused: tuple[Resource, ...] = ()
+    locate: Callable[[Resource, FieldPath], str] = field(default=_file_and_line, repr=False)
     matchers: dict[str, Matcher] = field(default_factory=dict, repr=False)
 
     @property

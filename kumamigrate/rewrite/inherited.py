@@ -1,0 +1,268 @@
+"""What routes read in the old place, and drafts that say the same in the new (product.md §4).
+
+The old place merged mesh-wide, service-level and route-level values; the new one merges only
+mesh-wide and route-level ones (law 3), and a moved policy has a lower rank (law 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from kumamigrate.match.matcher import Matcher
+from kumamigrate.match.entry import Entry, Found
+from kumamigrate.match.items import to_entries
+from kumamigrate.match.resolve import REAL, index_of, resolve
+from kumamigrate.match.route import Destination, RealResource, ServiceTag
+from kumamigrate.match.selection import Selection
+from kumamigrate.model.conf import JsonConf, canonical, patch
+from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Resource
+from kumamigrate.model.state import State
+from kumamigrate.rewrite.routeconf import (
+    Leaf,
+    effective,
+    folded,
+    from_leaves,
+    leaves,
+    reaching,
+)
+from kumamigrate.rewrite.routes import ROUTE, old_route_name
+from kumamigrate.rewrite.view import at_path
+
+Identity = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slot:
+    """One rule of a route as one kind of proxy has it, and what it shall read there.
+
+    `owner` is the route that the rule counts as: another one if it has the same matches.
+    `wanted` is as written, `entries` where it came from, lowest precedence first.
+    """
+
+    proxy: Resource
+    selection: Selection
+    destination: Kri
+    owner: Resource
+    wanted: JsonConf
+    entries: tuple[Entry, ...]
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A policy in the new form: `confs` are route, reference and conf of each `to` entry.
+
+    `stands_for` is the policy whose place in the order it takes. `top` is spec.targetRef.
+    """
+
+    stands_for: Resource
+    name: str
+    top: Mapping[str, Any] | None
+    confs: tuple[tuple[Resource, Mapping[str, Any], JsonConf], ...]
+    group: bool = False
+
+    def resource(self) -> Resource:
+        """Return the policy as a state would hold it."""
+        labels = dict(self.stands_for.labels)
+        if DISPLAY_NAME in labels:
+            labels[DISPLAY_NAME] = self.name
+        to = [{"targetRef": dict(ref), "default": conf} for _, ref, conf in self.confs]
+        spec: dict[str, Any] = {"targetRef": dict(self.top)} if self.top else {}
+        return replace(
+            self.stands_for, name=self.name, labels=labels, spec={**spec, "to": to}, where=None
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reader:
+    """Asks the matcher of a state what routes read, for one policy type."""
+
+    matcher: Matcher
+    policy_type: str
+    proxies: tuple[Resource, ...]
+
+    @property
+    def state(self) -> State:
+        """Return the state that is asked."""
+        return self.matcher.state
+
+    @cached_property
+    def fields(self) -> Any:
+        """Return the fields of a `to` conf of the type."""
+        return self.matcher.release.policy_types[self.policy_type].conf("to")
+
+    @cached_property
+    def index(self) -> Any:
+        """Return what references to real resources resolve against."""
+        return index_of(self.state)
+
+    @cached_property
+    def protocols(self) -> Mapping[str, str]:
+        """Return the protocol of every service whose inbounds agree on one."""
+        found: dict[str, set[str]] = {}
+        for proxy in self.state.of_type("Dataplane"):
+            inbounds = at_path(proxy.spec, ("networking", "inbound"))
+            for inbound in inbounds if isinstance(inbounds, list) else ():
+                tags = inbound.get("tags") if isinstance(inbound, Mapping) else None
+                if isinstance(tags, Mapping) and SERVICE in tags:
+                    protocol = str(tags.get("kuma.io/protocol") or "tcp")
+                    found.setdefault(str(tags[SERVICE]), set()).add(protocol)
+        for service in self.state.of_type("MeshService"):
+            ports = service.spec.get("ports")
+            for port in ports if isinstance(ports, list) else ():
+                if isinstance(port, Mapping):
+                    protocol = str(port.get("appProtocol") or "tcp")
+                    found.setdefault(service.display_name, set()).add(protocol)
+        return {name: next(iter(p)) for name, p in found.items() if len(p) == 1}
+
+    def slots(self, route: Resource, own: JsonConf) -> tuple[Slot, ...]:
+        """Return every place where rules of a route take effect, alike proxies once.
+
+        `own` is what the policies on the route set themselves. Destinations that no service tag
+        can mean never read the old place; there `own` comes on top of what is read today.
+        """
+        seen: set[Any] = set()
+        out: list[Slot] = []
+        for proxy in self.proxies:
+            routing = self.matcher.selection(proxy, ROUTE)
+            if not any(r.identity == route.identity for r in routing.policies):
+                continue
+            selection = self.matcher.selection(proxy, self.policy_type)
+            if (routing.key, selection.key) not in seen:
+                seen.add((routing.key, selection.key))
+                out.extend(self._slots(route, proxy, selection, own))
+        return tuple(out)
+
+    def _slots(
+        self, route: Resource, proxy: Resource, selection: Selection, own: JsonConf
+    ) -> Iterator[Slot]:
+        release = self.matcher.release
+        kind = release.policy_types[ROUTE]
+        for at in to_entries(route, kind, release):
+            if at.target is None or at.target.kind not in REAL:
+                continue
+            name = at.target.name or ""
+            there = resolve(route, at.target, self.index, release) or (
+                self._made_up(route, at.target.kind, name, at.target.namespace),
+            )
+            by_tag = ServiceTag(name) if name else RealResource(there[0])
+            for digest, owner in self._owners(proxy, by_tag, at).items():
+                if name:
+                    found = self.matcher.service(selection, name, digest)
+                else:
+                    found = self.matcher.resource(selection, there[0], kri_of(owner))
+                confs = [self.raw(entry) for entry in found.entries] if found else []
+                confs += [] if name else [own]
+                yield Slot(
+                    proxy=proxy,
+                    selection=selection,
+                    destination=there[0],
+                    owner=owner,
+                    wanted=reaching(self.policy_type, folded(confs)),
+                    entries=found.entries if found else (),
+                    protocol=self.protocols.get(name, ""),
+                )
+
+    def _owners(self, proxy: Resource, by: Destination, at: Entry) -> dict[str, Resource]:
+        """Return the route that each rule of a to-item counts as, by the rule's hash."""
+        from kumamigrate.match.routehash import route_hash
+
+        mine = {route_hash(rule.get("matches")) for rule in at.conf.get("rules") or ()}
+        return {
+            r.hash: r.entry.policy
+            for r in self.matcher.http_routes(proxy, by)
+            if r.hash in mine and r.entry is not None
+        }
+
+    def _made_up(self, route: Resource, kind: str, name: str, namespace: str | None) -> Kri:
+        return Kri(
+            type=kind,
+            mesh=route.mesh,
+            zone=route.zone,
+            namespace=namespace or route.namespace_label,
+            name=name,
+        )
+
+    def raw(self, entry: Entry) -> JsonConf:
+        """Return the conf of an entry as written."""
+        conf = at_path(entry.policy.spec, entry.path)
+        return dict(conf) if isinstance(conf, Mapping) else {}
+
+    def now(self, slot: Slot) -> Found | None:
+        """Return what the real-resource outbound reads at a slot in this state."""
+        selection = self.matcher.selection(slot.proxy, self.policy_type)
+        return self.matcher.resource(selection, slot.destination, kri_of(slot.owner))
+
+    def same(self, slot: Slot, conf: JsonConf) -> bool:
+        """Say whether a conf gives the route what is wanted."""
+        return self.view(slot, conf) == self.view(slot, slot.wanted)
+
+    def view(self, slot: Slot, conf: Mapping[str, Any]) -> JsonConf:
+        """Return a conf in the form in which it has its effect at a slot."""
+        return effective(self.policy_type, conf, self.fields, slot.protocol)
+
+    def with_drafts(self, drafts: Sequence[Draft], gone: Iterable[Resource]) -> Reader:
+        """Return a reader of the state in which drafts stand in place of some policies.
+
+        Only what routes and this type need is in it.
+        """
+        leaving = {policy.identity for policy in gone}
+        types = (self.policy_type, ROUTE, "Mesh", "MeshGateway", *REAL)
+        kept = [r for r in self.state.of_type(*types) if r.identity not in leaving]
+        new = [draft.resource() for draft in drafts]
+        state = replace(self.state, resources=(*kept, *new))
+        return Reader(
+            matcher=Matcher(state), policy_type=self.policy_type, proxies=self.proxies
+        )
+
+    def misses(self, slots: Iterable[Slot]) -> list[tuple[Slot, JsonConf]]:
+        """Return the slots that do not read what they shall, with what they read."""
+        out = []
+        for slot in slots:
+            found = self.now(slot)
+            conf = found.conf if found is not None else {}
+            if not self.same(slot, conf):
+                out.append((slot, conf))
+        return out
+
+
+def lacking(
+    reader: Reader, misses: Iterable[tuple[Slot, JsonConf]], own: JsonConf
+) -> tuple[JsonConf, bool]:
+    """Return the inherited values that are missing, and whether one value serves all proxies.
+
+    Values that the policy sets itself are not among them: another policy overrules those.
+    """
+    mine = {path for path, _ in leaves(own)}
+    values: dict[Leaf, Any] = {}
+    uniform = True
+    for slot, conf in misses:
+        wanted, now = dict(leaves(reader.view(slot, slot.wanted))), reader.view(slot, conf)
+        written = dict(leaves(slot.wanted))
+        have = dict(leaves(now))
+        for path, value in wanted.items():
+            if have.get(path) == value or path in mine or path not in written:
+                continue
+            other = values.setdefault(path, written[path])
+            uniform = uniform and canonical(other) == canonical(written[path])
+    return from_leaves(values), uniform
+
+
+def source_of(reader: Reader, slots: Iterable[Slot], path: Leaf, value: Any) -> Entry | None:
+    """Return the entry that gave a route an inherited value."""
+    for slot in slots:
+        for entry in reversed(slot.entries):
+            if old_route_name(entry.policy) is None:
+                found = at_path(reader.raw(entry), path)
+                if found is not None and canonical(found) == canonical(value):
+                    return entry
+    return None
+
+
+def above(conf: JsonConf, own: JsonConf) -> JsonConf:
+    """Return a conf with a policy's own values on top."""
+    return patch(conf, own)

@@ -1,0 +1,99 @@
+"""Routes and the policies that refer to them, in the old place and in the new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.match.items import to_entries
+from kumamigrate.match.resolve import Index, resolve
+from kumamigrate.model.kri import kri_of
+from kumamigrate.model.release import Release
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource
+from kumamigrate.model.state import State
+
+ROUTE = "MeshHTTPRoute"
+
+
+def old_route_name(policy: Resource) -> str | None:
+    """Return the route that a policy names in its top-level targetRef, None if it names none."""
+    top = policy.spec.get("targetRef")
+    if not isinstance(top, Mapping) or top.get("kind") != ROUTE:
+        return None
+    return str(top.get("name") or "")
+
+
+def routes_called(state: State, mesh: str, name: str) -> tuple[Resource, ...]:
+    """Return the routes that the old place means: any of that display name in the mesh."""
+    return tuple(r for r in state.of_type(ROUTE) if r.mesh == mesh and r.display_name == name)
+
+
+def bound_to_gateway(route: Resource) -> bool:
+    """Say whether a route is attached to a built-in gateway."""
+    top = route.spec.get("targetRef")
+    return isinstance(top, Mapping) and top.get("kind") == "MeshGateway"
+
+
+def made_by_gateway_api(route: Resource) -> bool:
+    """Say whether a route is generated from a Gateway API HTTPRoute, which owns it."""
+    metadata = route.body.get("metadata")
+    owners = metadata.get("ownerReferences") if isinstance(metadata, Mapping) else None
+    return isinstance(owners, list) and any(
+        isinstance(owner, Mapping) and owner.get("kind") in ("HTTPRoute", "GRPCRoute", "TCPRoute")
+        for owner in owners
+    )
+
+
+def entries_on(
+    policy: Resource, route: Resource, index: Index, release: Release
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield index and item of every `to` entry of a policy that means the route."""
+    kind = release.policy_types.get(policy.type)
+    if kind is None or ROUTE not in kind.to_kinds or old_route_name(policy) is not None:
+        return
+    wanted = kri_of(route)
+    for entry in to_entries(policy, kind, release):
+        target = entry.target
+        if target is None or target.kind != ROUTE:
+            continue
+        if wanted in resolve(policy, target, index, release):
+            yield entry.index, policy.spec["to"][entry.index]
+
+
+def reference(
+    policy: Resource, route: Resource, state: State, *, by_labels: bool
+) -> dict[str, Any] | None:
+    """Return the reference in `spec.to[]` by which a policy means exactly this route.
+
+    By name where a name reaches it (same zone, own or named namespace), else, or if asked for,
+    by the fewest labels that no other route of the mesh has. None if neither can.
+    """
+    same_zone = policy.zone == route.zone
+    namespace = route.namespace_label
+    if not by_labels and same_zone:
+        if namespace == policy.namespace_label:
+            return {"kind": ROUTE, "name": route.display_name}
+        if namespace:
+            return {"kind": ROUTE, "name": route.display_name, "namespace": namespace}
+    labels = _telling_labels(route, state)
+    return None if labels is None else {"kind": ROUTE, "labels": labels}
+
+
+def _telling_labels(route: Resource, state: State) -> dict[str, str] | None:
+    known = {DISPLAY_NAME: route.display_name, **route.labels}
+    if state.release != "3.0" and DISPLAY_NAME not in route.labels:
+        # A Universal store of 2.x keeps no such label (matcher.md (b)): nothing would match it.
+        known.pop(DISPLAY_NAME)
+    others = [r for r in state.of_type(ROUTE) if r.mesh == route.mesh and r is not route]
+    chosen: dict[str, str] = {}
+    for key in (DISPLAY_NAME, NAMESPACE, ZONE):
+        if key in known:
+            chosen[key] = known[key]
+        if chosen and not any(_has(other, chosen) for other in others):
+            return chosen
+    return None
+
+
+def _has(route: Resource, labels: Mapping[str, str]) -> bool:
+    mine = {DISPLAY_NAME: route.display_name, **route.labels}
+    return all(mine.get(key) == value for key, value in labels.items())

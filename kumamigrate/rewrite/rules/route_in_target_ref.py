@@ -1,0 +1,560 @@
+"""A route named at the top of a policy moves into `spec.to[]` (catalogue, route-to-spec-to)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+from typing import Any
+
+from kumamigrate.match.items import top_of
+from kumamigrate.match.resolve import index_of
+from kumamigrate.match.sort import Ranked, compare
+from kumamigrate.model.conf import JsonConf, normal
+from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.model.versions import at_least
+from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
+from kumamigrate.rewrite.compensate import Choice, Problem, Unit, choose, own_of
+from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
+from kumamigrate.rewrite.inherited import Identity, Reader
+from kumamigrate.rewrite.proxies import never_meet, proxies_of
+from kumamigrate.rewrite.routeconf import contains, folded, own_part, reaching
+from kumamigrate.rewrite.routemove import edits_of
+from kumamigrate.rewrite.routes import (
+    ROUTE,
+    bound_to_gateway,
+    entries_on,
+    old_route_name,
+    reference,
+    routes_called,
+)
+from kumamigrate.rewrite.siblings import free_names
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath
+
+TYPES = ("MeshTimeout", "MeshRetry")
+"""Types that took a route at the top and take one in `to` (MeshRateLimit has no new form)."""
+
+EVERYWHERE = ("Everywhere", "ReachableBackends")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Old:
+    """A policy in the old form with what is known of it.
+
+    `routes` are its own and those of copies that a split has just made (`copies`): in the new
+    form one policy can name them all.
+    """
+
+    policy: Resource
+    routes: tuple[Resource, ...]
+    own: JsonConf
+    dropped: tuple[tuple[str, ...], ...]
+    copies: tuple[Resource, ...] = ()
+
+
+def plan(view: View) -> Iterator[Change | Finding]:
+    """Yield one change for each set of policies that share routes, and what cannot be moved."""
+    for policy_type in TYPES:
+        if not at_least(view.target_name, view.rule.since):
+            yield from (_too_early(view, p) for p in _old_form(view, policy_type))
+            continue
+        for mesh in view.state.meshes():
+            yield from _plan_mesh(view, policy_type, mesh)
+    for policy in view.of_type(*TYPES, "MeshAccessLog", "MeshLoadBalancingStrategy"):
+        yield from _dead_entries(view, policy)
+
+
+plan.early = True  # type: ignore[attr-defined]  # explains itself below 2.11
+
+
+def _old_form(view: View, policy_type: str) -> Iterator[Resource]:
+    return (p for p in view.of_type(policy_type) if old_route_name(p) is not None)
+
+
+def _plan_mesh(view: View, policy_type: str, mesh: str) -> Iterator[Change | Finding]:
+    movable: list[Old] = []
+    for policy in _old_form(view, policy_type):
+        if policy.mesh == mesh:
+            problem, old = _examined(view, policy)
+            if problem is not None:
+                yield problem
+            if old is not None:
+                movable.append(old)
+    for group in _sharing_routes(_with_copies(view, movable)):
+        yield from _plan_group(view, policy_type, mesh, group)
+
+
+def _examined(view: View, policy: Resource) -> tuple[Finding | None, Old | None]:
+    """Return what forbids a move, or the policy ready for it."""
+    name = old_route_name(policy) or ""
+    routes = routes_called(view.state, policy.mesh, name)
+    if not routes:
+        return _dangling(view, policy, name), None
+    if len(routes) > 1:
+        return _ambiguous(view, policy, name, routes), None
+    route = routes[0]
+    if bound_to_gateway(route):
+        return _at_gateway(view, policy, route), None
+    entries = policy.spec.get("to")
+    confs = [e.get("default") or {} for e in entries or () if isinstance(e, Mapping)]
+    own, dropped = own_part(policy.type, folded(confs))
+    if not own:
+        return _manual(
+            view,
+            policy,
+            f"{policy.type} {policy.name} says nothing that a route can take",
+            "Remove the policy: no proxy reads any of it",
+        ), None
+    if never_meet(policy, route):
+        return _dead(view, policy, route), None
+    return None, Old(policy=policy, routes=(route,), own=own, dropped=dropped)
+
+
+def _with_copies(view: View, olds: Sequence[Old]) -> list[Old]:
+    """Give the copies that this run's split made back to the policies they were copied from."""
+    known = {r.identity for r in view.before.resources}
+    fresh = [old for old in olds if old.policy.identity not in known]
+    merged: dict[Identity, list[Old]] = {}
+    for copy in fresh:
+        parent = _parent(copy, olds)
+        if parent is not None:
+            merged.setdefault(parent.policy.identity, []).append(copy)
+    given = {copy.policy.identity for copies in merged.values() for copy in copies}
+    return [
+        _with(old, merged.get(old.policy.identity, ()))
+        for old in olds
+        if old.policy.identity not in given
+    ]
+
+
+def _parent(copy: Old, olds: Sequence[Old]) -> Old | None:
+    alike = [
+        old
+        for old in olds
+        if copy.policy.name.startswith(f"{old.policy.name}-")
+        and old.policy.spec.get("to") == copy.policy.spec.get("to")
+        and old.policy.identity != copy.policy.identity
+    ]
+    return max(alike, key=lambda old: len(old.policy.name), default=None)
+
+
+def _with(old: Old, copies: Iterable[Old]) -> Old:
+    listed = list(copies)
+    return Old(
+        policy=old.policy,
+        routes=(*old.routes, *(r for c in listed for r in c.routes)),
+        own=old.own,
+        dropped=old.dropped,
+        copies=tuple(c.policy for c in listed),
+    )
+
+
+def _sharing_routes(olds: Sequence[Old]) -> list[list[Old]]:
+    """Return the policies in groups that share routes, directly or through each other."""
+    groups: list[list[Old]] = []
+    for old in olds:
+        mine = {r.identity for r in old.routes}
+        joined = [g for g in groups if any(r.identity in mine for o in g for r in o.routes)]
+        groups = [g for g in groups if g not in joined]
+        groups.append([*(o for g in joined for o in g), old])
+    return groups
+
+
+def _plan_group(
+    view: View, policy_type: str, mesh: str, group: list[Old]
+) -> Iterator[Change | Finding]:
+    in_place = view.mode(mesh) == "Exclusive" or at_least(view.target_name, "3.0")
+    done = [old for old in group if _has_new_half(view, old)]
+    waiting = [old for old in group if old not in done]
+    if in_place and view.stage != "expand":
+        yield from (_contracted(view, old) for old in done)
+    elif view.stage == "contract":
+        yield from (_not_yet(view, old.policy) for old in done)
+    if not waiting:
+        return
+    if view.stage == "contract":
+        yield from (_nothing_to_contract(view, old.policy) for old in waiting)
+        return
+    yield from _moved(view, policy_type, waiting, in_place=in_place and view.stage != "expand")
+
+
+def _moved(
+    view: View, policy_type: str, olds: list[Old], *, in_place: bool
+) -> Iterator[Change | Finding]:
+    mesh = olds[0].policy.mesh
+    units: list[Unit] = []
+    taken: set[str] = set()
+    for old in _in_merge_order(view, olds):
+        name = old.policy.name if in_place else _name(view, old.policy, "route", taken)
+        refs = [(route, _reference(view, old.policy, route)) for route in old.routes]
+        unreachable = [route for route, ref in refs if ref is None]
+        if name is None:
+            yield _no_name(view, old.policy)
+            return
+        if unreachable:
+            yield _unreachable(view, old.policy, unreachable[0])
+            return
+        taken.add(name)
+        known = tuple((route, ref) for route, ref in refs if ref is not None)
+        units.append(Unit(policy=old.policy, name=name, own=old.own, routes=known))
+    routes = tuple({r.identity: r for unit in units for r, _ in unit.routes}.values())
+    reader = _reader(view, policy_type, mesh)
+    problem = Problem(
+        reader=reader,
+        units=tuple(units),
+        routes=routes,
+        slots={r.identity: reader.slots(r, own_of(units, r)) for r in routes},
+        ranks=_ranks(view),
+        namer=lambda policy, suffix: _name(view, policy, suffix, taken),
+    )
+    yield _change(view, olds, problem, choose(problem), in_place=in_place)
+
+
+def _change(
+    view: View, olds: list[Old], problem: Problem, choice: Choice, *, in_place: bool
+) -> Change:
+    by_identity = {old.policy.identity: old for old in olds}
+    gone = [copy for old in olds for copy in old.copies] if in_place else []
+    mode = view.mode(olds[0].policy.mesh)
+    late = in_place and mode != "Exclusive"
+    return Change(
+        rule=view.rule.id,
+        mesh=olds[0].policy.mesh,
+        group=f"{olds[0].policy.type} {olds[0].policy.mesh}",
+        edits=edits_of(choice, problem.units, gone, in_place=in_place),
+        findings=tuple(
+            _moving(view, by_identity[unit.policy.identity], unit, problem, choice, in_place)
+            for unit in problem.units
+        ),
+        rollout=Rollout.WITH_UPGRADE if late else Rollout.NOW,
+    )
+
+
+def _reader(view: View, policy_type: str, mesh: str) -> Reader:
+    matcher = view.matcher(mesh)
+    return Reader(
+        matcher=matcher,
+        policy_type=policy_type,
+        proxies=proxies_of(matcher, mesh, (policy_type,)),
+    )
+
+
+def _ranks(view: View) -> tuple[Mapping[str, Any] | None, ...]:
+    """Return the top-level references that select every proxy, lowest rank first."""
+    known = [{"kind": kind} for kind in ("Dataplane", "MeshSubset")]
+    top = view.target.policy_types["MeshTimeout"].top_for("system")
+    kinds = top.kinds if top is not None else ()
+    return (None, *(ref for ref in known if ref["kind"] in kinds))
+
+
+def _in_merge_order(view: View, olds: Sequence[Old]) -> list[Old]:
+    """Return policies as the source release merges them, lowest first."""
+    release = view.source
+
+    def order(a: Old, b: Old) -> int:
+        mine, other = (Ranked(o.policy, top_of(o.policy, release)) for o in (a, b))
+        return compare(release, release.policy_sort, mine, other)
+
+    return sorted(olds, key=cmp_to_key(order))
+
+
+def _name(view: View, policy: Resource, suffix: str, taken: set[str]) -> str | None:
+    """Return a name for a sibling that no other policy's name stands before (law 6)."""
+    shown = [
+        p.display_name
+        for p in view.state.of_type(policy.type)
+        if p.mesh == policy.mesh and p.identity != policy.identity
+    ]
+    for name in free_names(policy, suffix, view.state):
+        if name not in taken and not any(policy.name < other <= name for other in shown):
+            return name
+    return next((n for n in free_names(policy, suffix, view.state) if n not in taken), None)
+
+
+def _reference(view: View, policy: Resource, route: Resource) -> Mapping[str, Any] | None:
+    by_labels = "name" not in view.target.reference_by
+    return reference(policy, route, view.state, by_labels=by_labels)
+
+
+def _has_new_half(view: View, old: Old) -> bool:
+    """Say whether policies for all proxies already say in the new place what the old one says."""
+    index, release = index_of(view.state), view.source
+    fields = release.policy_types[old.policy.type].conf("to")
+    own = normal(reaching(old.policy.type, old.own), fields, defaults=False)
+    others = [p for p in view.state.of_type(old.policy.type) if _for_all(p, old.policy.mesh)]
+    return all(
+        any(
+            contains(normal(item.get("default"), fields, defaults=False), own)
+            for other in others
+            for _, item in entries_on(other, route, index, release)
+        )
+        for route in old.routes
+    )
+
+
+def _for_all(policy: Resource, mesh: str) -> bool:
+    top = policy.spec.get("targetRef") or {"kind": "Mesh"}
+    whole = isinstance(top, Mapping) and set(top) <= {"kind", "tags", "labels"}
+    return policy.mesh == mesh and whole and not (top.get("tags") or top.get("labels"))
+
+
+def _dead_entries(view: View, policy: Resource) -> Iterator[Finding]:
+    """Report entries for routes that no proxy of the policy can have."""
+    if policy.labels.get(EFFECT) == "shadow":
+        return
+    index = index_of(view.state)
+    for route in view.state.of_type(ROUTE):
+        if route.mesh == policy.mesh and never_meet(policy, route):
+            for at, _ in entries_on(policy, route, index, view.source):
+                yield _dead(view, policy, route, ("to", at, "targetRef"))
+
+
+def _contracted(view: View, old: Old) -> Change:
+    policy = old.policy
+    assert policy.where is not None
+    finding = _finding(
+        view,
+        policy,
+        message=f"{policy.type} {policy.name} names its route at the top, where this mesh no"
+        " longer reads it; what it says stands in spec.to[] of another policy",
+    )
+    edits = [ResourceEdit(where=policy.where, manifests=())]
+    edits += [ResourceEdit(where=c.where, manifests=()) for c in old.copies if c.where is not None]
+    exclusive = view.mode(policy.mesh) == "Exclusive"
+    return Change(
+        rule=view.rule.id,
+        mesh=policy.mesh,
+        group=f"{policy.type} {policy.mesh}",
+        edits=tuple(edits),
+        findings=(finding,),
+        rollout=Rollout.NOW if exclusive else Rollout.WITH_UPGRADE,
+    )
+
+
+def _moving(
+    view: View, old: Old, unit: Unit, problem: Problem, choice: Choice, in_place: bool
+) -> Finding:
+    routes = " and ".join(route.display_name for route in old.routes)
+    goal = "in spec.to[]" if in_place else f"in spec.to[] of {unit.name}, beside this policy"
+    notes = [*_copied_notes(view, unit, problem, choice), *_rank_notes(choice, old)]
+    for path in old.dropped:
+        notes.append(f"left out {'.'.join(path)}, which never reaches a route")
+    notes += [] if in_place else _mode_notes(view, old.policy.mesh)
+    return _finding(
+        view,
+        old.policy,
+        message=f"{old.policy.type} {old.policy.name} names MeshHTTPRoute {routes} at the top;"
+        f" it is named {goal} now",
+        action="" if choice.fits else _why_not(problem, choice),
+        notes=tuple(notes),
+    )
+
+
+def _copied_notes(
+    view: View, unit: Unit, problem: Problem, choice: Choice
+) -> Iterator[str]:
+    for copied in choice.copied:
+        first = next(u for u in problem.units if u.on(copied.route))
+        if first is unit:
+            yield f"copied {'.'.join(copied.path)} {_shown(copied.value)}, which route" + (
+                f" {copied.route.display_name} inherited{_whence(view, copied.entry, copied.path)}"
+            )
+    for draft in choice.drafts:
+        if draft.group and draft.stands_for.identity == unit.policy.identity:
+            yield f"{draft.name} says the same for proxies that inherit something else"
+
+
+def _whence(view: View, entry: Any, path: Sequence[str]) -> str:
+    if entry is None:
+        return ""
+    policy = entry.policy
+    at = view.locate(policy, (*policy.spec_path, *entry.path, *path))
+    return f" from {policy.type} {policy.display_name}" + (f" ({at})" if at else "")
+
+
+def _rank_notes(choice: Choice, old: Old) -> Iterator[str]:
+    if choice.rank is not None:
+        yield (
+            f"kind {choice.rank['kind']} at the top selects every proxy and keeps"
+            f" {old.policy.name} ahead of policies with a narrower selector"
+        )
+
+
+def _mode_notes(view: View, mesh: str) -> list[str]:
+    mode = view.mode(mesh)
+    if mode is None:
+        return [
+            "nothing here says which MeshService mode the mesh runs: in Disabled the new policy"
+            " waits, in the others it takes effect at once; the Mesh in the repository, an"
+            " inventory or --mesh-services settles it"
+        ]
+    if mode in EVERYWHERE:
+        return [f"in mode {mode} it also takes effect on outbounds to MeshServices"]
+    return ["it takes effect the day the mesh goes to mode Exclusive; then run again"]
+
+
+def _why_not(problem: Problem, choice: Choice) -> str:
+    for route in problem.routes:
+        entries = route.spec.get("to")
+        if isinstance(entries, list) and len(entries) > 1:
+            return (
+                f"One entry carries one conf, but the destinations of {route.display_name} inherit"
+                " different values: split it first, kumamigrate run --select multi-entry-route"
+            )
+    owners = {s.owner.display_name for s, _ in choice.misses}
+    others = sorted(owners - {r.display_name for r in problem.routes})
+    if others:
+        return (
+            f"MeshHTTPRoute {others[0]} has the same matches and counts as the owner of these"
+            " requests: give the policy an entry for it too, or make the matches differ"
+        )
+    return (
+        "No form was found that keeps what every proxy reads: the witness shows who would read"
+        " something else"
+    )
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _too_early(view: View, policy: Resource) -> Finding:
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} names a route at the top; {view.target_name} knows no other"
+        f" place, {view.rule.since} is the first that takes it in spec.to[]",
+        f"Leave it until all control planes run {view.rule.since} or later",
+        danger=Danger.ADVICE,
+    )
+
+
+def _dangling(view: View, policy: Resource, name: str) -> Finding:
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} names MeshHTTPRoute {name}, which is neither in the"
+        " repository nor in the inventory",
+        f"If {name} lives elsewhere, pass it with --inventory; if it is gone, remove the policy:"
+        " moved, the fault would no longer show",
+    )
+
+
+def _ambiguous(
+    view: View, policy: Resource, name: str, routes: Sequence[Resource]
+) -> Finding:
+    places = " and ".join(
+        f"{r.namespace + '/' if r.namespace else ''}{r.name} ({view.locate(r, ())})" for r in routes
+    )
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} names MeshHTTPRoute {name}, and {len(routes)} routes are"
+        f" called so: {places}",
+        "Decide which one is meant, and name it in spec.to[] with its namespace: today the proxies"
+        " of one and the matches of another are taken",
+    )
+
+
+def _at_gateway(view: View, policy: Resource, route: Resource) -> Finding:
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} names MeshHTTPRoute {route.display_name}, which is attached"
+        " to a MeshGateway: spec.to[] does not reach routes of gateways",
+        "Keep it as it is while the gateway lives; 3.0 removes built-in gateways, so decide what"
+        " replaces this one",
+    )
+
+
+def _dead(
+    view: View, policy: Resource, route: Resource, path: FieldPath = ("targetRef",)
+) -> Finding:
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} reaches no proxy: none that it selects can have MeshHTTPRoute"
+        f" {route.display_name} ({view.locate(route, ())})",
+        "Remove the policy, or select proxies that the route selects too",
+        path=path,
+        danger=Danger.ADVICE,
+    )
+
+
+def _unreachable(view: View, policy: Resource, route: Resource) -> Finding:
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} names MeshHTTPRoute {route.display_name} of another zone or"
+        " store, which no name in spec.to[] reaches, and no label tells it from other routes",
+        "Give the route a label of its own and refer to it by that label",
+    )
+
+
+def _no_name(view: View, policy: Resource) -> Finding:
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} names its route at the top, and no name is free for the"
+        " policy that should stand beside it",
+        "Write it by hand, under a name that sorts like this one",
+    )
+
+
+def _not_yet(view: View, policy: Resource) -> Finding:
+    mode = view.mode(policy.mesh)
+    why = f"mode {mode}" if mode else "an unknown mode"
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} names its route at the top; its new half stands, but the"
+        f" mesh is in {why}, where the old half may still be read",
+        "Set meshServices.mode of the Mesh to Exclusive first, or say --mesh-services Exclusive",
+    )
+
+
+def _nothing_to_contract(view: View, policy: Resource) -> Finding:
+    return _manual(
+        view,
+        policy,
+        f"{policy.type} {policy.name} names its route at the top and has no new half yet",
+        "Run kumamigrate run --stage expand first",
+    )
+
+
+def _manual(
+    view: View,
+    policy: Resource,
+    message: str,
+    action: str,
+    *,
+    path: FieldPath = ("targetRef",),
+    danger: Danger | None = None,
+) -> Finding:
+    return Finding(
+        rule=view.rule.id,
+        resource=policy,
+        path=(*policy.spec_path, *path),
+        message=message,
+        action=action,
+        status=Status.MANUAL,
+        safety=Safety.MANUAL,
+        danger=view.rule.danger if danger is None else danger,
+    )
+
+
+def _finding(
+    view: View, policy: Resource, *, message: str, action: str = "", notes: tuple[str, ...] = ()
+) -> Finding:
+    return Finding(
+        rule=view.rule.id,
+        resource=policy,
+        path=(*policy.spec_path, "targetRef"),
+        message=message,
+        action=action,
+        status=Status.PENDING,
+        safety=view.rule.safety,
+        danger=view.rule.danger,
+        notes=notes,
+    )
