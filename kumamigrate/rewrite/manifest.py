@@ -50,6 +50,12 @@ def rename(value: Json, path: FieldPath, key: str, new: Json = UNCHANGED) -> Jso
                                   for k, v in parent.items()})  # fmt: skip
 
 
+def items(value: Json, path: FieldPath = ()) -> list[Json]:
+    """Return the list at a path, an empty one where none stands."""
+    found = at_path(value, path)
+    return found if isinstance(found, list) else []
+
+
 def _empty(value: Json) -> bool:
     return value is None or (isinstance(value, (Mapping, list)) and not value)
 

@@ -57,7 +57,9 @@ def hit_paths(rule: Rule, spec: Any) -> list[FieldPath]:
         path
         for pattern in rule.select.fields
         for path, value in _matches(spec, _parts(pattern), ())
-        if _holds(value, rule.select.where) and not _excluded(value, rule.select.unless)
+        if (isinstance(value, Mapping) or "value" in rule.select.where or not rule.select.unless)
+        and _holds(value, rule.select.where)
+        and not _excluded(value, rule.select.unless)
     ]
 
 

@@ -1,0 +1,3 @@
+"""Declared in rules/direct-access-annotation.yaml."""
+
+from kumamigrate.rewrite.metadata import plan as plan

@@ -1,0 +1,3 @@
+"""Declared in rules/mesh-annotation.yaml."""
+
+from kumamigrate.rewrite.metadata import plan as plan

@@ -1,0 +1,3 @@
+"""Declared in rules/yes-no-annotation.yaml."""
+
+from kumamigrate.rewrite.metadata import plan as plan
