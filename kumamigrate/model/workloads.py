@@ -1,0 +1,144 @@
+"""Dataplanes implied by Kubernetes workloads: what the control plane would make of their Pods.
+
+A Pod gives its labels both to the Dataplane (as labels) and to every inbound (as tags, but for
+keys of kuma.io and empty values); Services that select it give the inbounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.model.kinds import WORKLOADS
+from kumamigrate.model.resource import ENV, MESH, NAMESPACE, ORIGIN, SERVICE, ZONE, Resource
+from kumamigrate.model.state import State
+
+_INJECTION = "kuma.io/sidecar-injection"
+_GATEWAY = "kuma.io/gateway"
+_ACCOUNT = "k8s.kuma.io/service-account"
+_PROTOCOL = "kuma.io/protocol"
+_SERVICELESS_PORT = 49151
+
+
+def implied_dataplanes(state: State, mesh: str) -> tuple[Resource, ...]:
+    """Return one made-up Dataplane per injected Pod template of a mesh, in file order.
+
+    Inbounds have no names: which one the control plane gives is not in the manifests. A Pod that
+    no Service of the state selects has the one inbound of its workload.
+    """
+    namespaces = {r.name: r for r in state.of_type("Namespace")}
+    services = [s for s in state.of_type("Service") if s.spec.get("selector")]
+    found = []
+    for workload in state.of_type(*sorted(WORKLOADS)):
+        for pod in _templates(workload):
+            around = namespaces.get(workload.namespace)
+            if _injected(pod, around) and _mesh(pod, around) == mesh:
+                found.append(_dataplane(state, workload, pod, services, mesh))
+    return tuple(found)
+
+
+def _templates(workload: Resource) -> Iterator[Mapping[str, Any]]:
+    if workload.type == "Pod":
+        yield workload.body
+        return
+    spec: Any = workload.spec
+    if workload.type == "CronJob":
+        spec = _mapping(_mapping(spec.get("jobTemplate")).get("spec"))
+    template = spec.get("template")
+    if isinstance(template, Mapping):
+        yield template
+
+
+def _injected(pod: Mapping[str, Any], namespace: Resource | None) -> bool:
+    labels, notes = _meta(pod, "labels"), _meta(pod, "annotations")
+    if labels.get(_GATEWAY) or notes.get(_GATEWAY):
+        return True
+    own = labels.get(_INJECTION) or notes.get(_INJECTION)
+    around = namespace.labels.get(_INJECTION) if namespace is not None else None
+    return (own or around or "") in ("enabled", "true")
+
+
+def _mesh(pod: Mapping[str, Any], namespace: Resource | None) -> str:
+    mine = _meta(pod, "labels").get(MESH) or _meta(pod, "annotations").get(MESH)
+    around = None
+    if namespace is not None:
+        around = namespace.labels.get(MESH) or namespace.annotations.get(MESH)
+    return mine or around or "default"
+
+
+def _dataplane(
+    state: State,
+    workload: Resource,
+    pod: Mapping[str, Any],
+    services: list[Resource],
+    mesh: str,
+) -> Resource:
+    zone = state.environment.zone if state.environment.mode == "zone" else ""
+    own = _meta(pod, "labels")
+    labels = {**own, MESH: mesh, ENV: "kubernetes", NAMESPACE: workload.namespace}
+    if zone:
+        labels |= {ORIGIN: "zone", ZONE: zone}
+    spec = _mapping(pod.get("spec"))
+    labels[_ACCOUNT] = str(spec.get("serviceAccountName") or "default")
+    shared = {k: v for k, v in own.items() if v and "kuma.io/" not in k}
+    shared[NAMESPACE] = workload.namespace
+    if zone:
+        shared[ZONE] = zone
+    inbounds = [
+        {**inbound, "tags": {**shared, **inbound["tags"]}}
+        for service in services
+        if service.namespace == workload.namespace
+        and all(own.get(k) == str(v) for k, v in _mapping(service.spec["selector"]).items())
+        for inbound in _inbounds(service, spec)
+    ]
+    if not inbounds:
+        tags = {SERVICE: f"{workload.name}_{workload.namespace}_svc", _PROTOCOL: "tcp"}
+        inbounds = [{"port": _SERVICELESS_PORT, "tags": {**shared, **tags}}]
+    networking: dict[str, Any] = {"address": "0.0.0.0"}  # noqa: S104  # no address is known
+    if _meta(pod, "annotations").get(_GATEWAY) in ("enabled", "true", "provided"):
+        networking["gateway"] = {"type": "DELEGATED", "tags": inbounds[0]["tags"]}
+    else:
+        networking["inbound"] = inbounds
+    return Resource(
+        type="Dataplane",
+        mesh=mesh,
+        name=workload.name,
+        namespace=workload.namespace,
+        labels=labels,
+        spec={"networking": networking},
+        where=workload.where,
+        made_up=True,
+    )
+
+
+def _inbounds(service: Resource, pod: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    declared = {
+        str(port.get("name")): port.get("containerPort")
+        for container in pod.get("containers") or ()
+        if isinstance(container, Mapping)
+        for port in container.get("ports") or ()
+        if isinstance(port, Mapping) and port.get("name")
+    }
+    for port in service.spec.get("ports") or ():
+        if not isinstance(port, Mapping) or port.get("protocol", "TCP") != "TCP":
+            continue
+        number = port.get("port")
+        goal = port.get("targetPort", number)
+        name = goal if isinstance(goal, str) and not goal.isdigit() else ""
+        tag = f"{service.name}_{service.namespace}_svc_{number}"
+        protocol = str(port.get("appProtocol") or "tcp")
+        inbound: dict[str, Any] = {
+            "port": declared.get(name) if name else int(goal),
+            "tags": {SERVICE: tag, _PROTOCOL: protocol},
+        }
+        if inbound["port"] is not None:
+            yield inbound
+
+
+def _meta(pod: Mapping[str, Any], part: str) -> dict[str, str]:
+    metadata = _mapping(pod.get("metadata"))
+    return {str(k): str(v) for k, v in _mapping(metadata.get(part)).items()}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

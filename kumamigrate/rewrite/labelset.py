@@ -1,0 +1,361 @@
+"""Labels that select exactly the proxies and inbounds that tags select today (product.md §1 law 4).
+
+In order of trust: labels that mirror the tags on every known proxy, the selector of the Kubernetes
+Service behind a service tag, labels that happen to select the same known proxies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import chain, combinations
+from typing import Any
+
+from kumamigrate.match.select import (
+    NOTHING,
+    Proxy,
+    Reach,
+    Selector,
+    passes_gates,
+    proxy_of,
+    reach,
+    selector_of,
+)
+from kumamigrate.model.release import Release
+from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
+from kumamigrate.model.state import State
+from kumamigrate.model.targetref import TargetRef, read_target_ref
+from kumamigrate.model.workloads import implied_dataplanes
+
+MOST_LABELS = 3
+WORKLOAD = "kuma.io/workload"
+_ONLY_TAGS = frozenset(
+    {
+        SERVICE,
+        "kuma.io/protocol",
+        "kuma.io/instance",
+        "k8s.kuma.io/service-name",
+        "k8s.kuma.io/service-port",
+    }
+)
+_UNSTABLE = frozenset(
+    {
+        "controller-revision-hash",
+        "controller-uid",
+        "job-name",
+        "kuma.io/display-name",
+        "kuma.io/env",
+        "kuma.io/mesh",
+        "kuma.io/origin",
+        "kuma.io/proxy-type",
+        "kuma.io/sidecar-injection",
+        "pod-template-generation",
+        "pod-template-hash",
+        "rollouts-pod-template-hash",
+    }
+)
+_UNSTABLE_GROUPS = ("batch.kubernetes.io/", "statefulset.kubernetes.io/", "apps.kubernetes.io/")
+_OF_NODES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubernetes.io/")
+_FAVOURITES = ("app.kubernetes.io/name", "app", "k8s-app", "name", WORKLOAD)
+
+
+class Basis(StrEnum):
+    """Why labels are believed to select what the tags select."""
+
+    EVERY = "every proxy"
+    MIRROR = "mirror"
+    PODS = "pods"
+    SERVICE = "service"
+    WORKLOAD = "workload"
+    LISTED = "listed"
+    COPIED = "copied"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A top-level reference of kind Dataplane. No labels: every proxy."""
+
+    labels: Mapping[str, str]
+    section: str = ""
+    basis: Basis
+
+    def ref(self) -> dict[str, Any]:
+        """Return it as a targetRef."""
+        labels = {"labels": dict(self.labels)} if self.labels else {}
+        section = {"sectionName": self.section} if self.section else {}
+        return {"kind": "Dataplane", **labels, **section}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked: a policy, what it selects today of each known proxy, which half matters.
+
+    `known` are the proxies of the mesh, `today` those that the policy's zone and namespace let it
+    reach. `inbound`: it has inbound settings, so each single inbound counts. `outbound`: it has others,
+    so it counts that the proxy is selected at all.
+    """
+
+    policy: Resource
+    top: TargetRef
+    release: Release
+    selector: Selector
+    known: tuple[Proxy, ...]
+    today: tuple[tuple[Proxy, Reach], ...]
+    inbound: bool
+    outbound: bool
+    sections: bool
+
+
+def known_proxies(state: State, mesh: str, release: Release) -> tuple[Proxy, ...]:
+    """Return the Dataplanes of a mesh, listed ones first, then those its workloads imply."""
+    gateways = tuple(state.of_type("MeshGateway"))
+    listed = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
+    return tuple(
+        proxy_of(r, gateways, release) for r in (*listed, *implied_dataplanes(state, mesh))
+    )
+
+
+def question(
+    policy: Resource, proxies: Sequence[Proxy], release: Release, *, sections: bool
+) -> Question:
+    """Return the question which labels a policy's top-level reference stands for."""
+    top = _top(policy, release)
+    selector = selector_of(policy, top, {}, release)
+    today = tuple(
+        (proxy, reach(selector, proxy, release))
+        for proxy in proxies
+        if passes_gates(selector, proxy.resource)
+    )
+    spec = policy.spec
+    inbound = bool(spec.get("from") or spec.get("rules"))
+    outbound = bool(spec.get("to")) or not inbound
+    return Question(
+        policy=policy,
+        top=top,
+        release=release,
+        selector=selector,
+        known=tuple(proxies),
+        today=today,
+        inbound=inbound,
+        outbound=outbound,
+        sections=sections and inbound,
+    )
+
+
+def wanted_tags(top: TargetRef) -> dict[str, str]:
+    """Return the tags that a reference asks for, the service of a MeshService among them."""
+    name = {SERVICE: top.name or ""} if top.kind in ("MeshService", "MeshServiceSubset") else {}
+    return {**name, **dict(top.tags or ())}
+
+
+def choose(asked: Question, state: State) -> Choice | str:
+    """Return the reference that selects the same, or a sentence saying what is missing."""
+    tags = wanted_tags(asked.top)
+    if any(r.places for p, r in asked.today if p.gateway == "builtin"):
+        return "it also selects built-in gateways, which kind Dataplane never does"
+    if not tags:
+        every = Choice(labels={}, basis=Basis.EVERY)
+        if same(asked, every):
+            return every
+    told = (_mirrored(asked, tags), _by_service(asked, tags, state), _by_workload(asked, tags))
+    for choice in chain.from_iterable(told):
+        if same(asked, choice):
+            return choice
+    if not any(r for _, r in asked.today):
+        copied = Choice(labels=tags, basis=Basis.COPIED)
+        if asked.known and all(_stands(asked, key) is None for key in tags):
+            return copied
+        return _nothing_selected(asked, tags)
+    found = searched(asked)
+    if found is not None:
+        return found
+    return "no set of labels selects exactly the same proxies and inbounds; " + _differing(asked)
+
+
+def _nothing_selected(asked: Question, tags: Mapping[str, str]) -> str:
+    text = ", ".join(f"{k}: {v}" for k, v in tags.items())
+    if not asked.known:
+        return f"no Dataplane or workload is known that says which labels proxies with {text} have"
+    return f"no known proxy has {text}, and nothing shows which labels such proxies would have"
+
+
+def _differing(asked: Question) -> str:
+    part = next(
+        (p for p, r in asked.today if r and asked.inbound and len(r.places) < len(p.places)), None
+    )
+    if part is not None:
+        return f"of {part.resource.name} it selects some inbounds only"
+    return "the proxies selected today share no label that the others lack"
+
+
+def same(asked: Question, choice: Choice) -> bool:
+    """Say whether a choice selects of every known proxy what the policy selects today."""
+    top = read_target_ref(choice.ref(), ("kind", "labels", "sectionName"))
+    selector = replace(asked.selector, top=top, identity=None)
+    return all(
+        alike(asked, proxy, before, _reach(selector, proxy, asked.release))
+        for proxy, before in asked.today
+    )
+
+
+def _reach(selector: Selector, proxy: Proxy, release: Release) -> Reach:
+    if proxy.gateway == "builtin":
+        return NOTHING
+    return reach(replace(selector), proxy, _with_dataplane(release))
+
+
+def _with_dataplane(release: Release) -> Release:
+    if "Dataplane" in release.top_kinds:
+        return release
+    return replace(release, top_kinds=(*release.top_kinds, "Dataplane"))
+
+
+def alike(asked: Question, proxy: Proxy, before: Reach, after: Reach) -> bool:
+    """Say whether two selections of a proxy come to the same for what the policy holds."""
+    if asked.inbound and before.places != after.places:
+        return False
+    if not asked.outbound:
+        return True
+    listeners = [i for i, place in enumerate(proxy.places) if place.zone_proxy]
+    there = [i for i in listeners if i in before.places] == [
+        i for i in listeners if i in after.places
+    ]
+    return there and bool(before) == bool(after) and before.delegated == after.delegated
+
+
+def _mirrored(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
+    """Yield the tags as labels, where both go together on every known proxy.
+
+    On Kubernetes they do by the way a Pod becomes a Dataplane, whatever the key, but for those of
+    kuma.io; elsewhere one known proxy at least must show it.
+    """
+    if not tags or "*" in tags.values():
+        return
+    stands = {key: _stands(asked, key) for key in tags}
+    if all(stands.values()):
+        yield from _with_sections(asked, tags, Basis.MIRROR)
+    elif False not in stands.values() and _on_kubernetes(asked.policy):
+        if all(stands[key] or _of_pods(key) for key in tags):
+            yield from _with_sections(asked, tags, Basis.PODS)
+
+
+def _stands(asked: Question, key: str) -> bool | None:
+    """Say whether label and tag of a key are the same on every known proxy; None: none has it."""
+    if key in _ONLY_TAGS:
+        return False
+    seen = None
+    for proxy in asked.known:
+        label = proxy.resource.labels.get(key)
+        sets = [proxy.gateway_tags] if proxy.gateway else [p.tags for p in proxy.places if p.tags]
+        values = {tags.get(key) for tags in sets}
+        if not values or key in (NAMESPACE, ZONE) and values == {None}:
+            continue
+        if values != {label}:
+            return False
+        seen = seen or label is not None or None
+    return seen
+
+
+def _on_kubernetes(policy: Resource) -> bool:
+    return policy.form is Form.KUBERNETES or policy.labels.get(ENV) == "kubernetes"
+
+
+def _of_pods(key: str) -> bool:
+    """Whether a tag comes from a label of the Pod, or from its namespace and zone."""
+    return key in (NAMESPACE, ZONE) or not ("kuma.io/" in key or key.startswith(_OF_NODES))
+
+
+def _by_service(asked: Question, tags: Mapping[str, str], state: State) -> Iterator[Choice]:
+    """Yield the selector of the Service, or the MeshService, that a service tag was made from."""
+    parts = tags.get(SERVICE, "").split("_")
+    rest = {k: v for k, v in tags.items() if k != SERVICE}
+    if len(parts) != 4 or not all(_stands(asked, k) for k in rest):
+        return
+    for service in state.of_type("Service", "MeshService"):
+        selector = _selector_labels(service)
+        home = service.namespace or service.namespace_label
+        if (service.display_name, home) == (parts[0], parts[1]) and selector:
+            labels = {**selector, NAMESPACE: home, **rest}
+            yield from _with_sections(asked, labels, Basis.SERVICE)
+
+
+def _selector_labels(service: Resource) -> dict[str, str]:
+    selector: Any = service.spec.get("selector") or {}
+    if service.type == "MeshService":
+        by_labels = selector.get("dataplaneLabels") or {}
+        selector = by_labels.get("matchLabels") or selector.get("dataplaneTags") or {}
+    labels = {str(k): str(v) for k, v in selector.items()}
+    return {} if any(key in _ONLY_TAGS for key in labels) else labels
+
+
+def _by_workload(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
+    """Yield the label kuma.io/workload where it says on every known proxy what the service tag says."""
+    rest = {k: v for k, v in tags.items() if k != SERVICE}
+    if SERVICE not in tags or not all(_stands(asked, k) for k in rest):
+        return
+    seen = False
+    for proxy in asked.known:
+        workload = proxy.resource.labels.get(WORKLOAD)
+        sets = [proxy.gateway_tags] if proxy.gateway else [p.tags for p in proxy.places if p.tags]
+        if {s.get(SERVICE) for s in sets} != {workload}:
+            return
+        seen = True
+    if seen:
+        yield from _with_sections(asked, {WORKLOAD: tags[SERVICE], **rest}, Basis.WORKLOAD)
+
+
+def searched(asked: Question) -> Choice | None:
+    """Return the smallest set of labels that selects the same of all known proxies, or None."""
+    candidates = _shared_labels(asked, wanted_tags(asked.top))
+    return next((choice for choice in candidates if same(asked, choice)), None)
+
+
+def _shared_labels(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
+    """Yield sets of labels that all selected proxies share, small and telling ones first."""
+    selected = [dict(p.resource.labels) for p, r in asked.today if r]
+    if not selected:
+        return
+    shared = {
+        key: value
+        for key, value in selected[0].items()
+        if _stable(key) and all(labels.get(key) == value for labels in selected)
+    }
+    keys = sorted(shared, key=lambda key: _trust(key, shared[key], tags))
+    for size in range(1, MOST_LABELS + 1):
+        for chosen in combinations(keys, size):
+            yield from _with_sections(asked, {k: shared[k] for k in chosen}, Basis.LISTED)
+
+
+def _stable(key: str) -> bool:
+    return key not in _UNSTABLE and not key.startswith(_UNSTABLE_GROUPS)
+
+
+def _trust(key: str, value: str, tags: Mapping[str, str]) -> tuple[bool, bool, int, str]:
+    service = tags.get(SERVICE, "").split("_")[0]
+    favourite = _FAVOURITES.index(key) if key in _FAVOURITES else len(_FAVOURITES)
+    return (tags.get(key) != value, value != service, favourite, key)
+
+
+def _with_sections(
+    asked: Question, labels: Mapping[str, str], basis: Basis
+) -> Iterator[Choice]:
+    yield Choice(labels=labels, basis=basis)
+    if not asked.sections:
+        return
+    names: dict[str, None] = {}
+    for proxy, before in asked.today:
+        for index in before.places:
+            place = proxy.places[index]
+            if not proxy.resource.made_up:
+                names[place.name or str(place.port)] = None
+    for name in _few(list(names)):
+        yield Choice(labels=labels, section=name, basis=basis)
+
+
+def _few(names: Sequence[str]) -> Sequence[str]:
+    return names[:8]
+
+
+def _top(policy: Resource, release: Release) -> TargetRef:
+    return read_target_ref(policy.spec.get("targetRef"), release.target_ref_type_fields)

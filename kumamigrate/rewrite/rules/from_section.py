@@ -1,0 +1,124 @@
+"""`from` becomes `rules`, as its own resource where the policy also holds `to`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kumamigrate.model.resource import DISPLAY_NAME, Resource
+from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.siblings import free_names, sibling
+from kumamigrate.rewrite.steps import with_spec
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.value import Moved
+
+
+def plan(view: View) -> Iterator[Change | Finding]:
+    """Yield one change per policy with `from`: in place, or split where it also has `to`."""
+    types = view.rule.table["types"]
+    for policy in view.policies():
+        entries = policy.spec.get("from")
+        if policy.type not in types or not isinstance(entries, list) or not entries:
+            continue
+        if policy.spec.get("rules"):
+            yield _manual(view, policy, "remove either from or rules: no release takes both")
+        elif not all(_is_plain(entry) for entry in entries):
+            yield _manual(view, policy, "from may only hold entries of kind Mesh; repair it first")
+        elif policy.spec.get("to"):
+            yield _split(view, policy, entries)
+        else:
+            yield _in_place(view, policy, entries)
+
+
+def _is_plain(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not set(entry) <= {"targetRef", "default"}:
+        return False
+    ref = entry.get("targetRef")
+    return isinstance(ref, dict) and ref.get("kind") == "Mesh"
+
+
+def _rules(policy: Resource, entries: list[Any]) -> Moved:
+    rules = [{"default": entry["default"]} if "default" in entry else {} for entry in entries]
+    return Moved((*policy.spec_path, "from"), rules)
+
+
+def _in_place(view: View, policy: Resource, entries: list[Any]) -> Change:
+    spec = {
+        "rules" if key == "from" else key: _rules(policy, entries) if key == "from" else value
+        for key, value in policy.spec.items()
+        if key not in ("to", "rules")
+    }
+    return _change(view, policy, (with_spec(policy, spec),), ())
+
+
+def _split(view: View, policy: Resource, entries: list[Any]) -> Change | Finding:
+    name = _free_name(view, policy)
+    if name is None:
+        return _manual(
+            view,
+            policy,
+            "write the inbound half as a policy of its own under a name of your choice: every name"
+            " tried would change its rank among the other policies",
+        )
+    kept = {k: v for k, v in policy.spec.items() if k not in ("from", "rules")}
+    moved = {
+        "rules" if key == "from" else key: _rules(policy, entries) if key == "from" else value
+        for key, value in policy.spec.items()
+        if key not in ("to", "rules")
+    }
+    half = sibling(policy, name, moved)
+    if isinstance(half.get("labels"), dict):
+        half["labels"] = {k: v for k, v in half["labels"].items() if k != DISPLAY_NAME}
+    note = f"the inbound half becomes {name}; apply both before anything is pruned"
+    return _change(view, policy, (with_spec(policy, kept), half), (note,))
+
+
+def _free_name(view: View, policy: Resource) -> str | None:
+    """Return a name that no other inbound policy's name stands before (product.md §1 law 6)."""
+    shown = sorted(
+        other.display_name
+        for other in view.state.of_type(policy.type)
+        if other.mesh == policy.mesh
+        and other.identity != policy.identity
+        and (other.spec.get("from") or other.spec.get("rules"))
+    )
+    old = policy.display_name
+    for name in free_names(policy, "inbound", view.state):
+        if not any(old < other <= name for other in shown):
+            return name
+    return None
+
+
+def _change(
+    view: View, policy: Resource, manifests: tuple[Any, ...], notes: tuple[str, ...]
+) -> Change:
+    assert policy.where is not None
+    return Change(
+        rule=view.rule.id,
+        mesh=policy.mesh,
+        group=f"{policy.type} {policy.mesh}",
+        edits=(ResourceEdit(where=policy.where, manifests=manifests),),
+        findings=(_finding(view, policy, notes=notes),),
+    )
+
+
+def _manual(view: View, policy: Resource, action: str) -> Finding:
+    return _finding(view, policy, action=action)
+
+
+def _finding(
+    view: View, policy: Resource, *, action: str = "", notes: tuple[str, ...] = ()
+) -> Finding:
+    rule = view.rule
+    return Finding(
+        rule=rule.id,
+        resource=policy,
+        path=(*policy.spec_path, "from"),
+        message=rule.message,
+        action=action or rule.action,
+        status=Status.MANUAL if action else Status.PENDING,
+        safety=Safety.MANUAL if action else rule.safety,
+        danger=rule.danger,
+        notes=notes,
+    )

@@ -1,0 +1,76 @@
+"""`proxyTypes` goes: dropped where it told nothing apart, else labels that do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kumamigrate.match.select import Proxy, reach
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.targetref import MESH
+from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.labelset import Question, alike, known_proxies, question, searched
+from kumamigrate.rewrite.topref import ONLY_FOR_MESH_TO, change, finding
+from kumamigrate.rewrite.view import View
+
+_BOTH = {"Sidecar", "Gateway"}
+
+
+def plan(view: View) -> Iterator[Change | Finding]:
+    """Yield one change or finding per policy of kind Mesh that has proxyTypes."""
+    proxies: dict[str, tuple[Proxy, ...]] = {}
+    for policy in view.policies():
+        ref = policy.spec.get("targetRef")
+        if not isinstance(ref, dict) or "proxyTypes" not in ref or ref.get("kind") != "Mesh":
+            continue
+        if policy.mesh not in proxies:
+            proxies[policy.mesh] = known_proxies(view.state, policy.mesh, view.source)
+        yield _policy(view, policy, proxies[policy.mesh])
+
+
+def _policy(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Change | Finding:
+    if policy.spec.get("from"):
+        return finding(
+            view, policy, missing="`from` must become `rules` first; no 2.x takes it without this"
+        )
+    kind = view.target.policy_types[policy.type]
+    sections = kind.dataplane_section_name
+    asked = question(policy, proxies, view.source, sections=sections)
+    every = policy.type in ONLY_FOR_MESH_TO[:1] and asked.inbound
+    if _drops_nothing(asked, policy):
+        note = "no gateway proxy is known that it kept out"
+        if every:
+            return change(view, policy, {"kind": "Dataplane"}, (note, _RATE_LIMIT))
+        return change(view, policy, None, (note,))
+    if not asked.known:
+        return finding(view, policy, missing="no Dataplane or workload is known, so there may be"
+                       " gateways")  # fmt: skip
+    if policy.type in ONLY_FOR_MESH_TO and policy.spec.get("to"):
+        return finding(view, policy, missing="its `to` is only taken under kind Mesh")
+    if not any(r for _, r in asked.today):
+        return finding(view, policy, missing="no known proxy is of that kind")
+    found = searched(asked)
+    if found is None:
+        return finding(view, policy, missing="no labels tell these proxies from the others")
+    note = "proxies: listed; the labels tell apart the proxies known, look whether they always will"
+    return change(view, policy, found.ref(), (note,))
+
+
+_RATE_LIMIT = (
+    "MeshRateLimit takes rules under kind Dataplane only; without labels it is every proxy"
+)
+
+
+def _drops_nothing(asked: Question, policy: Resource) -> bool:
+    """Say whether kind Mesh alone selects the same. Built-in gateways are gone in 3.0."""
+    if _BOTH <= set(policy.spec["targetRef"]["proxyTypes"] or _BOTH):
+        return True
+    if asked.outbound and not asked.known:
+        return False
+    selector = replace(asked.selector, top=MESH)
+    return all(
+        alike(asked, proxy, before, reach(selector, proxy, asked.release))
+        for proxy, before in asked.today
+        if proxy.gateway != "builtin"
+    )
