@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kumamigrate.admit.constraint import Ground, broken, constraints_of
+from kumamigrate.admit.constraint import Ground, all_broken, constraints_of
 from kumamigrate.admit.kind import dropped_fields, kind_problems, name_problems
 from kumamigrate.admit.problem import Problem
 from kumamigrate.admit.reference import references_of
 from kumamigrate.admit.shape import known_part, spec_shape, unknown_part
 from kumamigrate.admit.structure import structure_of
-from kumamigrate.model.kinds import GLOBAL_SCOPED, MESH_SCOPED
-from kumamigrate.model.labels import Refused, compute_labels, is_export, policy_role
+from kumamigrate.model.labels import Refused, compute_labels, is_export, is_kumas, policy_role
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import ROLE, Form, Resource
 from kumamigrate.model.state import Environment
@@ -31,7 +30,7 @@ def refusals_of(
     Source: matcher.md tables; legacy-notes §3.
     """
     name = release_of(release).name
-    if not _is_kumas(resource):
+    if not is_kumas(resource):
         return ()
     gone = tuple(kind_problems(resource, release_name=name))
     if gone:
@@ -50,15 +49,15 @@ def warnings_of(resource: Resource, *, release: str) -> tuple[Problem, ...]:
     Source: matcher.md "Deprecation warnings".
     """
     name = release_of(release).name
-    if not _is_kumas(resource):
+    if not is_kumas(resource):
         return ()
-    ground = _ground(resource, name)
+    ground = ground_of(resource, name)
     rules = (c for c in constraints_of(resource.type, name) if c.warn)
     found = [
         *name_problems(resource, release_name=name, warn=True),
-        *(problem for rule in rules for problem in broken(rule, ground)),
+        *all_broken(rules, ground),
     ]
-    return _tidy(found, resource)
+    return tuple(dict.fromkeys(found))
 
 
 def unknown_fields_of(resource: Resource, release: str) -> tuple[FieldPath, ...]:
@@ -72,21 +71,21 @@ def unknown_fields_of(resource: Resource, release: str) -> tuple[FieldPath, ...]
 
 def _refused_spec(resource: Resource, release: str, environment: Environment) -> Iterator[Problem]:
     rules = (c for c in constraints_of(resource.type, release) if not c.warn)
-    ground = _ground(resource, release)
+    ground = ground_of(resource, release)
     policy_type = release_of(release).policy_types.get(resource.type)
     if policy_type is not None:
-        if not isinstance(resource.body.get("spec", resource.spec), Mapping):
+        if not isinstance(resource.body.get("spec", resource.spec), dict):
             yield Problem(path=("spec",), message="must be a mapping")
             return
         structure = tuple(structure_of(ground.spec, spec_shape(resource.type, release), ("spec",)))
         role = role_of(resource, release=release, environment=environment)
         yield from references_of(ground.spec, policy_type, release=release, role=role)
         yield from structure
-    for rule in rules:
-        yield from broken(rule, ground)
+    yield from all_broken(rules, ground)
 
 
-def _ground(resource: Resource, release: str) -> Ground:
+def ground_of(resource: Resource, release: str) -> Ground:
+    """Return what constraints look at: the spec as the release reads it."""
     policy_type = release_of(release).policy_types.get(resource.type)
     if policy_type is None:
         return Ground(spec=resource.spec, top={}, root=resource.spec_path)
@@ -94,7 +93,7 @@ def _ground(resource: Resource, release: str) -> Ground:
     top = spec.get("targetRef")
     return Ground(
         spec=spec,
-        top=top if isinstance(top, Mapping) else {},
+        top=top if isinstance(top, dict) else {},
         sections=tuple(s for s in ("to", "from", "rules", "default") if s in policy_type.sections),
     )
 
@@ -123,11 +122,6 @@ def _refused_labels(
     if resource.form is Form.UNIVERSAL and policy and role not in (None, "", "system"):
         message = f"{role!r} is not possible on Universal: only `system` is"
         yield Problem(path=("labels", ROLE), message=message)
-
-
-def _is_kumas(resource: Resource) -> bool:
-    known = resource.type in MESH_SCOPED or resource.type in GLOBAL_SCOPED
-    return known or bool(resource.mesh)
 
 
 def _tidy(found: Iterable[Problem], resource: Resource) -> tuple[Problem, ...]:

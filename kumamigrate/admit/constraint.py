@@ -10,7 +10,7 @@ the entry of `to`, `from` or `rules` around it. See matcher.md, "to / from / rul
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -77,14 +77,23 @@ def constraints_of(type_: str, release: str) -> tuple[Constraint, ...]:
 
 
 def broken(constraint: Constraint, ground: Ground) -> Iterator[Problem]:
-    """Yield a problem for every place where the rule is broken."""
-    for pattern in constraint.at:
-        for path, value in _anchors(ground, pattern):
-            if not _applies(constraint.when, ground, path, value):
-                continue
-            for found in EFFECTS[constraint.effect](value, constraint.argument):
-                inner = found.path if constraint.blame is None else _blamed(constraint, value)
-                yield _problem(constraint, (*ground.root, *path, *inner), found)
+    """Yield a problem for every place where one rule is broken."""
+    return all_broken((constraint,), ground)
+
+
+def all_broken(rules: Iterable[Constraint], ground: Ground) -> Iterator[Problem]:
+    """Yield a problem for every place where a rule is broken, rule by rule."""
+    known: dict[str, tuple[Place, ...]] = {}  # many rules look at the same places
+    for rule in rules:
+        for pattern in rule.at:
+            if pattern not in known:
+                known[pattern] = tuple(_anchors(ground, pattern))
+            for path, value in known[pattern]:
+                if rule.when and not _applies(rule.when, ground, path, value):
+                    continue
+                for found in EFFECTS[rule.effect](value, rule.argument):
+                    inner = found.path if rule.blame is None else _blamed(rule, value)
+                    yield _problem(rule, (*ground.root, *path, *inner), found)
 
 
 def _blamed(constraint: Constraint, value: Any) -> FieldPath:
@@ -131,11 +140,12 @@ def _anchors(ground: Ground, pattern: str) -> Iterator[Place]:
         if only and section != only:
             continue
         for path, conf in _confs(ground.spec, section):
-            yield from _mappings(places(conf, rest, path))
+            found = places(conf, rest)
+            yield from _mappings(((*path, *inner), value) for inner, value in found)
 
 
 def _mappings(found: Iterator[Place]) -> Iterator[Place]:
-    return ((path, value) for path, value in found if isinstance(value, Mapping))
+    return ((path, value) for path, value in found if isinstance(value, dict))
 
 
 def _confs(spec: Mapping[str, Any], section: str) -> Iterator[Place]:
@@ -144,7 +154,7 @@ def _confs(spec: Mapping[str, Any], section: str) -> Iterator[Place]:
         yield ("default",), _or_empty(spec.get("default"))
         return
     for path, item in places(spec, f"{section}[]"):
-        if isinstance(item, Mapping):
+        if isinstance(item, dict):
             yield (*path, "default"), _or_empty(item.get("default"))
 
 
@@ -160,14 +170,14 @@ def _applies(when: Mapping[str, Any], ground: Ground, path: FieldPath, value: An
 def _item(ground: Ground, path: FieldPath) -> Mapping[str, Any]:
     if len(path) >= 2 and path[0] in SECTIONS and isinstance(path[1], int):
         item = ground.spec[path[0]][path[1]]
-        if isinstance(item, Mapping):
+        if isinstance(item, dict):
             return item
     return {}
 
 
 def _holds(name: str, argument: Any, ground: Ground, value: Any, item: Mapping[str, Any]) -> bool:
     reference = item.get("targetRef")
-    reference = reference if isinstance(reference, Mapping) else {}
+    reference = reference if isinstance(reference, dict) else {}
     match name:
         case "top_kind":
             return ground.top_kind in argument
@@ -178,7 +188,7 @@ def _holds(name: str, argument: Any, ground: Ground, value: Any, item: Mapping[s
         case "item_kind":
             return reference.get("kind") in argument
         case "item_has_any":
-            return any(_filled(item, p) or bool(reference.get(p)) for p in argument)
+            return any(present(item, p) or bool(reference.get(p)) for p in argument)
         case "has":
             return all(present(value, p) for p in argument)
         case "lacks":
@@ -200,7 +210,8 @@ def includes_gateways(top: Mapping[str, Any]) -> bool:
     kind, proxies = top.get("kind") or "Mesh", top.get("proxyTypes")
     if kind in ("MeshGateway", "MeshHTTPRoute"):
         return True
-    return kind in ("Mesh", "MeshSubset") and (not proxies or "Gateway" in proxies)
+    all_types = not isinstance(proxies, list) or not proxies
+    return kind in ("Mesh", "MeshSubset") and (all_types or "Gateway" in (proxies or ()))
 
 
 def _filled(value: Any, pattern: str) -> bool:

@@ -184,7 +184,7 @@ def no_mix(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _get(item: Any, name: str) -> Any:
-    return item.get(name) if isinstance(item, Mapping) else None
+    return item.get(name) if isinstance(item, dict) else None
 
 
 def _decimal(value: Any) -> Decimal | None:

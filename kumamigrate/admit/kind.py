@@ -11,7 +11,6 @@ from typing import Any
 
 from kumamigrate.admit.places import is_template, places
 from kumamigrate.admit.problem import Problem
-from kumamigrate.model.release import known_releases, release
 from kumamigrate.model.resource import Form, Resource
 from kumamigrate.source.text import FieldPath
 
@@ -27,9 +26,6 @@ def kind_problems(resource: Resource, *, release_name: str) -> Iterator[Problem]
     path: FieldPath = ("kind",) if resource.form is Form.KUBERNETES else ("type",)
     span = _table()["kinds"].get(resource.type)
     if span is None:
-        elsewhere = any(resource.type in release(r).policy_types for r in known_releases())
-        if elsewhere and resource.type not in release(release_name).policy_types:
-            yield Problem(path=path, message=f"{release_name} does not have {resource.type}")
         return
     wanted = order(release_name)
     if "until" in span and wanted > order(span["until"]):

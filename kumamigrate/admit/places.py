@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from kumamigrate.source.text import FieldPath
@@ -10,30 +11,42 @@ from kumamigrate.source.text import FieldPath
 Place = tuple[FieldPath, Any]
 
 
-def places(value: Any, pattern: str, path: FieldPath = ()) -> Iterator[Place]:
+def places(value: Any, pattern: str) -> Iterator[Place]:
     """Yield path and value of everything present that the pattern names, in order.
 
     `name[]` stands for every item of a list. Null counts as absent, as in Kuma.
     """
-    if not pattern:
-        if value is not None:
-            yield path, value
-        return
-    head, _, rest = pattern.partition(".")
-    name = head.removesuffix("[]")
-    inner = value.get(name) if isinstance(value, Mapping) else None
-    if inner is None:
-        return
-    if name == head:
-        yield from places(inner, rest, (*path, name))
-    elif isinstance(inner, list):
-        for index, item in enumerate(inner):
-            yield from places(item, rest, (*path, name, index))
+    return iter(_follow(value, _steps(pattern)))
+
+
+def _follow(value: Any, steps: tuple[tuple[str, bool], ...]) -> list[Place]:
+    found: list[Place] = [] if value is None else [((), value)]
+    for name, listed in steps:
+        inner: list[Place] = []
+        for path, outer in found:
+            child = outer.get(name) if isinstance(outer, dict) else None
+            if child is None:
+                continue
+            if not listed:
+                inner.append(((*path, name), child))
+            elif isinstance(child, list):
+                items = ((i, item) for i, item in enumerate(child) if item is not None)
+                inner.extend(((*path, name, i), item) for i, item in items)
+        if not inner:
+            return inner
+        found = inner
+    return found
+
+
+@cache
+def _steps(pattern: str) -> tuple[tuple[str, bool], ...]:
+    parts = pattern.split(".") if pattern else []
+    return tuple((part.removesuffix("[]"), part.endswith("[]")) for part in parts)
 
 
 def present(value: Any, pattern: str) -> bool:
     """Tell whether the pattern names anything that is there."""
-    return next(places(value, pattern), None) is not None
+    return bool(_follow(value, _steps(pattern)))
 
 
 def field_path(pattern: str) -> FieldPath:

@@ -44,7 +44,7 @@ def references_of(
             listener_tags=bool(allowed and allowed.gateway_listener_tags),
             inbound=policy_type.dataplane_section_name and _acts_on_inbounds(spec),
         )
-    top_kind = top.get("kind") if isinstance(top, Mapping) else None
+    top_kind = top.get("kind") if isinstance(top, dict) else None
     for path, item in places(spec, "to[]"):
         kinds = _to_kinds(policy_type, str(top_kind), item)
         yield from _of_item(item, ("spec", *path), kinds=kinds, release=release)
@@ -58,7 +58,7 @@ def _acts_on_inbounds(spec: Mapping[str, Any]) -> bool:
 
 
 def _of_item(item: Any, path: FieldPath, *, kinds: Kinds, release: str) -> Iterator[Problem]:
-    if isinstance(item, Mapping):
+    if isinstance(item, dict):
         found = item.get("targetRef")
         yield from _reference(
             {} if found is None else found,
@@ -69,12 +69,12 @@ def _of_item(item: Any, path: FieldPath, *, kinds: Kinds, release: str) -> Itera
 
 
 def _to_kinds(policy_type: PolicyType, top_kind: str, item: Any) -> Kinds:
-    default = item.get("default") if isinstance(item, Mapping) else None
+    default = item.get("default") if isinstance(item, dict) else None
     for key, kinds in policy_type.to_when_top.items():
         found = _NARROWED.fullmatch(key)
         if found is None or found[1] != top_kind:
             continue
-        given = isinstance(default, Mapping) and default.get(found[2] or "") is not None
+        given = isinstance(default, dict) and default.get(found[2] or "") is not None
         if found[2] is None or given is (found[3] == "set"):
             return kinds
     return policy_type.to_kinds
@@ -99,7 +99,7 @@ def _reference(
     listener_tags: bool = False,
     inbound: bool = False,
 ) -> Iterator[Problem]:
-    if not isinstance(reference, Mapping):
+    if not isinstance(reference, dict):
         return
     kind = reference.get("kind")
     if not kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -28,7 +28,7 @@ def spec_shape(type_: str, release_name: str) -> Conf:
 
 def known_part(value: Any, fields: Conf) -> Any:
     """Return a mapping without the fields that the release drops, at any depth."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     return {
         name: _known_value(inner, fields[name]) for name, inner in value.items() if name in fields
@@ -37,7 +37,7 @@ def known_part(value: Any, fields: Conf) -> Any:
 
 def unknown_part(value: Any, fields: Conf, path: FieldPath = ()) -> Iterator[FieldPath]:
     """Yield the paths of the fields that the release drops, in order of writing."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return
     for name, inner in value.items():
         if name not in fields:

@@ -23,7 +23,7 @@ _INTEGERS: Mapping[str, tuple[int, int]] = {
 
 def structure_of(value: Any, fields: Conf, path: FieldPath) -> Iterator[Problem]:
     """Yield what is wrong with the fields of a mapping, in table order. Null counts as absent."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         yield Problem(path=path, message="must be a mapping")
         return
     for name, field in fields.items():
@@ -42,7 +42,7 @@ def _value(value: Any, field: Field, path: FieldPath) -> Iterator[Problem]:
     elif field.type == "object":
         if field.fields:
             yield from structure_of(value, field.fields, path)
-        elif not isinstance(value, Mapping):
+        elif not isinstance(value, dict):
             yield Problem(path=path, message="must be a mapping")
     elif field.type.startswith("map["):
         yield from _texts(value, path)
@@ -74,7 +74,7 @@ def _list(value: Any, field: Field, path: FieldPath) -> Iterator[Problem]:
 
 
 def _texts(value: Any, path: FieldPath) -> Iterator[Problem]:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         yield Problem(path=path, message="must be a mapping of texts")
         return
     for name, inner in value.items():
@@ -131,6 +131,6 @@ def _choice(value: str, allowed: tuple[Any, ...]) -> str:
 def _said(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "a mapping"
     return "a list" if isinstance(value, list) else str(value)

@@ -123,7 +123,7 @@ def compute_labels(
 
     Kubernetes objects that are not Kuma's, and exports (`is_export`), come back unchanged.
     """
-    if not _is_kumas(resource) or is_export(resource):
+    if not is_kumas(resource) or is_export(resource):
         return resource
     how, known = labelling(release), _release(release)
     labels = dict(resource.labels)
@@ -155,7 +155,7 @@ def stored_labels(
     a Universal store does not (matcher.md (b)).
     """
     stored = compute_labels(resource, release=release, environment=environment)
-    if isinstance(stored, Refused) or not _is_kumas(resource) or is_export(resource):
+    if isinstance(stored, Refused) or not is_kumas(resource) or is_export(resource):
         return stored
     if labelling(release).display_name == "on-read" and resource.form is Form.KUBERNETES:
         shown = resource.annotations.get(DISPLAY_NAME) or resource.name
@@ -257,7 +257,8 @@ def _write_proxy_type(labels: dict[str, str], resource: Resource, how: Labelling
             labels.pop(label, None)
 
 
-def _is_kumas(resource: Resource) -> bool:
+def is_kumas(resource: Resource) -> bool:
+    """Tell whether a resource is Kuma's, and not a plain Kubernetes object or another tool's."""
     if resource.type in KUBERNETES:
         api = _text(resource.body.get("apiVersion"))
         return api.startswith("kuma.io/")
