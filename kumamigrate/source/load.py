@@ -78,7 +78,7 @@ def document_spans(text: str) -> tuple[Span, ...]:
     explicit = False
     for marker in _MARKER.finditer(text):
         end = marker.start()
-        content = explicit or not _NO_CONTENT.match(text[start:end])
+        content = explicit or not has_no_content(text[start:end])
         if marker[1] == "---":
             if content:
                 spans.append(Span(start, end))
@@ -93,9 +93,14 @@ def document_spans(text: str) -> tuple[Span, ...]:
                 spans.append(Span(start, end))
             start = marker.end()
             explicit = False
-    if explicit or not _NO_CONTENT.match(text[start:]):
+    if explicit or not has_no_content(text[start:]):
         spans.append(Span(start, len(text)))
     return tuple(spans)
+
+
+def has_no_content(text: str) -> bool:
+    """Say whether a text is made of blanks, comments and directives only."""
+    return _NO_CONTENT.match(text) is not None
 
 
 def _has_directive(text: str) -> bool:

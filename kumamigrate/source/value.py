@@ -23,7 +23,8 @@ UNCHANGED = Unchanged()
 class Moved:
     """What stood at `path` in the old document, text and comments included.
 
-    With `value` given, that text is edited to say `value`.
+    `path` starts from the resource that is replaced. With `value` given, that text is edited
+    to say `value`.
     """
 
     path: FieldPath
@@ -36,9 +37,11 @@ class Replacement:
 
     `item` is the path of the resource inside its document: `()` for the whole document,
     `("items", 3)` inside a `kind: List`. `values` holds the new resources in order: the first
-    is the old text edited, the others are written right behind it; none removes it.
+    is the old text edited, the others are written right behind it; none removes it. Comments
+    of a removed resource stay where they stood unless `drop_comments` says otherwise.
     """
 
     document: Document
     item: FieldPath = ()
     values: tuple[Value, ...]
+    drop_comments: bool = False
