@@ -7,6 +7,7 @@ from typing import Any
 
 from kumamigrate.admit.constraint import Ground, all_broken, constraints_of
 from kumamigrate.admit.kind import dropped_fields, kind_problems, name_problems
+from kumamigrate.admit.places import is_template
 from kumamigrate.admit.problem import Problem
 from kumamigrate.admit.reference import references_of
 from kumamigrate.admit.shape import known_part, spec_shape, unknown_part
@@ -75,7 +76,8 @@ def _refused_spec(resource: Resource, release: str, environment: Environment) ->
     policy_type = release_of(release).policy_types.get(resource.type)
     if policy_type is not None:
         if not isinstance(resource.body.get("spec", resource.spec), dict):
-            yield Problem(path=("spec",), message="must be a mapping")
+            absent = resource.body.get("spec") is None
+            yield Problem(path=("spec",), message="must be a mapping", missing=absent)
             return
         structure = tuple(structure_of(ground.spec, spec_shape(resource.type, release), ("spec",)))
         role = role_of(resource, release=release, environment=environment)
@@ -89,7 +91,9 @@ def ground_of(resource: Resource, release: str) -> Ground:
     policy_type = release_of(release).policy_types.get(resource.type)
     if policy_type is None:
         return Ground(spec=resource.spec, top={}, root=resource.spec_path)
-    spec: Mapping[str, Any] = known_part(resource.spec, spec_shape(resource.type, release))
+    # A Universal policy whose fields stand outside `spec` has an empty one for Kuma.
+    written = {} if resource.body and "spec" not in resource.body else resource.spec
+    spec: Mapping[str, Any] = known_part(written, spec_shape(resource.type, release))
     top = spec.get("targetRef")
     return Ground(
         spec=spec,
@@ -102,6 +106,8 @@ def role_of(resource: Resource, *, release: str, environment: Environment) -> st
     """Return the role that admission goes by: the stored one, else the computed (A3)."""
     if is_export(resource):
         return resource.labels.get(ROLE, "")
+    if is_template(resource.namespace):
+        return ""
     stored = compute_labels(resource, release=release, environment=environment)
     if isinstance(stored, Refused):
         role = policy_role(resource, release=release, environment=environment)
@@ -112,7 +118,7 @@ def role_of(resource: Resource, *, release: str, environment: Environment) -> st
 def _refused_labels(
     resource: Resource, release: str, environment: Environment
 ) -> Iterator[Problem]:
-    if is_export(resource):
+    if is_export(resource) or is_template(resource.namespace):
         return
     stored = compute_labels(resource, release=release, environment=environment)
     if isinstance(stored, Refused):

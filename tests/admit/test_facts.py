@@ -478,3 +478,15 @@ def spoiled(value: Any, chance: random.Random) -> Any:
     key = chance.choice(list(copy)) if isinstance(copy, dict) else chance.randrange(len(copy))
     copy[key] = spoiled(copy[key], chance)
     return copy
+
+
+def test_a_templated_namespace_leaves_the_role_open() -> None:
+    spec = to("MeshTimeout", top={"kind": "MeshGateway", "name": "g"})
+    assert refused("MeshTimeout", spec, "2.14", namespace="shop")
+    assert not refused("MeshTimeout", spec, "2.14", namespace="{{ .Values.namespace }}")
+
+
+def test_universal_fields_outside_spec_are_not_read() -> None:
+    manifest = {"type": "MeshTimeout", "mesh": "m", "name": "p", **to("MeshTimeout")}
+    found = refusals_of(resource_of(manifest), release="2.14", environment=EAST)
+    assert [p.field for p in found] == ["spec"]
