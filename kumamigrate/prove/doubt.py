@@ -1,0 +1,170 @@
+"""Why a verdict cannot be given: what was missing, and what to do about it (product.md §5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from kumamigrate.match.items import to_entries, top_of
+from kumamigrate.match.resolve import index_of, resolve
+from kumamigrate.match.ties import Tie
+from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
+from kumamigrate.model.resource import Resource, Where
+from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.prove.picture import BY_ROUTE
+from kumamigrate.prove.side import ROUTES, Side
+
+
+def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...]:
+    """Return what makes every verdict about a mesh unknown, as advice.
+
+    What is the same on both sides gives the same result, whatever it is: doubts count only for
+    policy types in which something changed.
+    """
+    found: dict[str, None] = {}
+    for side in (before, after):
+        found.update(dict.fromkeys(_unread(side)))
+        found.update(dict.fromkeys(_foreign(side, changed)))
+        for policy_type in sorted(changed):
+            found.update(dict.fromkeys(_templated(side, policy_type)))
+            found.update(dict.fromkeys(_dangling(side, policy_type)))
+    return tuple(found)
+
+
+def changed_types(before: Side, after: Side) -> frozenset[str]:
+    """Return the policy types whose input differs, routes counting for what stands on routes."""
+    changed = set()
+    for policy_type in {*before.kinds, *after.kinds}:
+        if before.kinds.get(policy_type) != after.kinds.get(policy_type):
+            changed.add(policy_type)
+    if before.release != after.release:
+        changed.update(before.types | after.types)
+    if changed & set(ROUTES):
+        # A policy that names no route reads nothing of them but which route a request takes.
+        changed.update(set(BY_ROUTE) & (before.types | after.types))
+    return frozenset(changed)
+
+
+def _unread(side: Side) -> Iterator[str]:
+    for refusal in side.state.unread:
+        if refusal.mesh not in ("", side.mesh):
+            continue
+        at = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
+        advice = f"; {refusal.advice}" if refusal.advice else ""
+        yield f"{at} was not read ({refusal.detail}){advice}"
+
+
+def _foreign(side: Side, changed: frozenset[str]) -> Iterator[str]:
+    """Yield doubts about kinds that are not modelled."""
+    if not changed:
+        return
+    known = MESH_SCOPED | GLOBAL_SCOPED | KUBERNETES | set(side.release.policy_types)
+    for resource in side.state.resources:
+        if resource.type in known or not resource.mesh:
+            continue
+        alone = resource.type in _table("independent")
+        if alone and resource.type not in changed:
+            continue
+        yield (
+            f"{_called(resource)} is of a kind that is not modelled;"
+            " compare by hand what it does, or leave it out of the run"
+        )
+
+
+@cache
+def _table(name: str) -> Mapping[str, Any]:
+    text = resources.files("kumamigrate.prove").joinpath("tables", f"{name}.json")
+    found: dict[str, Any] = json.loads(text.read_text(encoding="utf-8"))
+    return found
+
+
+def _templated(side: Side, policy_type: str) -> Iterator[str]:
+    kinds = {policy_type, *ROUTES} if policy_type in BY_ROUTE else {policy_type}
+    for resource in side.state.of_type(*sorted(kinds)):
+        if resource.templated:
+            yield (
+                f"{_called(resource)} holds template expressions, whose values are unknown;"
+                " render the templates and run on the result"
+            )
+
+
+def _dangling(side: Side, policy_type: str) -> Iterator[str]:
+    """Yield the references to routes that the state lacks."""
+    if side.state.complete or policy_type not in side.release.policy_types:
+        return
+    kind = side.release.policy_types[policy_type]
+    index = index_of(side.state)
+    names = {r.display_name for r in side.state.of_type("MeshHTTPRoute")}
+    for policy in side.state.of_type(policy_type):
+        top = top_of(policy, side.release)
+        if top.kind == "MeshHTTPRoute" and (top.name or "") not in names:
+            yield _dangles(policy, top.name or "")
+        for entry in to_entries(policy, kind, side.release):
+            target = entry.target
+            if target is None or target.kind != "MeshHTTPRoute":
+                continue
+            if not resolve(policy, target, index, side.release):
+                labels = ", ".join(f"{k}={v}" for k, v in target.labels or ())
+                yield _dangles(policy, target.name or labels)
+
+
+def _dangles(policy: Resource, name: str) -> str:
+    return (
+        f"{_called(policy)} refers to MeshHTTPRoute {name}, which is neither in the repository"
+        " nor in an inventory; add the route, or an inventory that has it"
+    )
+
+
+def old_engine_doubts(before: Side, after: Side, changed: frozenset[str]) -> list[str]:
+    """Return doubts about policies of the old engine, which answers where the new one does not."""
+    there = {r.type for side in (before, after) for r in side.state.resources} & OLD_POLICIES
+    out = []
+    for old in sorted(there):
+        new = _table("engines")[old]
+        if old in changed or changed & set(new):
+            kinds = ", ".join(sorted(changed & {old, *new}))
+            out.append(
+                f"the mesh has old {old} policies beside what changed ({kinds}), and what both"
+                " engines give together is not compared; convert them first"
+            )
+    return out
+
+
+def tie_doubts(pair: MeshComparison, was: Resource, now: Resource) -> tuple[str, ...]:
+    """Return the ties that decide what a proxy reads where something changed."""
+    out: dict[str, None] = {}
+    for policy_type in sorted(pair.before.types | pair.after.types):
+        same = pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type)
+        if same:
+            continue
+        for side, proxy in ((pair.before, was), (pair.after, now)):
+            if policy_type in side.types:
+                for tie in side.selection(proxy, policy_type).ties:
+                    out[_tied(policy_type, tie)] = None
+    return tuple(out)
+
+
+def _tied(policy_type: str, tie: Tie) -> str:
+    named = " and ".join(_where(p) for p in tie.policies)
+    why = {
+        "equal-rank": "Kuma sorts them as equal, so chance decides which one wins",
+        "no-order": "their Dataplane references beat each other in a circle",
+    }
+    return f"{policy_type} {named}: {why.get(tie.reason, tie.reason)}; give them different names"
+
+
+def _where(policy: Resource) -> str:
+    called = f"{policy.name}.{policy.namespace}" if policy.namespace else policy.name
+    return f"{called}{place(policy.where)}"
+
+
+def _called(resource: Resource) -> str:
+    return f"{resource.type} {resource.name}{place(resource.where)}"
+
+
+def place(where: Where | None) -> str:
+    """Return ` (file:line)` of a resource, or nothing."""
+    return f" ({where.path}:{where.line})" if where is not None else ""

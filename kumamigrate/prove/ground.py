@@ -1,0 +1,101 @@
+"""What is no policy and yet configures proxies: Mesh, services, gateways, Dataplanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
+from kumamigrate.prove.proof import Value, Witness
+from kumamigrate.prove.settings import flat
+from kumamigrate.prove.side import Side, networking
+
+_SILENT = KUBERNETES | {"DataplaneInsight", "MeshInsight", "ServiceInsight", "ZoneInsight"}
+
+
+def ground_differences(before: Side, after: Side) -> Iterator[Witness]:
+    """Yield differences in resources that are neither policies nor Dataplanes, field by field.
+
+    The mode of `Mesh.meshServices` is one of them: switching it changes every proxy.
+    """
+    left, right = _ground(before), _ground(after)
+    for key in dict.fromkeys((*left, *right)):
+        was, now = left.get(key), right.get(key)
+        old, new = _fields(was), _fields(now)
+        if was is None or now is None:
+            there = Value(value="present" if was is not None else None)
+            then = Value(value="present" if now is not None else None)
+            yield _witness(before.mesh, key, "", there, then)
+            continue
+        for field in sorted({*old, *new}):
+            if old.get(field) != new.get(field):
+                yield _witness(
+                    before.mesh,
+                    key,
+                    field,
+                    Value(value=old.get(field)),
+                    Value(value=new.get(field)),
+                )
+
+
+def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:
+    policies = set(side.release.policy_types) | OLD_POLICIES | _SILENT | {"Dataplane"}
+    return {
+        (r.type, r.namespace, r.name): r
+        for r in side.state.resources
+        if r.type not in policies and not r.made_up
+    }
+
+
+def _fields(resource: Resource | None) -> Mapping[str, Any]:
+    return {} if resource is None else flat(resource.spec)
+
+
+def _witness(
+    mesh: str, key: tuple[str, str, str], field: str, before: Value, after: Value
+) -> Witness:
+    kind, namespace, name = key
+    called = f"{name}.{namespace}" if namespace else name
+    return Witness(
+        mesh=mesh,
+        proxy="",
+        policy_type=kind,
+        direction="mesh",
+        destination=called,
+        place=called,
+        field=field,
+        before=before,
+        after=after,
+    )
+
+
+def dataplane_differences(mesh: str, was: Resource, now: Resource) -> Iterator[Witness]:
+    """Yield differences in a Dataplane itself, its outbounds left out."""
+    old, new = _without_outbounds(was), _without_outbounds(now)
+    if old == new:
+        return
+    left, right = flat(old), flat(new)
+    for field in sorted({*left, *right}):
+        if left.get(field) != right.get(field):
+            yield Witness(
+                mesh=mesh,
+                proxy="",
+                policy_type="Dataplane",
+                direction="proxy",
+                place=was.name,
+                field=field,
+                before=Value(value=left.get(field)),
+                after=Value(value=right.get(field)),
+            )
+
+
+def _without_outbounds(dataplane: Resource) -> Mapping[str, Any]:
+    kept = {k: v for k, v in networking(dataplane).items() if k != "outbound"}
+    return {**dataplane.spec, "networking": kept}
+
+
+def dataplanes(state: State) -> dict[tuple[str, str], Resource]:
+    """Return the Dataplanes by namespace and name."""
+    return {(r.namespace, r.name): r for r in state.of_type("Dataplane")}

@@ -1,0 +1,363 @@
+"""Two sides of one mesh, compared proxy by proxy; what proxies share is compared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kumamigrate.match.entry import Entry
+from kumamigrate.match.merge import merge_entries
+from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
+from kumamigrate.match.selection import Point
+from kumamigrate.model.resource import Resource
+from kumamigrate.prove import settings
+from kumamigrate.prove.backend import Cluster, called, place_of
+from kumamigrate.prove.compare import Difference, differences, match_of, value_of
+from kumamigrate.prove.picture import (
+    BY_ROUTE,
+    ON_OUTBOUNDS,
+    ROUTING,
+    TCP_ROUTING,
+    Fact,
+    Key,
+    Routing,
+    has_http,
+    inbound_fact,
+    may_be_transparent,
+    names_of,
+    outbound_facts,
+    routing_facts,
+    routing_of,
+    single_fact,
+)
+from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
+from kumamigrate.prove.side import Side
+
+INBOUND_TYPES = tuple(settings.INBOUND) + ("MeshTrafficPermission",)
+SINGLE_TYPES = (*settings.SINGLE, "MeshTimeout")
+
+Witnesses = tuple[Witness, ...]
+
+
+class MeshComparison:
+    """Compares what proxies read on two sides. Everything worked out is kept.
+
+    What an outbound reads of a type depends only on the policies of that type and the routes
+    that reach the proxy, so answers are kept by those, not by proxy (matcher-notes §4).
+    """
+
+    def __init__(
+        self, before: Side, after: Side, locate_before: Locate, locate_after: Locate
+    ) -> None:
+        self.before = before
+        self.after = after
+        self._locate = (locate_before, locate_after)
+        self.kept: dict[Any, Witnesses] = {}
+        self._routings: dict[Any, Routing] = {}
+        self._outbounds: dict[Any, Witnesses] = {}
+        self._singles: dict[Any, Witnesses] = {}
+        self._inbounds: dict[Any, Witnesses] = {}
+        self._binds: dict[Any, bool] = {}
+        self.same_ground = (
+            before.release == after.release
+            and before.ground == after.ground
+            and before.state.complete == after.state.complete
+        )
+        self.same_routes = before.routes == after.routes
+
+    # -- outbounds ---------------------------------------------------------------------------
+
+    def outbound(
+        self, was: Resource, now: Resource, destination: Cluster, *, names: bool = True
+    ) -> Witnesses:
+        """Return what differs at one outbound that exists on both sides (claim *live*)."""
+        found = self._routing_differences(was, now, destination, names)
+        for policy_type in ON_OUTBOUNDS:
+            found += self._type_differences(was, now, policy_type, destination.destination)
+        return found
+
+    def _routing_differences(
+        self, was: Resource, now: Resource, cluster: Cluster, names: bool
+    ) -> Witnesses:
+        route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
+        if self.same_ground and route_b == route_a and self.same_routes:
+            return ()
+        destination = cluster.destination
+        key = (ROUTING, destination, route_b, route_a, names, self._names_matter(was, now))
+        if key not in self._outbounds:
+            old = self.routing(self.before, was, destination)
+            new = self.routing(self.after, now, destination)
+            facts = (
+                routing_facts(self.before, old, destination),
+                routing_facts(self.after, new, destination),
+            )
+            found = self.routing_witnesses(differences(*facts), destination)
+            if names:
+                found += self._name_witnesses(was, now, old, new, destination, facts)
+            self._outbounds[key] = found
+        return self._outbounds[key]
+
+    def routing_witnesses(self, found: Iterable[Difference], destination: Destination) -> Witnesses:
+        """Return differences of routes as witnesses; a whole route that comes or goes is one."""
+        out: dict[Any, Witness] = {}
+        for difference in found:
+            one_sided = not difference.was.settings or not difference.now.settings
+            if difference.key[0] == "route" and one_sided:
+                there = "present" if difference.was.settings else None
+                then = "present" if difference.now.settings else None
+                difference = replace(difference, field="matches", before=there, after=then)
+            kind = TCP_ROUTING if difference.key[0] == "tcp" else ROUTING
+            witness = self.witness(kind, "outbound", difference, destination)
+            out.setdefault(witness.key, witness)
+        routes = any(w.route is not None and w.field == "matches" for w in out.values())
+        # A route that comes or goes changes the list of matches too; one witness is enough.
+        return tuple(
+            w for w in out.values() if not (routes and w.route is None and w.field == "matches")
+        )
+
+    def _name_witnesses(
+        self,
+        was: Resource,
+        now: Resource,
+        old: Routing,
+        new: Routing,
+        destination: Destination,
+        facts: tuple[Mapping[Key, Fact], Mapping[Key, Fact]],
+    ) -> Witnesses:
+        names_b, names_a = names_of(old), names_of(new)
+        effect = Effect.VALUE if self._names_matter(was, now) else Effect.NAME
+        out: dict[Any, Witness] = {}
+        for key in names_b:
+            if key in names_a and names_b[key] != names_a[key]:
+                difference = Difference(
+                    key=key,
+                    field="name",
+                    before=names_b[key],
+                    after=names_a[key],
+                    was=facts[0][key],
+                    now=facts[1][key],
+                )
+                witness = self.witness(ROUTING, "outbound", difference, destination)
+                out.setdefault(witness.key, replace(witness, effect=effect))
+        return tuple(out.values())
+
+    def _names_matter(self, was: Resource, now: Resource) -> bool:
+        for side, proxy in ((self.before, was), (self.after, now)):
+            if "MeshProxyPatch" in side.types:
+                found = side.matcher.single(side.selection(proxy, "MeshProxyPatch"))
+                if found is not None and settings.names_matter(found.conf):
+                    return True
+        return False
+
+    def _type_differences(
+        self, was: Resource, now: Resource, policy_type: str, destination: Destination
+    ) -> Witnesses:
+        if policy_type not in self.before.types and policy_type not in self.after.types:
+            return ()
+        sig_b = self.before.signature(was, policy_type)
+        sig_a = self.after.signature(now, policy_type)
+        route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
+        if (
+            self.same_ground
+            and sig_b == sig_a
+            and route_b == route_a
+            and (self.same_routes or not self._binds_routes(was, policy_type))
+        ):
+            return ()
+        key = (policy_type, destination, sig_b, sig_a, route_b, route_a)
+        if key not in self._outbounds:
+            self._outbounds[key] = self._compare_type(was, now, policy_type, destination)
+        return self._outbounds[key]
+
+    def _compare_type(
+        self, was: Resource, now: Resource, policy_type: str, destination: Destination
+    ) -> Witnesses:
+        old = self.routing(self.before, was, destination)
+        new = self.routing(self.after, now, destination)
+        found = differences(
+            outbound_facts(self.before, was, policy_type, destination, old),
+            outbound_facts(self.after, now, policy_type, destination, new),
+            common=True,
+        )
+        out: dict[Any, Witness] = {}
+        for difference in found:
+            witness = self.witness(policy_type, "outbound", difference, destination)
+            if witness.key not in out:
+                active = self._is_activation(was, policy_type, difference, destination)
+                effect = Effect.ACTIVATION if active else Effect.VALUE
+                out[witness.key] = replace(witness, effect=effect)
+        return tuple(out.values())
+
+    def _is_activation(
+        self, was: Resource, policy_type: str, found: Difference, destination: Destination
+    ) -> bool:
+        """Whether a policy on a route said so before, to no effect (product.md §1 law 2)."""
+        route = found.was.route
+        if not isinstance(destination, RealResource) or route is None or route.entry is None:
+            return False
+        if policy_type not in BY_ROUTE or policy_type not in self.before.types:
+            return False
+        inert = self._inert(was, policy_type, route)
+        if not inert:
+            return False
+        conf = merge_entries(inert, self.before.release.policy_types[policy_type].conf("to"))[0]
+        said = _said_at_route(policy_type, conf)
+        return found.field in said and said[found.field] == found.after
+
+    def _inert(self, was: Resource, policy_type: str, route: EffectiveRoute) -> tuple[Entry, ...]:
+        """Return what policies of the old form say about a route, lowest first."""
+        assert route.entry is not None
+        target = route.entry.target
+        service = (target.name if target is not None else None) or ""
+        selection = self.before.selection(was, policy_type)
+        found = self.before.matcher.service(selection, service, route.hash)
+        return () if found is None else tuple(e for e in found.entries if e.via is not None)
+
+    def routing(self, side: Side, proxy: Resource, destination: Destination) -> Routing:
+        """Return the routing of an outbound, kept by the routes that reach the proxy."""
+        key = (side is self.before, destination, self._route_key(side, proxy))
+        if key not in self._routings:
+            self._routings[key] = routing_of(side, proxy, destination)
+        return self._routings[key]
+
+    def _route_key(self, side: Side, proxy: Resource) -> tuple[Any, Any]:
+        return side.signature(proxy, ROUTING), side.signature(proxy, TCP_ROUTING)
+
+    def _binds_routes(self, proxy: Resource, policy_type: str) -> bool:
+        """Whether a policy that reaches a proxy names a route anywhere."""
+        selection = self.before.selection(proxy, policy_type)
+        if selection.key not in self._binds:
+            self._binds[selection.key] = any(_names_route(p) for p in selection.policies)
+        return self._binds[selection.key]
+
+    # -- the rest of a proxy -----------------------------------------------------------------
+
+    def proxy(self, was: Resource, now: Resource) -> Witnesses:
+        """Return what differs in single-item policies."""
+        found: Witnesses = ()
+        for policy_type in SINGLE_TYPES:
+            sig_b = self.before.signature(was, policy_type)
+            sig_a = self.after.signature(now, policy_type)
+            if sig_b == sig_a and self.same_ground:
+                continue
+            shape = (self._shape(self.before, was), self._shape(self.after, now))
+            key = (policy_type, sig_b, sig_a, shape)
+            if key not in self._singles:
+                facts: tuple[dict[Key, Fact], ...] = (
+                    {("proxy",): single_fact(self.before, was, policy_type)},
+                    {("proxy",): single_fact(self.after, now, policy_type)},
+                )
+                self._singles[key] = tuple(
+                    self.witness(policy_type, "proxy", d, None) for d in differences(*facts)
+                )
+            found += self._singles[key]
+        return found
+
+    def _shape(self, side: Side, proxy: Resource) -> tuple[bool, bool]:
+        return has_http(side, proxy), may_be_transparent(proxy)
+
+    def inbounds(self, was: Resource, now: Resource) -> Witnesses:
+        """Return what differs at the inbounds that both sides have."""
+        found: Witnesses = ()
+        for policy_type in INBOUND_TYPES:
+            if policy_type not in self.before.types and policy_type not in self.after.types:
+                continue
+            points_b = {p.key: p for p in self.before.selection(was, policy_type).points}
+            points_a = {p.key: p for p in self.after.selection(now, policy_type).points}
+            for name in dict.fromkeys((*points_b, *points_a)):
+                found += self._inbound(
+                    was, now, policy_type, name, points_b.get(name), points_a.get(name)
+                )
+        return found
+
+    def _inbound(
+        self,
+        was: Resource,
+        now: Resource,
+        policy_type: str,
+        name: str,
+        old: Point | None,
+        new: Point | None,
+    ) -> Witnesses:
+        sig_b = self.before.contents.of_all(old.policies) if old is not None else ()
+        sig_a = self.after.contents.of_all(new.policies) if new is not None else ()
+        if sig_b == sig_a and self.same_ground:
+            return ()
+        key = (policy_type, sig_b, sig_a)
+        if key not in self._inbounds:
+            facts: tuple[dict[Key, Fact], ...] = (
+                {("inbound",): self._inbound_fact(self.before, was, policy_type, old)},
+                {("inbound",): self._inbound_fact(self.after, now, policy_type, new)},
+            )
+            self._inbounds[key] = tuple(
+                self.witness(policy_type, "inbound", d, None) for d in differences(*facts)
+            )
+        return tuple(replace(w, destination=name) for w in self._inbounds[key])
+
+    def _inbound_fact(
+        self, side: Side, proxy: Resource, policy_type: str, point: Point | None
+    ) -> Fact:
+        answer = None
+        if point is not None:
+            answer = side.matcher.inbound(side.selection(proxy, policy_type), point)
+        return inbound_fact(side, policy_type, answer)
+
+    # -- witnesses ---------------------------------------------------------------------------
+
+    def witness(
+        self,
+        policy_type: str,
+        direction: str,
+        found: Difference,
+        destination: Destination | None,
+        *,
+        place: str = "",
+    ) -> Witness:
+        """Return a difference as a witness; the proxy is filled in later."""
+        named, outbound = "", None
+        if destination is not None:
+            named, place = called(destination), place or place_of(destination)
+            tag = isinstance(destination, ServiceTag)
+            outbound = Outbound.SERVICE_TAG if tag else Outbound.REAL
+            if found.key[0] == "cluster" and found.key[1] != place_of(destination):
+                place = f"{place}>{found.key[1]}"
+        return Witness(
+            mesh=self.before.mesh,
+            proxy="",
+            policy_type=policy_type,
+            direction=direction,
+            destination=named,
+            place=place,
+            outbound=outbound,
+            route=match_of(found.was, found.now) if found.key[0] == "route" else None,
+            field=found.field,
+            before=self.value(found.was, found.field, found.before, 0),
+            after=self.value(found.now, found.field, found.after, 1),
+        )
+
+    def value(self, fact: Fact, field: str, value: Any, side: int) -> Value:
+        """Return one value with where it stands."""
+        return value_of(fact, field, value, self._locate[side])
+
+
+def _said_at_route(policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a conf says at a route, without the defaults it leaves out."""
+    if policy_type == "MeshTimeout":
+        return settings.flat(conf)
+    if policy_type == "MeshRetry":
+        return settings.retry(conf, protocols=("http", "grpc"))
+    if policy_type == "MeshLoadBalancingStrategy":
+        return settings.balancer_route(conf)
+    return settings.whole(conf)
+
+
+def _names_route(policy: Resource) -> bool:
+    refs = [policy.spec.get("targetRef")]
+    items = policy.spec.get("to")
+    if isinstance(items, list):
+        refs += [item.get("targetRef") for item in items if isinstance(item, Mapping)]
+    return any(isinstance(r, Mapping) and r.get("kind") == "MeshHTTPRoute" for r in refs)
+
+
+__all__ = ["INBOUND_TYPES", "SINGLE_TYPES", "Callable", "Iterator", "MeshComparison"]

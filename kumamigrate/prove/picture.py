@@ -1,0 +1,348 @@
+"""What one proxy's Envoy is configured with, as far as policies decide it (matcher-notes §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.match.entry import Found
+from kumamigrate.match.inbound import InboundPoint
+from kumamigrate.match.route import Destination, EffectiveRoute, ServiceTag
+from kumamigrate.model.conf import canonical, merge
+from kumamigrate.model.resource import Resource
+from kumamigrate.prove import settings
+from kumamigrate.prove.backend import Cluster, backends_of, own_cluster, written_outbounds
+from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL, Settings
+from kumamigrate.prove.side import DEFAULT_PROTOCOL, PROTOCOL, Side, inbounds_of, networking
+
+Key = tuple[str, ...]
+"""("route", match, n), ("listener",), ("cluster", name) or ("inbound",)."""
+
+LISTENER: Key = ("listener",)
+ON_OUTBOUNDS = (
+    "MeshTimeout",
+    "MeshRetry",
+    "MeshLoadBalancingStrategy",
+    "MeshAccessLog",
+    "MeshCircuitBreaker",
+    "MeshHealthCheck",
+)
+BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshLoadBalancingStrategy", "MeshAccessLog")
+ROUTING = "MeshHTTPRoute"
+TCP_ROUTING = "MeshTCPRoute"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Settings at one place, and the look-up they were read from."""
+
+    settings: Settings
+    found: Found | None = None
+    route: EffectiveRoute | None = None
+
+
+NOTHING = Fact({})
+Facts = Mapping[Key, Fact]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """Where the traffic of one outbound goes: routes in Envoy's order, and all clusters.
+
+    `http` is None where the outbound is certainly no HTTP outbound, `tcp` None where it is
+    certainly one. Of an unknown protocol both stand.
+    """
+
+    protocol: str
+    http: tuple[tuple[Key, EffectiveRoute], ...] | None
+    tcp: tuple[EffectiveRoute, ...] | None
+    clusters: tuple[Cluster, ...]
+
+
+def routing_of(side: Side, proxy: Resource, destination: Destination) -> Routing:
+    """Return the routing of an outbound.
+
+    On an HTTP outbound HTTP routes go before TCP routes; other outbounds have TCP routes only.
+    """
+    protocol = side.protocol(destination)
+    http: Sequence[EffectiveRoute] | None = side.matcher.http_routes(proxy, destination)
+    tcp: tuple[EffectiveRoute, ...] | None = side.matcher.tcp_routes(proxy, destination)
+    if protocol in HTTP_LIKE:
+        if tcp and not _has_http_route(side, proxy, destination):
+            http = None
+        else:
+            tcp = None
+    elif protocol != UNKNOWN_PROTOCOL:
+        http = None
+    clusters = {own_cluster(destination).key: own_cluster(destination)}
+    for route in (*(http or ()), *(tcp or ())):
+        for backend in backends_of(side, route, destination):
+            clusters.setdefault(backend.cluster.key, backend.cluster)
+    keyed = None if http is None else _keyed(http)
+    return Routing(protocol=protocol, http=keyed, tcp=tcp, clusters=tuple(clusters.values()))
+
+
+def _has_http_route(side: Side, proxy: Resource, destination: Destination) -> bool:
+    selection = side.selection(proxy, ROUTING)
+    return side.matcher.lookup(selection, destination) is not None
+
+
+def _keyed(routes: Sequence[EffectiveRoute]) -> tuple[tuple[Key, EffectiveRoute], ...]:
+    seen: dict[str, int] = {}
+    out: list[tuple[Key, EffectiveRoute]] = []
+    for route in routes:
+        rest = {k: v for k, v in route.match.items() if k != "path"}
+        text = canonical([route.path, rest])
+        seen[text] = seen.get(text, -1) + 1
+        out.append((("route", text, str(seen[text])), route))
+    return tuple(out)
+
+
+def routing_facts(side: Side, routing: Routing, destination: Destination) -> dict[Key, Fact]:
+    """Return where each route sends its traffic, what it changes, and the order of routes."""
+    facts: dict[Key, Fact] = {("protocol",): Fact({"protocol": routing.protocol})}
+    if routing.http is not None:
+        facts[LISTENER] = Fact({"matches": [list(key) for key, _ in routing.http]})
+        for key, route in routing.http:
+            facts[key] = Fact(_route_settings(side, route, destination), None, route)
+    if routing.tcp is not None:
+        for at, route in enumerate(routing.tcp):
+            facts[("tcp", str(at))] = Fact(
+                {"backendRefs": _backends(side, route, destination)}, None, route
+            )
+    return facts
+
+
+def _route_settings(side: Side, route: EffectiveRoute, destination: Destination) -> Settings:
+    found: Settings = {"backendRefs": _backends(side, route, destination)}
+    if route.filters:
+        found["filters"] = list(route.filters)
+    return found
+
+
+def _backends(side: Side, route: EffectiveRoute, destination: Destination) -> list[Any]:
+    return [[b.cluster.key, b.weight] for b in backends_of(side, route, destination)]
+
+
+def names_of(routing: Routing) -> dict[Key, str]:
+    """Return the names of the HTTP routes of an outbound."""
+    return {key: route.name for key, route in routing.http or ()}
+
+
+def outbound_facts(
+    side: Side,
+    proxy: Resource,
+    policy_type: str,
+    destination: Destination,
+    routing: Routing,
+    *,
+    as_real: bool = False,
+) -> dict[Key, Fact]:
+    """Return what an outbound reads of one policy type, place by place.
+
+    With `as_real`, a service-tag outbound that no timeout reaches counts as having Kuma's
+    defaults, as a real one has (claim *carry*, matcher-notes §3 rule 4).
+    """
+    tag = isinstance(destination, ServiceTag) and not as_real
+    return dict(Reader(side, proxy, policy_type, destination, routing, tag).facts())
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads one policy type at one outbound of one proxy."""
+
+    side: Side
+    proxy: Resource
+    policy_type: str
+    destination: Destination
+    routing: Routing
+    tag: bool
+
+    def facts(self) -> Iterator[tuple[Key, Fact]]:
+        """Yield every place with its settings."""
+        if self.policy_type in BY_ROUTE:
+            for key, route in self.routing.http or ():
+                yield key, self._route(route)
+            yield LISTENER, self._listener()
+        if self.policy_type not in ("MeshRetry", "MeshAccessLog"):
+            for cluster in self.routing.clusters:
+                yield ("cluster", cluster.key), self._cluster(cluster)
+
+    def _look_up(
+        self, destination: Destination, route: EffectiveRoute | None = None
+    ) -> Found | None:
+        if self.policy_type not in self.side.types:
+            return None
+        selection = self.side.selection(self.proxy, self.policy_type)
+        return self.side.matcher.lookup(selection, destination, route)
+
+    def _route(self, route: EffectiveRoute) -> Fact:
+        if self.policy_type == "MeshAccessLog":
+            return self._direct(route)
+        found = self._look_up(self.destination, route)
+        conf = None if found is None else found.conf
+        match self.policy_type:
+            case "MeshTimeout":
+                read = settings.timeout_route(conf, service_tag=self.tag)
+            case "MeshRetry":
+                read = settings.retry(conf, protocols=http_protocols(self.routing.protocol))
+            case _:
+                read = settings.balancer_route(conf)
+        return Fact(read, found, route)
+
+    def _direct(self, route: EffectiveRoute) -> Fact:
+        """Return what only the route's own entry says, on real resources (matcher.md (f))."""
+        if route.kri is None or self.policy_type not in self.side.types:
+            return NOTHING
+        selection = self.side.selection(self.proxy, self.policy_type)
+        found = self.side.matcher.lookup(selection, self.destination, route, direct_route=True)
+        return Fact(settings.whole(None if found is None else found.conf), found, route)
+
+    def _listener(self) -> Fact:
+        found = self._look_up(self.destination)
+        conf = None if found is None else found.conf
+        protocol = self.routing.protocol
+        match self.policy_type:
+            case "MeshTimeout":
+                read = settings.timeout_listener(conf, protocol=protocol, service_tag=self.tag)
+            case "MeshRetry" if self.routing.tcp is not None:
+                read = settings.retry(conf, protocols=("tcp",))
+            case "MeshAccessLog":
+                read = settings.whole(conf)
+            case _:
+                read = {}
+        return Fact(read, found)
+
+    def _cluster(self, cluster: Cluster) -> Fact:
+        found = self._look_up(cluster.destination)
+        conf = None if found is None else found.conf
+        protocol = self.side.protocol(cluster.destination)
+        match self.policy_type:
+            case "MeshTimeout" if conf is None and not writes_defaults(self.side):
+                read = {}
+            case "MeshTimeout":
+                read = settings.timeout_cluster(conf, protocol=protocol)
+            case "MeshHealthCheck":
+                read = settings.health_check(conf, protocol=protocol)
+            case "MeshLoadBalancingStrategy":
+                read = settings.balancer_cluster(conf)
+            case _:
+                read = settings.whole(conf)
+        return Fact(read, found)
+
+
+def writes_defaults(side: Side) -> bool:
+    """Whether clusters and inbounds have MeshTimeout's defaults without any MeshTimeout.
+
+    Since 2.14 they always do (legacy.md §3, fact 6).
+    """
+    return tuple(int(part) for part in side.release.name.split(".")) >= (2, 14)
+
+
+def http_protocols(protocol: str) -> tuple[str, ...]:
+    """Return the protocols an HTTP outbound may have."""
+    return ("http", "grpc") if protocol == UNKNOWN_PROTOCOL else (protocol,)
+
+
+def inbound_fact(side: Side, policy_type: str, point: InboundPoint | None) -> Fact:
+    """Return what an inbound reads of one policy type; `point` is None where nothing reaches."""
+    rules = [(rule.match, rule.conf) for rule in point.rules] if point is not None else []
+    found = _merged_inbound(side, policy_type, point)
+    merged = None if found is None else found.conf
+    match policy_type:
+        case "MeshTrafficPermission":
+            if rules:
+                return Fact(settings.permission_rules(rules), _all_rules(point))
+            return Fact(settings.permission_from(_subsets(point)), _all_from(point))
+        case "MeshFaultInjection" if not rules and point is not None and point.from_rules:
+            listed = [{"from": subset, "conf": conf} for subset, conf in _subsets(point)]
+            return Fact({"from": listed}, _all_from(point))
+        case "MeshTimeout" if found is None and not rules and not writes_defaults(side):
+            return NOTHING
+        case _:
+            read = settings.INBOUND[policy_type](rules, merged)
+            return Fact(read, found or _all_rules(point))
+
+
+def _merged_inbound(side: Side, policy_type: str, point: InboundPoint | None) -> Found | None:
+    """Return the merge of the rules for every client; before 2.10, of the `from` items."""
+    if point is None:
+        return None
+    kind = side.release.policy_types[policy_type]
+    if "rules" not in kind.sections:
+        whole = [rule for rule in point.from_rules if not rule.subset]
+        if not whole:
+            return None
+        return Found(confs=(whole[0].conf,), entries=whole[0].entries, level="mesh")
+    base = [rule for rule in point.rules if not rule.match]
+    if not base:
+        return None
+    confs = merge([rule.conf for rule in base], kind.conf("rules"))
+    entries = tuple(entry for rule in base for entry in rule.entries)
+    return Found(confs=confs, entries=entries, level="mesh")
+
+
+def _subsets(point: InboundPoint | None) -> list[tuple[Any, Mapping[str, Any]]]:
+    if point is None:
+        return []
+    return [
+        (sorted([t.key, t.value, t.negated] for t in rule.subset), rule.conf)
+        for rule in point.from_rules
+    ]
+
+
+def _all_rules(point: InboundPoint | None) -> Found | None:
+    if point is None or not point.rules:
+        return None
+    entries = tuple(entry for rule in point.rules for entry in rule.entries)
+    return Found(confs=(point.rules[0].conf,), entries=entries, level="mesh")
+
+
+def _all_from(point: InboundPoint | None) -> Found | None:
+    if point is None or not point.from_rules:
+        return None
+    entries = tuple(dict.fromkeys(e for rule in point.from_rules for e in rule.entries))
+    return Found(confs=(point.from_rules[0].conf,), entries=entries, level="mesh")
+
+
+def single_fact(side: Side, proxy: Resource, policy_type: str) -> Fact:
+    """Return what a proxy reads of a single-item policy type.
+
+    Of MeshTimeout it is whether one reaches the proxy at all, where that rewrites all inbounds
+    (legacy-notes.md C5).
+    """
+    if policy_type not in side.types:
+        return NOTHING
+    if policy_type == "MeshTimeout":
+        reached = bool(side.selection(proxy, policy_type).policies)
+        return Fact({"inbounds": "rewritten"} if reached and not writes_defaults(side) else {})
+    found = side.matcher.single(side.selection(proxy, policy_type))
+    conf = None if found is None else found.conf
+    match policy_type:
+        case "MeshTrace":
+            read = settings.trace(conf, http=has_http(side, proxy))
+        case "MeshPassthrough":
+            read = settings.passthrough(conf, transparent=may_be_transparent(proxy))
+        case "MeshProxyPatch":
+            read = settings.patches(conf)
+        case _:
+            read = settings.whole(conf)
+    return Fact(read, found)
+
+
+def has_http(side: Side, proxy: Resource) -> bool:
+    """Whether some listener of a proxy is, or may be, an HTTP one."""
+    written = written_outbounds(side, proxy)
+    if written is None or not side.release.subset_rules:
+        return True
+    tags = [inbound.get("tags") for inbound in inbounds_of(proxy)]
+    protocols = [t.get(PROTOCOL) or DEFAULT_PROTOCOL for t in tags if isinstance(t, Mapping)]
+    protocols += [side.protocol(cluster.destination) for cluster in written.values()]
+    return any(p in (*HTTP_LIKE, UNKNOWN_PROTOCOL) for p in protocols)
+
+
+def may_be_transparent(proxy: Resource) -> bool:
+    """Whether traffic may be redirected to a proxy: one with outbounds written down needs none."""
+    net = networking(proxy)
+    return bool(net.get("transparentProxying")) or not net.get("outbound")

@@ -1,0 +1,288 @@
+"""Proofs as values: what was claimed, for which proxies, and what speaks against it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.source.text import FieldPath, Refusal
+
+Locate = Callable[[Resource, FieldPath], str]
+"""Returns `file:line:column` of a field, the path counted from the manifest's root."""
+
+MOST_WITNESSES = 50
+"""So many witnesses of one proxy are printed; the rest is counted."""
+
+
+class Verdict(StrEnum):
+    """What a claim comes to. Worst wins: different, unknown, equivalent."""
+
+    EQUIVALENT = "equivalent"
+    UNKNOWN = "unknown"
+    DIFFERENT = "different"
+
+
+class Effect(StrEnum):
+    """What kind of difference a witness is (product.md §5)."""
+
+    VALUE = "value"
+    ACTIVATION = "activation"
+    NAME = "name"
+    RESIDUE = "residue"
+
+
+HARMLESS = frozenset({Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE})
+"""Differences with which a change may still be written."""
+
+
+class Outbound(StrEnum):
+    """The two kinds of outbound (product.md §1 law 1)."""
+
+    SERVICE_TAG = "service-tag"
+    REAL = "real-resource"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """One side of a difference. `policy` is empty where a default of Kuma's applies."""
+
+    value: Any = None
+    policy: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """One difference: this proxy, this traffic, this field, these two values.
+
+    `outbound` is None for what does not belong to an outbound. `route` is the match of the
+    route, None for what concerns all routes. `destination` is what a reader calls the
+    destination, `place` its identity, which *live* and *carry* share.
+    """
+
+    mesh: str
+    proxy: str
+    policy_type: str
+    direction: str
+    destination: str = ""
+    place: str = ""
+    outbound: Outbound | None = None
+    route: Mapping[str, Any] | None = None
+    field: str
+    before: Value
+    after: Value
+    effect: Effect = Effect.VALUE
+
+    @property
+    def slot(self) -> tuple[str, ...]:
+        """The setting that differs, whatever the values and the proxy."""
+        route = "" if self.route is None else _canonical(self.route)
+        return (self.mesh, self.policy_type, self.direction, self.place, route, self.field)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The whole difference: proxy, setting, both values."""
+        values = (_canonical(self.before.value), _canonical(self.after.value))
+        return (self.proxy, *self.slot, *values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyVerdict:
+    """The verdict for one Dataplane, or for one made-up proxy that stands for many."""
+
+    name: str
+    verdict: Verdict
+    witnesses: tuple[Witness, ...] = ()
+    unknown: tuple[str, ...] = ()
+    made_up: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimResult:
+    """One claim for one mesh. `modes` holds a verdict for each mode the mesh may have."""
+
+    verdict: Verdict
+    proxies: tuple[ProxyVerdict, ...] = ()
+    unknown: tuple[str, ...] = ()
+    modes: Mapping[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def witnesses(self) -> tuple[Witness, ...]:
+        """All witnesses, proxy by proxy."""
+        return tuple(w for proxy in self.proxies for w in proxy.witnesses)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """All that made something unknown, each once."""
+        inner = (reason for proxy in self.proxies for reason in proxy.unknown)
+        return tuple(dict.fromkeys((*self.unknown, *inner)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeshProof:
+    """What was proved about one mesh. `all_proxies`: for every proxy that could exist.
+
+    `beyond` says why the verdict holds only for the listed proxies.
+    """
+
+    mesh: str
+    claims: Mapping[str, ClaimResult]
+    all_proxies: bool = True
+    beyond: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    ties: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """The proof for two states, mesh by mesh."""
+
+    release_before: str
+    release_after: str
+    meshes: Mapping[str, MeshProof] = field(default_factory=dict)
+    unread: tuple[Refusal, ...] = ()
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The names of the claims, in the order asked."""
+        return tuple(dict.fromkeys(c for m in self.meshes.values() for c in m.claims))
+
+    @property
+    def proxies(self) -> str:
+        """Either "all" or "listed" (product.md §5)."""
+        return "all" if all(m.all_proxies for m in self.meshes.values()) else "listed"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Facts taken for granted, each once."""
+        return tuple(dict.fromkeys(a for m in self.meshes.values() for a in m.assumptions))
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """Ties that Kuma leaves to chance, each once."""
+        return tuple(dict.fromkeys(t for m in self.meshes.values() for t in m.ties))
+
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Why the verdict holds only for the listed proxies, each reason once."""
+        return tuple(dict.fromkeys(b for m in self.meshes.values() for b in m.beyond))
+
+    def verdict(self, claim: str) -> Verdict:
+        """Return the worst verdict of a claim over all meshes."""
+        return worst(m.claims[claim].verdict for m in self.meshes.values() if claim in m.claims)
+
+    def witnesses(self, claim: str) -> tuple[Witness, ...]:
+        """Return all witnesses of a claim."""
+        found = (m.claims[claim].witnesses for m in self.meshes.values() if claim in m.claims)
+        return tuple(w for witnesses in found for w in witnesses)
+
+    def unknown(self, claim: str) -> tuple[str, ...]:
+        """Return all that made a claim unknown, each reason once."""
+        found = (m.claims[claim].reasons for m in self.meshes.values() if claim in m.claims)
+        return tuple(dict.fromkeys(reason for reasons in found for reason in reasons))
+
+    def modes(self, claim: str) -> dict[str, Verdict]:
+        """Return the verdict for each mode that some mesh of unknown mode may have."""
+        modes: dict[str, list[Verdict]] = {}
+        for mesh in self.meshes.values():
+            for mode, verdict in (mesh.claims[claim].modes if claim in mesh.claims else {}).items():
+                modes.setdefault(mode, []).append(verdict)
+        return {mode: worst(verdicts) for mode, verdicts in modes.items()}
+
+    @property
+    def live_ok_to_write(self) -> bool:
+        """Say whether *live* holds but for harmless differences, with which *carry* must hold."""
+        live = self.verdict("live")
+        if live is not Verdict.DIFFERENT:
+            return live is Verdict.EQUIVALENT
+        harmless = all(w.effect in HARMLESS for w in self.witnesses("live"))
+        carried = "carry" in self.claims and self.verdict("carry") is Verdict.EQUIVALENT
+        return harmless and not self.unknown("live") and carried
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of some verdicts; none at all is equivalent."""
+    order = list(Verdict)
+    return max(verdicts, key=order.index, default=Verdict.EQUIVALENT)
+
+
+def to_json(proof: Proof, coverage: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the proof in the form `kumamigrate.proof/1` (product.md §5)."""
+    return {
+        "schema": "kumamigrate.proof/1",
+        "release": {"before": proof.release_before, "after": proof.release_after},
+        "proxies": proof.proxies,
+        "claims": {claim: _claim_json(proof, claim) for claim in proof.claims},
+        "beyond": list(proof.beyond),
+        "assumptions": list(proof.assumptions),
+        "ties": list(proof.ties),
+        "coverage": dict(coverage) if coverage is not None else {"unread": _unread(proof.unread)},
+    }
+
+
+def _claim_json(proof: Proof, claim: str) -> dict[str, Any]:
+    dataplanes: dict[str, Any] = {}
+    for mesh in proof.meshes.values():
+        for proxy in mesh.claims[claim].proxies if claim in mesh.claims else ():
+            name = proxy.name if proxy.name not in dataplanes else f"{mesh.mesh}/{proxy.name}"
+            dataplanes[name] = _proxy_json(proxy)
+    out: dict[str, Any] = {"verdict": proof.verdict(claim).value, "dataplanes": dataplanes}
+    if proof.unknown(claim):
+        out["unknown"] = list(proof.unknown(claim))
+    if proof.modes(claim):
+        out["modes"] = {mode: verdict.value for mode, verdict in proof.modes(claim).items()}
+    return out
+
+
+def _proxy_json(proxy: ProxyVerdict) -> dict[str, Any]:
+    printed = proxy.witnesses[:MOST_WITNESSES]
+    out: dict[str, Any] = {
+        "verdict": proxy.verdict.value,
+        "witnesses": [_witness_json(w) for w in printed],
+    }
+    if proxy.made_up:
+        out["madeUp"] = True
+    if len(printed) < len(proxy.witnesses):
+        out["moreWitnesses"] = len(proxy.witnesses) - len(printed)
+    if proxy.unknown:
+        out["unknown"] = list(proxy.unknown)
+    return out
+
+
+def _witness_json(witness: Witness) -> dict[str, Any]:
+    out: dict[str, Any] = {"policyType": witness.policy_type, "direction": witness.direction}
+    if witness.destination:
+        out["destination"] = witness.destination
+    if witness.outbound is not None:
+        out["outbound"] = witness.outbound.value
+    if witness.route is not None:
+        out["route"] = witness.route
+    out["field"] = witness.field
+    out["before"] = _value_json(witness.before)
+    out["after"] = _value_json(witness.after)
+    out["effect"] = witness.effect.value
+    return out
+
+
+def _value_json(value: Value) -> dict[str, Any]:
+    out = {"value": value.value}
+    if value.policy:
+        out["policy"] = value.policy
+    if value.at:
+        out["at"] = value.at
+    return out
+
+
+def _unread(refusals: Iterable[Refusal]) -> list[dict[str, Any]]:
+    return [
+        {"path": r.path, "line": r.line, "column": r.column, "reason": str(r.reason)}
+        for r in refusals
+    ]
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)

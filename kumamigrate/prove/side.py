@@ -1,0 +1,177 @@
+"""One state of one mesh as the prover asks it: selections, contents, protocols, kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kumamigrate.match.matcher import Matcher
+from kumamigrate.match.resolve import REAL
+from kumamigrate.match.route import Destination, RealResource, ServiceTag
+from kumamigrate.match.selection import Selection
+from kumamigrate.model.conf import canonical
+from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.state import State
+from kumamigrate.prove.settings import UNKNOWN_PROTOCOL
+
+PROTOCOL = "kuma.io/protocol"
+DEFAULT_PROTOCOL = "tcp"
+ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
+
+Signature = tuple[int, ...]
+
+
+class Contents:
+    """Numbers for what resources say, shared by both sides: equal numbers, equal resources."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._known: dict[int, tuple[Resource, int]] = {}
+
+    def of(self, resource: Resource) -> int:
+        """Return the number of a resource's identity, labels and spec."""
+        known = self._known.get(id(resource))
+        if known is None:
+            said = [resource.type, resource.mesh, resource.namespace, resource.name]
+            text = canonical([*said, dict(resource.labels), resource.spec])
+            # The resource is kept, so that its id stays its own.
+            known = (resource, self._numbers.setdefault(text, len(self._numbers)))
+            self._known[id(resource)] = known
+        return known[1]
+
+    def of_all(self, resources: Sequence[Resource]) -> Signature:
+        """Return the numbers of resources, in their order."""
+        return tuple(self.of(r) for r in resources)
+
+
+class Side:
+    """A state of one mesh and its matcher. Proxies asked about are kept alive."""
+
+    def __init__(self, state: State, mesh: str, contents: Contents) -> None:
+        self.state = state
+        self.mesh = mesh
+        self.contents = contents
+        self.matcher = Matcher(state)
+        self.release = self.matcher.release
+        known = self.release.policy_types
+        self.types = frozenset(r.type for r in state.resources if r.type in known)
+        self.kinds = _kinds(state, contents)
+        self.routes = tuple(sorted(contents.of_all(tuple(state.of_type(*ROUTES)))))
+        self.real = {kri_of(r): r for r in reversed(tuple(state.of_type(*REAL)))}
+        self._protocols = _tag_protocols(state)
+        ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway"))))
+        protocols = tuple(sorted((s, tuple(sorted(p))) for s, p in self._protocols.items()))
+        self.ground = (tuple(ground), protocols)
+        self._selections: dict[tuple[int, str], Selection] = {}
+        self._signatures: dict[Any, Signature] = {}
+        self._alive: dict[int, Resource] = {}
+
+    def selection(self, proxy: Resource, policy_type: str) -> Selection:
+        """Return what of a policy type reaches a proxy."""
+        key = (id(proxy), policy_type)
+        if key not in self._selections:
+            self._alive[id(proxy)] = proxy
+            self._selections[key] = self.matcher.selection(proxy, policy_type)
+        return self._selections[key]
+
+    def signature(self, proxy: Resource, policy_type: str) -> Signature:
+        """Return the contents of the policies that reach a proxy, in merge order."""
+        if policy_type not in self.types:
+            return ()
+        selection = self.selection(proxy, policy_type)
+        if selection.key not in self._signatures:
+            self._signatures[selection.key] = self.contents.of_all(selection.policies)
+        return self._signatures[selection.key]
+
+    def protocol(self, destination: Destination) -> str:
+        """Return the protocol an outbound to a destination has, "" where nothing tells."""
+        if isinstance(destination, ServiceTag):
+            found = self._protocols.get(destination.service)
+            if not found:
+                return UNKNOWN_PROTOCOL
+            return next(iter(found)) if len(found) == 1 else DEFAULT_PROTOCOL
+        resource = self.real.get(destination.kri.of_section(""))
+        return UNKNOWN_PROTOCOL if resource is None else _real_protocol(resource, destination.kri)
+
+    def section_of(self, kri: Kri, port: str) -> str:
+        """Return the name of a port of a real resource; the number where it is not known."""
+        resource = self.real.get(kri)
+        for item in ports_of(resource.spec) if resource is not None else ():
+            if str(item.get("port", "")) == port:
+                return str(item.get("name") or port)
+        return port
+
+
+def ports_of(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the ports of a MeshService or MeshMultiZoneService."""
+    ports = spec.get("ports")
+    return [p for p in ports if isinstance(p, Mapping)] if isinstance(ports, list) else []
+
+
+def inbounds_of(dataplane: Resource) -> list[Mapping[str, Any]]:
+    """Return the inbounds of a Dataplane, in order."""
+    return _list(networking(dataplane).get("inbound"))
+
+
+def networking(dataplane: Resource) -> Mapping[str, Any]:
+    """Return the networking section of a Dataplane."""
+    found = dataplane.spec.get("networking")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _kinds(state: State, contents: Contents) -> dict[str, Signature]:
+    """Return what there is of each type, in no order."""
+    found: dict[str, list[int]] = {}
+    for resource in state.resources:
+        found.setdefault(resource.type, []).append(contents.of(resource))
+    return {kind: tuple(sorted(numbers)) for kind, numbers in found.items()}
+
+
+def _tag_protocols(state: State) -> dict[str, set[str]]:
+    """Return the protocols that Dataplanes and ExternalServices give each service tag."""
+    found: dict[str, set[str]] = {}
+    for dataplane in state.of_type("Dataplane"):
+        for inbound in inbounds_of(dataplane):
+            _note(found, inbound.get("tags"))
+    for external in state.of_type("ExternalService"):
+        _note(found, external.spec.get("tags"))
+    return found
+
+
+def _note(found: dict[str, set[str]], tags: Any) -> None:
+    if isinstance(tags, Mapping) and tags.get(SERVICE):
+        protocol = str(tags.get(PROTOCOL) or DEFAULT_PROTOCOL)
+        found.setdefault(str(tags[SERVICE]), set()).add(protocol)
+
+
+def _real_protocol(resource: Resource, kri: Kri) -> str:
+    if resource.made_up:
+        return UNKNOWN_PROTOCOL
+    if resource.type == "MeshExternalService":
+        match = resource.spec.get("match")
+        protocol = match.get("protocol") if isinstance(match, Mapping) else None
+        return str(protocol or DEFAULT_PROTOCOL)
+    protocols = {
+        str(port.get("appProtocol") or DEFAULT_PROTOCOL)
+        for port in ports_of(resource.spec)
+        if not kri.section or str(port.get("name") or port.get("port", "")) == kri.section
+    }
+    return protocols.pop() if len(protocols) == 1 else UNKNOWN_PROTOCOL
+
+
+def _list(value: Any) -> list[Mapping[str, Any]]:
+    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
+
+
+__all__ = [
+    "ROUTES",
+    "Contents",
+    "RealResource",
+    "ServiceTag",
+    "Side",
+    "Signature",
+    "inbounds_of",
+    "networking",
+    "ports_of",
+]

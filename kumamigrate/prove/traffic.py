@@ -1,0 +1,96 @@
+"""Which outbounds and services there are, and which real resource replaces which service tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kumamigrate.match.resolve import REAL, sections
+from kumamigrate.match.route import Destination, RealResource, ServiceTag
+from kumamigrate.model.kri import kri_of
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.state import State
+from kumamigrate.prove.proof import Outbound
+from kumamigrate.prove.side import Side, inbounds_of, ports_of
+
+MODES: Mapping[str, frozenset[Outbound]] = {
+    "Disabled": frozenset({Outbound.SERVICE_TAG}),
+    "Everywhere": frozenset({Outbound.SERVICE_TAG, Outbound.REAL}),
+    "ReachableBackends": frozenset({Outbound.SERVICE_TAG, Outbound.REAL}),
+    "Exclusive": frozenset({Outbound.REAL}),
+}
+"""Which outbounds each mode of Mesh.meshServices gives (product.md §1 law 1)."""
+
+
+def kind_of(destination: Destination) -> Outbound:
+    """Return the kind of outbound a destination is reached through."""
+    return Outbound.SERVICE_TAG if isinstance(destination, ServiceTag) else Outbound.REAL
+
+
+def service_tags(state: State) -> Iterator[str]:
+    """Yield the services that Dataplanes, ExternalServices and MeshServices name."""
+    for dataplane in state.of_type("Dataplane"):
+        yield from _tags(i.get("tags") for i in inbounds_of(dataplane))
+    for external in state.of_type("ExternalService"):
+        yield from _tags([external.spec.get("tags")])
+    for service in state.of_type("MeshService"):
+        if service.labels.get(SERVICE):
+            yield service.labels[SERVICE]
+        selector = service.spec.get("selector")
+        if isinstance(selector, Mapping):
+            yield from _tags([selector.get("dataplaneTags")])
+
+
+def real_destinations(state: State) -> Iterator[RealResource]:
+    """Yield every real resource of a state, port by port."""
+    for resource in state.of_type(*REAL):
+        for section in sections(resource) or ("",):
+            yield RealResource(kri_of(resource, section))
+
+
+def successors(side: Side, service: str) -> tuple[RealResource, ...]:
+    """Return the ports of the MeshServices that replace a service tag.
+
+    By label `kuma.io/service`, by the name `name_namespace_svc_port`, or by display name where
+    there is no namespace.
+    """
+    found: dict[RealResource, None] = {}
+    name, namespace, port = _parts(service)
+    for kri, resource in side.real.items():
+        if resource.type != "MeshService":
+            continue
+        label = resource.labels.get(SERVICE)
+        if label is not None:
+            mine, only = label == service, ""
+        elif namespace:
+            mine, only = (kri.name, kri.namespace) == (name, namespace), port
+        else:
+            mine, only = kri.name == service and not kri.namespace, ""
+        if mine:
+            found.update(dict.fromkeys(_ports(resource, only)))
+    return tuple(found)
+
+
+def _ports(resource: Resource, only: str) -> Iterable[RealResource]:
+    ports = ports_of(resource.spec)
+    if not ports:
+        return [RealResource(kri_of(resource))]
+    return [
+        RealResource(kri_of(resource, str(port.get("name") or port.get("port", ""))))
+        for port in ports
+        if not only or str(port.get("port", "")) == only
+    ]
+
+
+def _parts(service: str) -> tuple[str, str, str]:
+    """Take `web_shop_svc_80` apart into name, namespace and port."""
+    parts = service.split("_")
+    if len(parts) in (3, 4) and parts[2] == "svc":
+        return parts[0], parts[1], parts[3] if len(parts) == 4 else ""
+    return service, "", ""
+
+
+def _tags(found: Iterable[Any]) -> Iterator[str]:
+    for tags in found:
+        if isinstance(tags, Mapping) and tags.get(SERVICE):
+            yield str(tags[SERVICE])
