@@ -192,7 +192,7 @@ def _view(rule: Rule, before: Scene, scene: Scene, options: Options) -> View:
         stage=options.stage,
         editable=frozenset(scene.repository.files),
         refused=tuple(one.resource for one in scene.state(scene.source)[1]),
-        locate=scene.locate,
+        locate=before.locate,
     )
 
 
@@ -219,7 +219,7 @@ def _at_place(findings: Iterable[Finding], scene: Scene) -> Iterator[Finding]:
         if finding.file or finding.resource is None:
             yield finding
             continue
-        file, line, column = scene.repository.place(finding.resource.where, finding.path)
+        file, line, column = scene.repository.place(scene.where(finding.resource), finding.path)
         yield replace(finding, file=file, line=line, column=column)
 
 

@@ -43,6 +43,15 @@ class Repository:
         return tuple(r for path in sorted(self.files) for r in self._of_file[path])
 
     @cached_property
+    def standing(self) -> dict[tuple[str, str, str, str], list[Where]]:
+        """Return where each resource stands, by identity; several places for doubles."""
+        places: dict[tuple[str, str, str, str], list[Where]] = defaultdict(list)
+        for resource in self.resources:
+            if resource.where is not None:
+                places[resource.identity].append(resource.where)
+        return dict(places)
+
+    @cached_property
     def _of_file(self) -> dict[str, tuple[Resource, ...]]:
         return {path: read_resources(file) for path, file in self.files.items()}
 

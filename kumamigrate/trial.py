@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prove import Witness
 from kumamigrate.repository import Rejection, Repository, state_of
@@ -50,9 +50,14 @@ class Scene:
             unread=[refusal for refusal in self.repository.unread if refusal.hides],
         )
 
+    def where(self, resource: Resource) -> Where | None:
+        """Return where a resource stands in this scene, which may not be the one it was read in."""
+        mine = self.repository.standing.get(resource.identity, ())
+        return resource.where if not mine or resource.where in mine else mine[0]
+
     def locate(self, resource: Resource, path: FieldPath) -> str:
         """Return `file:line:column` of a field of a resource, empty for made-up ones."""
-        file, line, column = self.repository.place(resource.where, path)
+        file, line, column = self.repository.place(self.where(resource), path)
         return f"{file}:{line}:{column}" if file else ""
 
 
