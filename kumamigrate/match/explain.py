@@ -123,8 +123,8 @@ def _get(value: Any, path: FieldPath) -> tuple[bool, Any]:
     for part in path:
         if isinstance(value, Mapping) and part in value:
             value = value[part]
-        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
-            value = value[part]
-        else:
+            continue
+        if not isinstance(value, list) or not isinstance(part, int) or part >= len(value):
             return False, None
+        value = value[part]
     return True, value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kumamigrate.match.entry import Entry
@@ -12,6 +12,9 @@ from kumamigrate.model.release import Release
 from kumamigrate.model.resource import Form, Resource
 from kumamigrate.model.targetref import TargetRef, read_target_ref
 from kumamigrate.source.text import FieldPath
+
+ToReader = Callable[[Resource, PolicyType], tuple[Entry, ...]]
+"""Gives the to-entries of a policy, the same objects each time."""
 
 
 def top_of(policy: Resource, release: Release) -> TargetRef:

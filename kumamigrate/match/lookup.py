@@ -40,6 +40,9 @@ class ServiceTable:
         if self.regular and service not in self.services and service not in self.hashes:
             # A service that no item names is like any other such.
             service = _ANY
+        if self.regular and route_hash not in self.holders:
+            # A route that no policy is bound to reads what the service reads.
+            route_hash = None
         key = (service, route_hash)
         if key not in self.found:
             self.found[key] = self._look_up(service, route_hash)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kumamigrate.match.entry import Entry, Found, origin_with_index
-from kumamigrate.match.items import to_entries
+from kumamigrate.match.items import ToReader
 from kumamigrate.match.merge import merge_entries
 from kumamigrate.match.resolve import WHOLE_ONLY, Index, resolve
 from kumamigrate.match.sort import Ranked, compare, sort_stable
@@ -38,10 +38,14 @@ class ResourceRule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resolved:
-    """To-items in merge order with what they mean; `by_key` the positions of each target."""
+    """To-items in merge order with what they mean; `by_key` the positions of each target.
+
+    `found` keeps what look-ups merged.
+    """
 
     entries: tuple[Entry, ...]
     by_key: Mapping[Kri, tuple[int, ...]]
+    found: dict[Kri, Found] = field(default_factory=dict)
 
     def sorted_keys(self) -> tuple[Kri, ...]:
         """Return every identifier some item refers to, by its text."""
@@ -56,13 +60,17 @@ class Resolved:
 
 
 def resolve_items(
-    policies: Sequence[Resource], kind: PolicyType, release: Release, index: Index
+    policies: Sequence[Resource],
+    kind: PolicyType,
+    release: Release,
+    index: Index,
+    read: ToReader,
 ) -> Resolved:
     """Return the to-items of policies, sorted and resolved.
 
     Policies with top-level MeshHTTPRoute take no part (product.md §1 law 2).
     """
-    entries = [e for p in policies for e in to_entries(p, kind, release)]
+    entries = [e for p in policies for e in read(p, kind)]
     entries = [e for e in entries if e.top.kind != "MeshHTTPRoute"]
     ranked = sort_stable(
         [(Ranked(e.policy, e.top, e.target), e) for e in entries],
@@ -89,16 +97,24 @@ def look_up(
     resolved: Resolved, fields: Conf, kri: Kri, route: Kri | None, *, direct_route: bool
 ) -> Found | None:
     """Return what an outbound reads: first hit of route → section → resource → mesh."""
-    keys: list[tuple[str, Kri]] = []
     if route is not None:
-        keys.append(("route", route.of_section("")))
-    if not direct_route:
-        if kri.section and kri.type not in WHOLE_ONLY:
-            keys.append(("section", kri))
-        keys.append(("resource", kri.of_section("")))
-        keys.append(("mesh", mesh_kri(kri.mesh)))
-    for level, key in keys:
+        bound = route.of_section("")
+        if bound in resolved.by_key:
+            return _merged(resolved, fields, bound, "route")
+    if direct_route:
+        return None
+    if kri.section and kri.type not in WHOLE_ONLY and kri in resolved.by_key:
+        return _merged(resolved, fields, kri, "section")
+    for level, key in (("resource", kri.of_section("")), ("mesh", mesh_kri(kri.mesh))):
         if key in resolved.by_key:
-            entries = resolved.relevant(key)
-            return Found(confs=merge_entries(entries, fields), entries=entries, level=level)
+            return _merged(resolved, fields, key, level)
     return None
+
+
+def _merged(resolved: Resolved, fields: Conf, key: Kri, level: str) -> Found:
+    known = resolved.found.get(key)
+    if known is None:
+        entries = resolved.relevant(key)
+        known = Found(confs=merge_entries(entries, fields), entries=entries, level=level)
+        resolved.found[key] = known
+    return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kumamigrate.match.entry import Entry, Found
 from kumamigrate.match.routehash import CATCH_ALL, route_hash
@@ -16,15 +16,13 @@ _PATH_ORDER = ("Exact", "PathPrefix", "RegularExpression")
 _ENVOY_PATH = {"Exact": "exact", "PathPrefix": "prefix", "RegularExpression": "regex"}
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceTag:
+class ServiceTag(NamedTuple):
     """A service-tag outbound: `kuma.io/service`."""
 
     service: str
 
 
-@dataclass(frozen=True, slots=True)
-class RealResource:
+class RealResource(NamedTuple):
     """An outbound to a MeshService, MeshExternalService or MeshMultiZoneService.
 
     `kri.section` is the name of the port.
@@ -57,10 +55,11 @@ class EffectiveRoute:
     entry: Entry | None
 
 
-def http_routes(
-    found: Found | None, destination: Destination, release: Release
-) -> tuple[EffectiveRoute, ...]:
-    """Return the HTTP routes that a MeshHTTPRoute look-up makes, catch-all included."""
+def http_routes(found: Found | None, release: Release, *, real: bool) -> tuple[EffectiveRoute, ...]:
+    """Return the HTTP routes that a MeshHTTPRoute look-up makes, catch-all included.
+
+    `real` says that the outbound is one to a real resource.
+    """
     rules: list[Mapping[str, Any]] = list(found.conf.get("rules") or ()) if found else []
     whole = canonical(CATCH_ALL)
     single = [(match, rule) for rule in rules for match in rule.get("matches") or ()]
@@ -71,18 +70,16 @@ def http_routes(
     return tuple(
         route
         for match, rule in single
-        for route in _routes(match, rule, owners, destination, release)
+        for route in _routes(match, rule, owners, release, real=real)
     )
 
 
-def tcp_routes(
-    found: Found | None, destination: Destination, release: Release
-) -> tuple[EffectiveRoute, ...]:
+def tcp_routes(found: Found | None, release: Release, *, real: bool) -> tuple[EffectiveRoute, ...]:
     """Return the one TCP route that a MeshTCPRoute look-up makes, or none."""
     if found is None:
         return ()
     entry = found.entries[-1]
-    kri, name = _name("", entry, destination, release)
+    kri, name = _name("", entry, release, real=real)
     return (
         EffectiveRoute(
             name=name,
@@ -110,12 +107,13 @@ def _routes(
     match: Mapping[str, Any],
     rule: Mapping[str, Any],
     owners: Mapping[str, Entry],
-    destination: Destination,
     release: Release,
+    *,
+    real: bool,
 ) -> list[EffectiveRoute]:
     digest = route_hash(rule.get("matches"))
     entry = owners.get(digest)
-    kri, name = _name(digest, entry, destination, release)
+    kri, name = _name(digest, entry, release, real=real)
     default = rule.get("default") or {}
     return [
         EffectiveRoute(
@@ -133,9 +131,9 @@ def _routes(
 
 
 def _name(
-    digest: str, entry: Entry | None, destination: Destination, release: Release
+    digest: str, entry: Entry | None, release: Release, *, real: bool
 ) -> tuple[Kri | None, str]:
-    if entry is None or isinstance(destination, ServiceTag) or not release.route_keys:
+    if entry is None or not real or not release.route_keys:
         return None, digest
     kri = kri_of(entry.policy)
     if release.route_name == "kri-rule":

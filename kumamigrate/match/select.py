@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.match.items import top_of
 from kumamigrate.match.sort import role_of
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, SERVICE, Resource
@@ -82,7 +83,6 @@ def selector_of(
     top: TargetRef,
     routes: Mapping[tuple[str, str], Resource],
     release: Release,
-    top_of: Any,
 ) -> Selector:
     """Return a policy's selector. `routes` finds a route by mesh and display name."""
     role = role_of(policy)
@@ -99,7 +99,7 @@ def selector_of(
         route = routes.get((policy.mesh, top.name or ""))
         unresolved = route is None
         if route is not None:
-            through = selector_of(route, top_of(route), {}, release, top_of)
+            through = selector_of(route, top_of(route, release), {}, release)
     return Selector(policy.mesh, zone, namespace, top, identity, through, unresolved)
 
 

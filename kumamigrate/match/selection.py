@@ -8,6 +8,8 @@ from kumamigrate.match.ties import Tie
 from kumamigrate.model.resource import Resource
 
 Policies = tuple[Resource, ...]
+Key = tuple[str, int]
+"""A policy type and the number its matcher gave to a set of policies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,4 +45,4 @@ class Selection:
     hostnames: tuple[Point, ...]
     warnings: tuple[str, ...]
     ties: tuple[Tie, ...]
-    key: tuple[str, tuple[int, ...]]
+    key: Key

@@ -13,7 +13,6 @@ from kumamigrate.model.policytype import PolicyType
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import Resource
 
-
 _NAMED = ("MeshService", "MeshExternalService", "MeshMultiZoneService", "MeshHTTPRoute")
 
 
@@ -118,6 +117,6 @@ def _may_meet(a: Entry, b: Entry) -> bool:
     if mine is None or other is None or a.top.kind == "MeshHTTPRoute":
         return True
     if mine.kind != other.kind:
-        return not {mine.kind, other.kind} <= {"MeshHTTPRoute", "MeshService"}
+        return not {mine.kind, other.kind} <= set(_NAMED)
     plain = not mine.labels and not other.labels and "_" not in f"{mine.name}{other.name}"
     return mine.kind not in _NAMED or not plain or mine.name == other.name

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kumamigrate.match.entry import Entry, origin
-from kumamigrate.match.items import has_to_route, to_entries
+from kumamigrate.match.items import ToReader, has_to_route
 from kumamigrate.match.merge import merge_entries
 from kumamigrate.match.routehash import route_hash
 from kumamigrate.match.subset import (
@@ -50,6 +50,7 @@ def to_items(
     kind: PolicyType,
     release: Release,
     routes: Mapping[tuple[str, str], Resource],
+    read: ToReader,
 ) -> tuple[Item, ...]:
     """Return the to-items of policies in merge order.
 
@@ -60,11 +61,12 @@ def to_items(
     for policy in policies:
         if has_to_route(policy):
             continue
-        entries = to_entries(policy, kind, release)
+        entries = read(policy, kind)
         if entries and entries[0].top.kind == "MeshHTTPRoute":
             route = routes.get((policy.mesh, entries[0].top.name or ""))
             if route is not None:
-                out.extend(_through_route(entries, route, release))
+                at = read(route, release.policy_types["MeshHTTPRoute"])
+                out.extend(_through_route(entries, route, at, release))
         else:
             out.extend(item for e in entries for item in _plain(e))
     return tuple(out)
@@ -81,12 +83,14 @@ def _plain(entry: Entry) -> Iterator[Item]:
         yield Item(subset, entry)
 
 
-def _through_route(entries: Sequence[Entry], route: Resource, release: Release) -> Iterator[Item]:
+def _through_route(
+    entries: Sequence[Entry], route: Resource, destinations: Sequence[Entry], release: Release
+) -> Iterator[Item]:
     """Yield an artificial item for each route item, route rule and policy item (matcher.md (g)).
 
     The policy's own targets are ignored.
     """
-    for at in to_entries(route, release.policy_types["MeshHTTPRoute"], release):
+    for at in destinations:
         for rule in at.conf.get("rules", ()):
             tag = Tag(ROUTE_HASH, route_hash(rule.get("matches")))
             for entry in entries:

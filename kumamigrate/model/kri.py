@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kri:
+class Kri(NamedTuple):
     """A resource, or one section of it. `mesh` is empty for a Mesh itself.
+
+    A tuple, since it is the key of every look-up.
 
     `str()` gives the text of 2.10 and later; `typed()` that of 2.9. A type without a short
     name has the empty text.
@@ -44,7 +45,7 @@ class Kri:
 
     def of_section(self, section: str) -> Kri:
         """Return the identifier of a section of the same resource; "" = the whole resource."""
-        return self if self.section == section else replace(self, section=section)
+        return self if self.section == section else self._replace(section=section)
 
 
 def kri_of(resource: Resource, section: str = "") -> Kri:
