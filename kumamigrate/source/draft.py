@@ -287,9 +287,10 @@ class Draft:
         outside = {i for i, item in enumerate(value) if isinstance(item, Moved) and i not in pinned}
         aligned = align_items(old, wanted, pinned)
         for index, source in enumerate(aligned):
-            if source is not None and id(node.items[source]) in self.vacated:
-                if index not in pinned and not same(old[source], wanted[index]):
-                    outside.add(index)
+            if source is None or index in pinned or id(node.items[source]) not in self.vacated:
+                continue
+            if not same(old[source], wanted[index]):
+                outside.add(index)
         aligned = [None if i in outside else found for i, found in enumerate(aligned)]
         self.items(node, [(found, item) for found, item in zip(aligned, value, strict=True)], place)
 
