@@ -8,7 +8,7 @@ from typing import Any
 
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.table import legacy_table
-from kumamigrate.match import inspect_mesh
+from kumamigrate.match.inspect import inspect_mesh
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, compute_labels
 from kumamigrate.model.resource import Resource
