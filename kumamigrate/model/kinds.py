@@ -64,3 +64,29 @@ WORKLOADS = frozenset(
 
 KUBERNETES = WORKLOADS | {"Namespace", "Service", "ServiceAccount"}
 """Plain Kubernetes kinds that rules and the prover read."""
+
+HELM_VALUES = "HelmValues"
+"""What a file with values for Kuma's Helm chart is called."""
+
+HELM_KEYS = frozenset(
+    {
+        "admissionServerPort",
+        "defaults",
+        "envVars",
+        "injectorFailurePolicy",
+        "kdsGlobalAddress",
+        "globalZoneSyncService",
+        "mode",
+        "supportGatewaySecretsInAllNamespaces",
+        "zone",
+    }
+)
+"""Keys below `controlPlane` that tell the values of Kuma's chart from those of others."""
+
+CONTROL_PLANE_CONFIG = "ControlPlaneConfig"
+"""What a configuration file of the control plane is called."""
+
+CONTROL_PLANE_KEYS = frozenset(
+    {"bootstrapServer", "dpServer", "interCp", "monitoringAssignmentServer", "xdsServer"}
+)
+"""Keys at the top that only such a file has."""

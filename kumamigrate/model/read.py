@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
+from kumamigrate.model.kinds import (
+    CONTROL_PLANE_CONFIG,
+    CONTROL_PLANE_KEYS,
+    GLOBAL_SCOPED,
+    HELM_KEYS,
+    HELM_VALUES,
+    KUBERNETES,
+    MESH_SCOPED,
+)
 from kumamigrate.model.resource import MESH, Form, Resource, Where
 from kumamigrate.source.node import Node, json_value, node_at, walk
 from kumamigrate.source.text import Document, FieldPath, SourceFile
@@ -41,6 +49,8 @@ def _read_document(file: SourceFile, document: Document, root: Node) -> Iterator
         line, _ = file.position(node.start)
         where = Where(path=file.path, document=document.index, item=item, line=line)
         resource = _kubernetes(manifest, where) or _universal(manifest, where)
+        if resource is None and not item:
+            resource = _settings(manifest, where)
         if resource is not None:
             yield _mark_templates(resource, node)
 
@@ -107,6 +117,24 @@ def _universal(body: Mapping[str, Any], where: Where) -> Resource | None:
         where=where,
         spec_path=("spec",) if has_spec else (),
         body=body,
+    )
+
+
+def _settings(body: Mapping[str, Any], where: Where) -> Resource | None:
+    """Recognise Helm values of Kuma's chart, and the control plane's own configuration."""
+    if "apiVersion" in body or "kind" in body or "type" in body:
+        return None
+    chart = body["kuma"] if isinstance(body.get("kuma"), dict) else body
+    if HELM_KEYS & set(_mapping(chart.get("controlPlane"))):
+        type_ = HELM_VALUES
+    elif CONTROL_PLANE_KEYS & set(body) and all(isinstance(key, str) for key in body):
+        type_, chart = CONTROL_PLANE_CONFIG, body
+    else:
+        return None
+    name = where.path.rsplit("/", 1)[-1]
+    at: FieldPath = ("kuma",) if chart is not body else ()
+    return Resource(
+        type=type_, mesh="", name=name, spec=chart, where=where, spec_path=at, body=body
     )
 
 

@@ -1,6 +1,6 @@
 """Declarative rules about labels and annotations of Kubernetes objects.
 
-The rule's `table` says on which objects (`on`: pods, namespaces, services, routes, resources)
+The rule's `table` says on which objects (`objects`: pods, namespaces, services, routes, resources)
 and what to do with which `annotations` or `labels`: a list of cases for each name, of which the
 first counts whose `value` (one, a list, or none for any) is the one found. A case says one of
 `rename`, `label` (the annotation becomes a label), `set`, `drop`, `keep` or `ask`; `to` is the new
@@ -64,7 +64,7 @@ def _plan_object(view: View, resource: Resource) -> Iterator[Change | Finding]:
 
 
 def _concerned(view: View, resource: Resource) -> bool:
-    wanted = view.rule.table["on"]
+    wanted = view.rule.table["objects"]
     if any(resource.type in _OBJECTS.get(name, ()) for name in wanted):
         return True
     api = str(resource.body.get("apiVersion", ""))

@@ -1,0 +1,61 @@
+"""Settings in Helm values and control plane configuration that a release gives up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.model.kinds import CONTROL_PLANE_CONFIG, HELM_VALUES, WORKLOADS
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.versions import at_least
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.manifest import finding
+from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.source.text import FieldPath
+
+_KEYS = {HELM_VALUES: "helm", CONTROL_PLANE_CONFIG: "config"}
+
+
+def plan(view: View) -> Iterator[Finding]:
+    """Yield a finding for each setting that the table names for the target release."""
+    table = [s for s in view.rule.table["settings"] if at_least(view.target_name, s["since"])]
+    for resource in view.of_type(HELM_VALUES, CONTROL_PLANE_CONFIG, *WORKLOADS):
+        for setting in table:
+            for path, value in _found(resource, setting):
+                wanted = setting.get("value")
+                if wanted is None or str(value).lower() == str(wanted).lower():
+                    words = {"what": setting["what"], "advice": setting["advice"]}
+                    yield finding(view, resource, path, **words)
+
+
+def _found(resource: Resource, setting: Mapping[str, Any]) -> Iterator[tuple[FieldPath, Any]]:
+    """Yield where a setting stands: as a value, or as a variable of the environment."""
+    key = _KEYS.get(resource.type, "")
+    for text in setting.get(key, ()):
+        path = (*resource.spec_path, *text.split("."))
+        value = at_path(resource.body, path)
+        if value is not None:
+            yield path, value
+    variables = setting.get("env", ())
+    if resource.type == HELM_VALUES:
+        for name in variables:
+            path = (*resource.spec_path, "controlPlane", "envVars", name)
+            if at_path(resource.body, path) is not None:
+                yield path, at_path(resource.body, path)
+    elif variables and not key:
+        yield from _environment(resource.body, (), variables)
+
+
+def _environment(value: Any, at: FieldPath, names: list[str]) -> Iterator[tuple[FieldPath, Any]]:
+    """Yield the variables of some names that containers anywhere below are given."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "env" and isinstance(inner, list):
+                for index, entry in enumerate(inner):
+                    if isinstance(entry, Mapping) and entry.get("name") in names:
+                        yield (*at, "env", index), entry.get("value")
+            else:
+                yield from _environment(inner, (*at, key), names)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _environment(inner, (*at, index), names)

@@ -1,0 +1,34 @@
+"""A Universal Dataplane gets the label from which 3.0 generates its MeshService."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.dataplanes import DNS_LABEL, services_of, with_labels, written_labels
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.manifest import change, finding
+from kumamigrate.rewrite.view import View
+
+WORKLOAD = "kuma.io/workload"
+
+
+def plan(view: View) -> Iterator[Change | Finding]:
+    """Yield a change for each Dataplane of one service; ask about others."""
+    for dataplane in view.of_type("Dataplane"):
+        services = services_of(dataplane)
+        if not services or WORKLOAD in written_labels(dataplane):
+            continue
+        path = (*dataplane.spec_path, "networking", "inbound")
+        if len(services) > 1:
+            reason = (
+                f"It offers {', '.join(services)}. Choose one name for the label {WORKLOAD}, and"
+                " write a MeshService by hand for each service that shall keep its own"
+            )
+            yield finding(view, dataplane, path, reason=reason + ".")
+        elif not DNS_LABEL.fullmatch(services[0]):
+            reason = f"{services[0]} is no name for a MeshService. Choose one for {WORKLOAD}."
+            yield finding(view, dataplane, path, reason=reason)
+        else:
+            body = with_labels(dataplane, {WORKLOAD: services[0]})
+            yield change(view, dataplane, [body], [finding(view, dataplane, path, pending=True)])
