@@ -11,6 +11,10 @@ from kumamigrate.source.text import Reason
 NO_TEXT: tuple[str, str] = ("", "")
 
 
+class OverlapError(Exception):
+    """Two edits touch the same place. Never leaves `patch`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """A span of the old text and what stands there instead."""
@@ -68,22 +72,10 @@ def _orphans(run: Run, sheet: Sheet, *, copying: bool) -> str:
 
 
 def _settled(run: Run, text: str, runs: Sequence[Run], sheet: Sheet) -> Edit:
-    """Keep a missing final newline missing, and blank lines from piling up."""
-    old = sheet.text
-    start, end = run.start, run.end
-    if not run.whole:
-        return Edit(start, end, text)
-    unfinished = end == len(old) and old[-1:] not in ("\n", "\r", "")
-    if unfinished:
-        text = text.rstrip("\r\n")
-        if start == len(old):
-            return Edit(start, end, sheet.newline + text if text else "")
-        if not text:
-            start -= len(sheet.lines.line_break(start))
-        return Edit(start, end, text)
-    if text or start == end:
-        return Edit(start, end, text)
-    return Edit(*_without_gap(start, end, runs, sheet), "")
+    """Keep blank lines from piling up where whole lines vanish."""
+    if not run.whole or text or run.start == run.end:
+        return Edit(run.start, run.end, text)
+    return Edit(*_without_gap(run.start, run.end, runs, sheet), "")
 
 
 def _without_gap(start: int, end: int, runs: Sequence[Run], sheet: Sheet) -> tuple[int, int]:
@@ -107,12 +99,12 @@ def _without_gap(start: int, end: int, runs: Sequence[Run], sheet: Sheet) -> tup
 
 
 def apply(text: str, edits: Sequence[Edit], start: int = 0, end: int | None = None) -> str:
-    """Return a span of the text with edits made. Raises ValueError if they overlap."""
+    """Return a span of the text with edits made. Raises OverlapError."""
     pieces: list[str] = []
     last = start
     for edit in edits:
         if edit.start < last:
-            raise ValueError(f"edits overlap at {edit.start}")
+            raise OverlapError(f"edits overlap at {edit.start}")
         pieces.append(text[last : edit.start])
         pieces.append(edit.text)
         last = edit.end

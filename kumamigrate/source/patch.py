@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from kumamigrate.source.align import same
 from kumamigrate.source.comments import comments_of
 from kumamigrate.source.draft import Draft
-from kumamigrate.source.edits import Run, apply, check_masks, finish
+from kumamigrate.source.edits import OverlapError, Run, apply, check_masks, finish
 from kumamigrate.source.layout import Layout, layout_of
+from kumamigrate.source.lines import newline_of
 from kumamigrate.source.load import read_file
 from kumamigrate.source.mask import mask_templates
 from kumamigrate.source.node import JSON, Node, SeqNode, json_value, node_at
@@ -27,7 +29,48 @@ def patch(file: SourceFile, replacements: Sequence[Replacement]) -> str | tuple[
     other one its old value, and no comment is lost. Raises ValueError where a replacement does
     not fit the file: an unknown path, or two for one resource.
     """
-    sheet = sheet_of(file)
+    changing = [one for one in replacements if not _says_it(one)]
+    _by_document(replacements)
+    if not changing:
+        return file.text
+    if file.text[-1:] in ("\n", "\r"):
+        return _checked(file, file, changing)
+    # As if the last line were finished: what is put behind it must begin a new one.
+    newline = newline_of(file.text)
+    finished = read_file(file.path, (file.text + newline).encode())
+    return _checked(file, finished, changing, ending=newline)
+
+
+def _says_it(one: Replacement) -> bool:
+    base = node_at(one.document.root, one.item)
+    if base is None or len(one.values) != 1:
+        return False
+    return same(json_value(base), plain(base, one.values[0]))
+
+
+def _checked(
+    file: SourceFile, finished: SourceFile, replacements: Sequence[Replacement], ending: str = ""
+) -> str | tuple[Refusal, ...]:
+    """Edit the finished text, take its ending away again if the result permits, and check."""
+    same_documents = [
+        replace(one, document=finished.documents[one.document.index]) for one in replacements
+    ]
+    sheet = sheet_of(finished)
+    text = _edited(finished, sheet, same_documents)
+    if not isinstance(text, str):
+        return text
+    candidates = [text.removesuffix(ending), text] if ending else [text]
+    problem = None
+    for candidate in candidates:
+        problem = _problem(file, candidate, replacements, sheet)
+        if problem is None:
+            return candidate
+    return (_failed(file, replacements, problem or ""),)
+
+
+def _edited(
+    file: SourceFile, sheet: Sheet, replacements: Sequence[Replacement]
+) -> str | tuple[Refusal, ...]:
     refusals: list[Refusal] = []
     runs: list[Run] = []
     for document, group in _by_document(replacements):
@@ -40,13 +83,11 @@ def patch(file: SourceFile, replacements: Sequence[Replacement]) -> str | tuple[
     try:
         edits = finish(runs, sheet, copying=False)
         check_masks(edits, sheet)
-        text = apply(file.text, edits)
+        return apply(file.text, edits)
     except RefusedError as error:
         return (_refusal(file, error),)
-    except ValueError:
+    except OverlapError:
         return (_failed(file, replacements, "two of its edits touch the same place"),)
-    problem = _problem(file, text, replacements, sheet)
-    return text if problem is None else (_failed(file, replacements, problem),)
 
 
 def _by_document(

@@ -278,8 +278,9 @@ class Renderer:
             )
             draft.diff(source.node, value, source.place)
             edits = finish(draft.runs, self.sheet, copying=True)
-        above = "".join(e.text for e in edits if e.start < start)
-        inner = [e for e in edits if e.start >= start]
+        above = "".join(e.text for e in edits if e.end <= start and e.start < start)
+        inner = [Edit(max(e.start, start), e.end, e.text) for e in edits if e.end > start]
+        inner += [e for e in edits if e.start == e.end == start]
         inner += self.left_out(start, end, inner)
         inner.sort(key=lambda e: (e.start, e.end))
         return above, apply(self.sheet.text, inner, start, end)
