@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from kumamigrate.legacy.selector import ANY, Tags, matches
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.rewrite.legacy.conversion import Json
 from kumamigrate.rewrite.legacy.world import World
+
+_V = TypeVar("_V")
 
 _OTHER = "\x00other"
 """A service or zone that no selector names. Every proxy has these two tags."""
@@ -143,9 +146,30 @@ def labels_mirror_tags(classes: Iterable[ProxyClass], world: World) -> bool:
     )
 
 
-def by_labels(item: ProxyClass) -> Json:
+def by_labels(item: ProxyClass, *, sidecar: bool = False) -> Json:
     """Return the top-level targetRef by Dataplane labels."""
-    return {"kind": "Dataplane", "labels": item.as_map} if item.tags else {"kind": "Mesh"}
+    if not item.tags:
+        return reference(item, sidecar=sidecar)
+    return {"kind": "Dataplane", "labels": item.as_map}
+
+
+def directly_around(item: ProxyClass, among: Iterable[ProxyClass]) -> list[ProxyClass]:
+    """Return the narrowest classes among some that this one lies in, itself left out."""
+    around = [c for c in among if c != item and item.within(c)]
+    return [c for c in around if not any(o != c and o.within(c) for o in around)]
+
+
+def prune(values: Mapping[ProxyClass, _V]) -> dict[ProxyClass, _V]:
+    """Return the classes, broadest first, that differ from some class they directly lie in (C6).
+
+    `{}` stays. Every proxy reads its largest class, so the others need no policy.
+    """
+    kept: dict[ProxyClass, _V] = {}
+    for item, value in values.items():
+        direct = directly_around(item, kept)
+        if not direct or any(kept[c] != value for c in direct):
+            kept[item] = value
+    return kept
 
 
 def name_of(item: ProxyClass) -> str:

@@ -58,8 +58,9 @@ class Conversion:
 
     `dropped` old resources are removed without a successor; those among the `sources` or
     `home`s of `policies` are removed because they have one. `assumptions` are facts the state
-    does not hold on which the result rests. `steps` say in which order to apply, where one
-    commit is not enough.
+    does not hold on which the result rests. `kept` old resources stay although they are sources:
+    what else they do has no successor yet. `steps` say in which order to apply, where one commit
+    is not enough.
     """
 
     kind: str
@@ -68,6 +69,7 @@ class Conversion:
     policies: tuple[NewPolicy, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     manual: tuple[Manual, ...] = ()
+    kept: tuple[Resource, ...] = ()
     ties: tuple[Tie, ...] = ()
     assumptions: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
@@ -81,8 +83,9 @@ class Conversion:
         """Return the old resources that go away when the conversion is written."""
         found = [r for policy in self.policies for r in (policy.home, *policy.sources)]
         found += [item.resource for item in self.dropped if not item.path]
-        distinct = {r.identity: r for r in found if r.type != "Mesh"}
-        return tuple(distinct.values())
+        kept = {r.identity for r in self.kept}
+        gone = {r.identity: r for r in found if r.type != "Mesh" and r.identity not in kept}
+        return tuple(gone.values())
 
 
 def distinct(items: Iterable[Any]) -> tuple[Any, ...]:

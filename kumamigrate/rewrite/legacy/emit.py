@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from kumamigrate.legacy.selector import Tags
@@ -68,16 +69,15 @@ def emit(
         homes.append(home)
         wanted.append((draft.item, names.take(home.name, name_of(draft.item))))
     labels = world.with_rules and labels_mirror_tags((d.item for d in drafts), world)
+    refer = by_labels if labels else reference
     final = in_rank_order(wanted)
     return tuple(
         NewPolicy(
             type=type_,
             name=name,
             spec={
-                "targetRef": by_labels(draft.item)
-                if labels
-                else reference(draft.item, sidecar=sidecar),
-                **draft.sections,
+                "targetRef": refer(draft.item, sidecar=sidecar),
+                **deepcopy(draft.sections),
             },
             home=home,
             sources=draft.winners,

@@ -16,7 +16,7 @@ from kumamigrate.legacy.selector import ANY, selectors_of
 from kumamigrate.legacy.winners import connection_winner
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.legacy import exhaustive
-from kumamigrate.rewrite.legacy.classes import Classes, ProxyClass, classes_of
+from kumamigrate.rewrite.legacy.classes import Classes, ProxyClass, classes_of, prune
 from kumamigrate.rewrite.legacy.confs import Notes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.legacy.emit import Draft, emit
@@ -139,7 +139,7 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
     ) - {ANY}
     run = _Run(world=world, kind=kind, named=named)
     table = {item: _row(run, item, classes.classes) for item in classes.classes}
-    kept = pruned(table)
+    kept = {item: table[item] for item in prune(_values(table))}
     drafts, leaks = _drafts(kind.new, kept)
     result = emit(world, kind.new, drafts, sources_of=lambda r: selectors_of(r.spec, "sources"))
     return Conversion(
@@ -248,20 +248,8 @@ def _same(one: Resource | None, two: Resource | None) -> bool:
     return one is two or not differing((one, two))
 
 
-def pruned(table: Mapping[ProxyClass, Row]) -> dict[ProxyClass, Row]:
-    """Return the table without classes that read the same as all they lie directly in (C6)."""
-    kept: dict[ProxyClass, Row] = {}
-    for item, row in table.items():
-        around = [c for c in kept if c != item and item.within(c)]
-        direct = [c for c in around if not any(o != c and o.within(c) for o in around)]
-        if direct and all(_equal(row, kept[c]) for c in direct):
-            continue
-        kept[item] = row
-    return kept
-
-
-def _equal(one: Row, two: Row) -> bool:
-    return all(_conf(one[service]) == _conf(two[service]) for service in one)
+def _values(table: Mapping[ProxyClass, Row]) -> dict[ProxyClass, dict[str, Json | None]]:
+    return {c: {service: _conf(s) for service, s in row.items()} for c, row in table.items()}
 
 
 def _conf(setting: Setting | None) -> Json | None:

@@ -1,0 +1,156 @@
+"""TrafficPermission → MeshTrafficPermission: one policy per class of inbounds (§1.1, notes C10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kumamigrate.legacy.order import Tie, merge_ties
+from kumamigrate.legacy.selector import ANY, matches, selectors_of, tags_of
+from kumamigrate.legacy.winners import inbound_winner
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.rewrite.legacy.classes import ProxyClass, classes_of, prune
+from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
+from kumamigrate.rewrite.legacy.emit import Draft, emit
+from kumamigrate.rewrite.legacy.ground import standstill, wildcard_notes
+from kumamigrate.rewrite.legacy.world import World
+
+Clients = frozenset[tuple[tuple[str, str], ...]]
+"""Tag sets of which a client must carry one; the empty set of tags is any client."""
+
+_DENY: Json = {"targetRef": {"kind": "Mesh"}, "default": {"action": "Deny"}}
+
+
+def clients_of(permission: Resource) -> Clients:
+    """Return who a TrafficPermission lets in.
+
+    A `'*'` matches any value and absence too (the RBAC filter leaves it out, §1.1); what a
+    broader source lets in already is left out.
+    """
+    sets = {
+        frozenset((key, value) for key, value in tags.items() if value != ANY)
+        for tags in selectors_of(permission.spec, "sources")
+    }
+    broadest = [s for s in sets if not any(other < s for other in sets)]
+    return frozenset(tuple(sorted(tags)) for tags in broadest)
+
+
+def convert_traffic_permission(world: World) -> Conversion:
+    """Return the MeshTrafficPermissions for the TrafficPermissions of a mesh."""
+    policies = world.old.of("TrafficPermission")
+    stopped = standstill(
+        world, "TrafficPermission", "MeshTrafficPermission", policies, routed=False
+    )
+    if stopped is not None:
+        return stopped
+    classes = classes_of(
+        (tags for p in policies for tags in selectors_of(p.spec, "destinations")), world
+    )
+    ties: list[Tie] = []
+    winners: dict[ProxyClass, Resource | None] = {}
+    for item in classes.classes:
+        found = inbound_winner(policies, item.witness, world.old.ties)
+        winners[item] = found.policy if found else None
+        if found and found.tie and len({clients_of(p) for p in found.tie.policies}) > 1:
+            ties.append(found.tie)
+    kept = prune({c: clients_of(w) if w else None for c, w in winners.items()})
+    drafts = tuple(
+        Draft(item=item, winners=(winner,), from_=_from(item, clients_of(winner)))
+        for item in kept
+        if (winner := winners[item]) is not None
+    )
+    result = Conversion(
+        kind="TrafficPermission",
+        mesh=world.mesh,
+        target=world.target,
+        policies=emit(
+            world,
+            "MeshTrafficPermission",
+            drafts,
+            sources_of=lambda r: selectors_of(r.spec, "destinations"),
+        ),
+        dropped=_dropped(policies, winners.values(), drafts),
+        manual=wildcard_notes(classes, policies),
+        ties=merge_ties(ties),
+        assumptions=_assumptions(world),
+        steps=("apply all MeshTrafficPermissions before any TrafficPermission is deleted",),
+    )
+    return _with_external(result, world)
+
+
+def _from(item: ProxyClass, clients: Clients) -> list[Json]:
+    if () in clients:
+        return [_allow(())]
+    allowed = [_allow(tags) for tags in sorted(clients)]
+    return allowed if not item.tags else [_DENY, *allowed]
+
+
+def _allow(tags: tuple[tuple[str, str], ...]) -> Json:
+    ref: Json = {"kind": "MeshSubset", "tags": dict(tags)} if tags else {"kind": "Mesh"}
+    return {"targetRef": ref, "default": {"action": "Allow"}}
+
+
+def _dropped(
+    policies: Iterable[Resource], won: Iterable[Resource | None], drafts: Iterable[Draft]
+) -> tuple[Dropped, ...]:
+    winners = [w for w in won if w is not None]
+    carried = [w for draft in drafts for w in draft.winners]
+    result = []
+    for policy in policies:
+        if not any(w is policy for w in winners):
+            reason = "it never wins: others rank higher on every inbound it matches"
+            result.append(Dropped(resource=policy, reason=reason))
+        elif not any(w is policy for w in carried):
+            reason = "it lets in the same clients as the policy that would win without it"
+            result.append(Dropped(resource=policy, reason=reason))
+    return tuple(result)
+
+
+def _assumptions(world: World) -> tuple[str, ...]:
+    if world.no_defaults("TrafficPermission"):
+        return ()
+    return (f"mesh {world.mesh} has no TrafficPermission allow-all from its creation",)
+
+
+def _with_external(result: Conversion, world: World) -> Conversion:
+    """Keep what TrafficPermissions still do for ExternalServices (§2.7).
+
+    Without zone egress the old path filters them by TrafficPermission, the new path does not.
+    """
+    mesh = world.mesh_resource
+    routing = mesh.spec.get("routing") if mesh is not None else None
+    egress = isinstance(routing, dict) and routing.get("zoneEgress") is True
+    external = [r for r in world.state.of_type("ExternalService") if r.mesh == world.mesh]
+    if egress or not external or not world.old.routed:
+        return result
+    kept: list[Resource] = []
+    notes: list[Manual] = []
+    for service in external:
+        tags = tags_of(service.spec.get("tags"))
+        found = inbound_winner(world.old.of("TrafficPermission"), tags, world.old.ties)
+        for policy in (found.policy,) if found else ():
+            kept.append(policy)
+            notes.append(_keeps(policy, tags.get(SERVICE, service.name)))
+    inbound = {i.service for proxy in world.proxies for i in proxy.inbounds}
+    only = {tags_of(r.spec.get("tags")).get(SERVICE, "") for r in external} - inbound
+    policies = tuple(p for p in result.policies if p.spec["targetRef"].get("name") not in only)
+    return replace(
+        result,
+        policies=policies,
+        kept=distinct(kept),
+        dropped=tuple(d for d in result.dropped if not any(k is d.resource for k in kept)),
+        manual=(*result.manual, *notes),
+    )
+
+
+def _keeps(policy: Resource, service: str) -> Manual:
+    clients = clients_of(policy)
+    who = "every proxy" if any(matches(dict(c), {}) for c in clients) else "some proxies"
+    return Manual(
+        resource=policy,
+        message=f"it stays: it decides that {who} may reach ExternalService {service},"
+        " and a MeshTrafficPermission has no say there without zone egress",
+        action=f"turn on zone egress, or make {service} a MeshExternalService, or accept that"
+        " every proxy reaches it",
+        blocking=False,
+    )
