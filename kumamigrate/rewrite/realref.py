@@ -1,0 +1,287 @@
+"""References by name become references by labels, as 3.0 wants them: all of a resource or none.
+
+On 2.x a name means one resource of the policy's own zone and namespace, or, spelled as a service
+tag, the service of every zone. Labels mean every resource that has them (matcher.md Traps 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.match.resolve import REAL, sections
+from kumamigrate.model.labels import Refused, policy_role
+from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, ZONE, Resource
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath
+from kumamigrate.source.value import Moved
+
+BY_NAME, BY_TAG, BACKEND = "reference-by-name", "service-tag-name", "subset-backend"
+_TARGETS = (*REAL, "MeshHTTPRoute")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A reference that 3.0 does not take. `path` leads to it from the resource's root."""
+
+    path: FieldPath
+    ref: Mapping[str, Any]
+    rule: str
+    backend: bool = False
+    top: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What a reference says in labels. `section` and `port` are None where they stay."""
+
+    labels: Mapping[str, str]
+    section: str | None = None
+    port: int | None = None
+    note: str = ""
+
+
+def references(resource: Resource) -> Iterator[Reference]:
+    """Yield the references of a policy or route that 3.0 does not take, in text order."""
+    at = resource.spec_path
+    top = resource.spec.get("targetRef")
+    if isinstance(top, Mapping) and top.get("kind") == "Dataplane" and top.get("name"):
+        yield Reference(path=(*at, "targetRef"), ref=top, rule=BY_NAME, top=True)
+    for index, item in _maps(resource.spec.get("to")):
+        ref = item.get("targetRef")
+        if isinstance(ref, Mapping) and ref.get("kind") in _TARGETS and ref.get("name"):
+            rule = BY_TAG if tag_parts(ref) else BY_NAME
+            yield Reference(path=(*at, "to", index, "targetRef"), ref=ref, rule=rule)
+        if resource.type in ("MeshHTTPRoute", "MeshTCPRoute"):
+            yield from _backends(item, (*at, "to", index))
+
+
+def _backends(item: Mapping[str, Any], at: FieldPath) -> Iterator[Reference]:
+    for number, rule in _maps(item.get("rules")):
+        conf = rule.get("default")
+        if not isinstance(conf, Mapping):
+            continue
+        inside = (*at, "rules", number, "default")
+        for index, one in _maps(conf.get("filters")):
+            mirror = one.get("requestMirror")
+            ref = mirror.get("backendRef") if isinstance(mirror, Mapping) else None
+            if isinstance(ref, Mapping):
+                path = (*inside, "filters", index, "requestMirror", "backendRef")
+                yield from _backend(ref, path)
+        for index, ref in _maps(conf.get("backendRefs")):
+            yield from _backend(ref, (*inside, "backendRefs", index))
+
+
+def _backend(ref: Mapping[str, Any], path: FieldPath) -> Iterator[Reference]:
+    subset = ref.get("kind") == "MeshServiceSubset"
+    if subset or ref.get("kind") in REAL and ref.get("name"):
+        rule = BACKEND if subset or is_tag_backend(ref) else BY_NAME
+        yield Reference(path=path, ref=ref, rule=rule, backend=True)
+
+
+def is_tag_backend(ref: Mapping[str, Any]) -> bool:
+    """Whether a backend names a service tag: 2.x takes a name without port for one."""
+    return ref.get("kind") == "MeshService" and not (ref.get("port") or ref.get("sectionName"))
+
+
+def tag_parts(ref: Mapping[str, Any]) -> list[str] | None:
+    """Return the parts of a name like `web_shop_svc_80`, None for any other target."""
+    parts = str(ref.get("name", "")).split("_")
+    plain = ref.get("kind") == "MeshService" and not ref.get("sectionName")
+    return parts if plain and len(parts) in (3, 4) else None
+
+
+def meaning(view: View, owner: Resource, reference: Reference) -> Meaning | str:
+    """Return what a reference means in labels, or a sentence that says why that is not known."""
+    ref = reference.ref
+    if ref.get("kind") == "MeshServiceSubset":
+        return "a share of a service by tags has no counterpart: each needs a MeshService of its own"
+    if reference.backend and is_tag_backend(ref):
+        return _tag_backend(view, owner, ref)
+    parts = tag_parts(ref) if not reference.top and not reference.backend else None
+    if parts is not None:
+        return _tag(view, owner, parts)
+    return _name(view, owner, reference)
+
+
+def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
+    ref, kind = reference.ref, str(reference.ref["kind"])
+    name = str(ref["name"])
+    namespace = str(ref.get("namespace") or owner.namespace_label)
+    labels = {DISPLAY_NAME: name, **({NAMESPACE: namespace} if namespace else {})}
+    loose = [r for r in _all(view, owner, kind) if _has(r, labels)]
+    exact = [r for r in loose if r.zone == owner.zone and r.namespace_label == namespace]
+    if not loose and kind == "MeshHTTPRoute":
+        return f"there is no {kind} {name}; if it stands elsewhere, add it with --inventory"
+    if len(exact) == len(loose):
+        note = "" if exact else f"{kind} {name} is in neither repository nor inventory"
+        return Meaning(labels=labels, note=note)
+    home = owner.zone
+    if home and [r for r in loose if r.zone == home] == exact:
+        if exact or _says_zone(owner):
+            note = "" if exact else f"zone {home} has no {kind} {name}; it selects nothing, as today"
+            return Meaning(labels={**labels, ZONE: home}, note=note)
+    zones = ", ".join(sorted({r.zone or "none" for r in loose if r not in exact}))
+    here = f"zone {home}" if home else "no zone"
+    return (
+        f"on 2.x it means {kind} {name} of {here} only, labels would also select that of zone {zones}"
+    )
+
+
+def _says_zone(owner: Resource) -> bool:
+    body = owner.body
+    metadata = body.get("metadata") if isinstance(body.get("metadata"), Mapping) else body
+    labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+    return isinstance(labels, Mapping) and ZONE in labels
+
+
+def _tag(view: View, owner: Resource, parts: list[str]) -> Meaning | str:
+    labels = {DISPLAY_NAME: parts[0], NAMESPACE: parts[1]}
+    port = parts[3] if len(parts) == 4 else ""
+    names: set[str | None] = {
+        _port_name(r, port) for r in _all(view, owner, "MeshService") if _has(r, labels)
+    }
+    if not names:
+        names = {_service_port_name(s, port) for s in _services(view, parts[0], parts[1])}
+    if not names:
+        return f"no MeshService or Service {parts[0]} of namespace {parts[1]} is known to take its port's name from"
+    if not port:
+        return Meaning(labels=labels)
+    if len(names) > 1 or None in names:
+        return f"{parts[0]} of namespace {parts[1]} does not have port {port} under one name"
+    return Meaning(labels=labels, section=names.pop())
+
+
+def _port_name(service: Resource, number: str) -> str | None:
+    ports = service.spec.get("ports")
+    for name, port in zip(sections(service), ports if isinstance(ports, list) else (), strict=False):
+        if str(port.get("port")) == number:
+            return name
+    return None
+
+
+def _service_port_name(service: Resource, number: str) -> str | None:
+    for _, port in _maps(service.spec.get("ports")):
+        if str(port.get("port")) == number:
+            return str(port.get("name") or number)
+    return None
+
+
+def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning | str:
+    tag = str(ref.get("name"))
+    parts = tag.split("_")
+    if len(parts) == 4 and parts[2] == "svc" and parts[3].isdigit():
+        labels = {DISPLAY_NAME: parts[0], NAMESPACE: parts[1]}
+        found = [r for r in _all(view, owner, "MeshService") if _has(r, labels)]
+        if not found and not any(
+            _service_port_name(s, parts[3]) for s in _services(view, parts[0], parts[1])
+        ):
+            return f"no MeshService or Service with port {parts[3]} is known for the service tag {tag}"
+        if found and all(_port_name(r, parts[3]) is None for r in found):
+            return f"MeshService {parts[0]} has no port {parts[3]}, so 3.0 would answer 500"
+        port: int | None = int(parts[3])
+    else:
+        labels = {DISPLAY_NAME: tag}
+        found = [r for r in _all(view, owner, "MeshService") if _has(r, labels)]
+        if not found:
+            return f"no MeshService is known for the service tag {tag}"
+        port = _port_of_tag(view, found[0], tag)
+        if port is None:
+            return f"which port of MeshService {tag} the service tag {tag} stands for is not known"
+    if len(found) > 1:
+        return (
+            f"the service tag {tag} means its instances in every zone, a MeshService those of one:"
+            " name a MeshMultiZoneService or choose the zone"
+        )
+    return Meaning(labels=labels, port=port)
+
+
+def _port_of_tag(view: View, service: Resource, tag: str) -> int | None:
+    """Return the one port of a MeshService that leads to the inbounds with a service tag."""
+    ports = [port for _, port in _maps(service.spec.get("ports"))]
+    if len(ports) > 1:
+        inbounds = {
+            inbound.get("port")
+            for dataplane in view.state.of_type("Dataplane")
+            if dataplane.mesh == service.mesh
+            for _, inbound in _maps((dataplane.spec.get("networking") or {}).get("inbound"))
+            if (inbound.get("tags") or {}).get(SERVICE) == tag
+        }
+        ports = [p for p in ports if p.get("targetPort", p.get("port")) in inbounds]
+    number = ports[0].get("port") if len(ports) == 1 else None
+    return number if isinstance(number, int) else None
+
+
+def rewritten(reference: Reference, meant: Meaning) -> dict[str, Any]:
+    """Return a reference in labels, in the old order of keys, old text standing in it."""
+    out: dict[str, Any] = {}
+    for key, value in reference.ref.items():
+        if key == "name":
+            out["labels"] = _labels(reference, meant)
+        elif key not in ("namespace", "tags", "mesh", "proxyTypes"):
+            out[key] = value
+        if key == "name" and meant.section is not None:
+            out["sectionName"] = meant.section
+        if key == "name" and meant.port is not None:
+            out["port"] = meant.port
+    return out
+
+
+def _labels(reference: Reference, meant: Meaning) -> dict[str, Any]:
+    olds = {DISPLAY_NAME: "name", NAMESPACE: "namespace"}
+    labels: dict[str, Any] = {}
+    for key, value in meant.labels.items():
+        old = olds.get(key, "")
+        if old in reference.ref:
+            path = (*reference.path, old)
+            same = reference.ref[old] == value
+            labels[key] = Moved(path) if same else Moved(path, value)
+        else:
+            labels[key] = value
+    return labels
+
+
+def role_change(view: View, owner: Resource, spec: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the policy's role on 2.x and on 3.0 with its new spec, if they differ."""
+    from dataclasses import replace
+
+    before = policy_role(owner, release=view.source.name, environment=view.environment)
+    after = policy_role(
+        replace(owner, spec=spec), release=view.target.name, environment=view.environment
+    )
+    old = before.message if isinstance(before, Refused) else before
+    new = after.message if isinstance(after, Refused) else after
+    return None if old == new else (old, new)
+
+
+def kept_consumer(mesh: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Return labels that select the same and do not make a producer of the policy.
+
+    Every resource of a mesh has the label kuma.io/mesh, and 3.0 takes a reference for that of a
+    producer only where display name and namespace are its sole labels (matcher.md (a)).
+    """
+    return {**labels, MESH: mesh}
+
+
+def _all(view: View, owner: Resource, kind: str) -> list[Resource]:
+    return [r for r in view.state.of_type(kind) if r.mesh == owner.mesh]
+
+
+def _has(resource: Resource, labels: Mapping[str, str]) -> bool:
+    return all(
+        (resource.display_name if key == DISPLAY_NAME else resource.labels.get(key)) == value
+        for key, value in labels.items()
+    )
+
+
+def _services(view: View, name: str, namespace: str) -> list[Resource]:
+    return [
+        s for s in view.state.of_type("Service") if (s.name, s.namespace) == (name, namespace)
+    ]
+
+
+def _maps(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(item, Mapping):
+            yield index, item

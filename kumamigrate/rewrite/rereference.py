@@ -1,0 +1,159 @@
+"""The changes of three rules that share resources: references by name, by tag, and backends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource
+from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
+from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.manifest import put
+from kumamigrate.rewrite.realref import (
+    BACKEND,
+    BY_NAME,
+    BY_TAG,
+    Meaning,
+    Reference,
+    kept_consumer,
+    meaning,
+    references,
+    rewritten,
+    role_change,
+)
+from kumamigrate.rewrite.rule import Rule
+from kumamigrate.rewrite.rulebook import rulebook
+from kumamigrate.rewrite.steps import path_text
+from kumamigrate.rewrite.view import View, at_path
+
+_SPEAKER = (BY_TAG, BACKEND, BY_NAME)
+"""Which rule speaks for a resource that several of them concern: the first."""
+
+
+def plan_references(view: View) -> Iterator[Change | Finding]:
+    """Yield for each policy and route one change with all its references, or what hinders it.
+
+    Three rewrites or none: a manifest that is new in parts is refused as the old one is.
+    """
+    for owner in view.policies():
+        found = list(references(owner))
+        meant = [(one, meaning(view, owner, one)) for one in found]
+        mine = [(one, m) for one, m in meant if one.rule == view.rule.id]
+        hindered = [one for one, m in meant if isinstance(m, str)]
+        if hindered:
+            yield from (_manual(view, owner, one, m, hindered) for one, m in mine)
+            continue
+        speaker = next((rule for rule in _SPEAKER if any(r.rule == rule for r in found)), BY_NAME)
+        if speaker == view.rule.id:
+            clear = [(one, m) for one, m in meant if isinstance(m, Meaning)]
+            yield from _rewrite(view, owner, clear)
+
+
+def _rewrite(
+    view: View, owner: Resource, meant: list[tuple[Reference, Meaning]]
+) -> Iterator[Change | Finding]:
+    plain: Any = owner.body
+    body: Any = owner.body
+    for one, what in meant:
+        plain = put(plain, one.path, {**one.ref, **_plain(what)})
+        body = put(body, one.path, rewritten(one, what))
+    notes: list[str] = []
+    role = role_change(view, owner, _spec(owner, plain))
+    if role is not None and role[0] == "consumer":
+        for path, labels in _producing(owner, plain):
+            body = put(body, path, kept_consumer(owner.mesh, at_path(body, path)))
+            plain = put(plain, path, kept_consumer(owner.mesh, labels))
+        role = role_change(view, owner, _spec(owner, plain))
+        notes.append(
+            "the label kuma.io/mesh, which every resource of the mesh has, keeps it a consumer policy"
+        )
+    if role is not None:
+        reason = f"its role would go from {role[0]} to {role[1]}, and with it whom it reaches"
+        yield from (_finding(view, owner, one, missing=reason) for one, _ in meant)
+        return
+    if body is owner.body or body == owner.body:
+        return
+    assert owner.where is not None
+    findings = [_finding(view, owner, one, notes=_notes(what)) for one, what in meant]
+    if notes:
+        findings.append(_role_finding(view, owner, notes))
+    yield Change(
+        rule=view.rule.id,
+        mesh=owner.mesh,
+        group=f"{owner.type} {owner.mesh}",
+        edits=(ResourceEdit(where=owner.where, manifests=(body,)),),
+        findings=tuple(findings),
+        rollout=Rollout.WITH_UPGRADE if view.rule.upgrade else Rollout.NOW,
+    )
+
+
+def _plain(what: Meaning) -> dict[str, Any]:
+    return {"name": None, "namespace": None, "labels": dict(what.labels)}
+
+
+def _spec(owner: Resource, body: Any) -> Mapping[str, Any]:
+    found = at_path(body, owner.spec_path)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _producing(owner: Resource, body: Any) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """Yield the labels of to-targets that make a producer policy on 3.0, with their paths."""
+    for index, item in enumerate(_spec(owner, body).get("to") or ()):
+        ref = item.get("targetRef") if isinstance(item, Mapping) else None
+        labels = ref.get("labels") if isinstance(ref, Mapping) else None
+        if isinstance(labels, Mapping) and labels.get(DISPLAY_NAME):
+            if set(labels) <= {DISPLAY_NAME, NAMESPACE}:
+                yield (*owner.spec_path, "to", index, "targetRef", "labels"), labels
+
+
+def _notes(what: Meaning) -> tuple[str, ...]:
+    return (what.note,) if what.note else ()
+
+
+def _manual(
+    view: View, owner: Resource, one: Reference, what: Meaning | str, hindered: list[Reference]
+) -> Finding:
+    if isinstance(what, str):
+        return _finding(view, owner, one, missing=what)
+    others = ", ".join(path_text(other.path) for other in hindered)
+    return _finding(view, owner, one, missing=f"it can only change together with {others}")
+
+
+def _finding(
+    view: View,
+    owner: Resource,
+    one: Reference,
+    *,
+    missing: str = "",
+    notes: tuple[str, ...] = (),
+) -> Finding:
+    rule = _rule(one.rule, view.rule)
+    words = {"field": path_text(one.path), "value": str(one.ref.get("name", ""))}
+    return Finding(
+        rule=rule.id,
+        resource=owner,
+        path=one.path,
+        message=rule.message.format(kind=one.ref.get("kind", ""), **words),
+        action=rule.action.format(kind=one.ref.get("kind", ""), **words) if missing else "",
+        status=Status.MANUAL if missing else Status.PENDING,
+        safety=Safety.MANUAL if missing else rule.safety,
+        danger=rule.danger,
+        notes=(missing,) if missing else notes,
+    )
+
+
+def _role_finding(view: View, owner: Resource, notes: list[str]) -> Finding:
+    return Finding(
+        rule=view.rule.id,
+        resource=owner,
+        path=(*owner.spec_path, "to"),
+        message="3.0 would take this consumer policy for a producer policy, which reaches the mesh",
+        status=Status.PENDING,
+        safety=view.rule.safety,
+        danger=view.rule.danger,
+        notes=tuple(notes),
+    )
+
+
+def _rule(name: str, current: Rule) -> Rule:
+    return next((rule for rule in rulebook() if rule.id == name), current)
