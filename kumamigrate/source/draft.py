@@ -456,14 +456,15 @@ class Draft:
         column = lines.column(start) if block else place.column + self.layout.gap
         column = max(column, place.column + 2)
         renderer = self.renderer
+        comment = lines.trailing(node.end)
+        long = renderer.is_block(value) or (isinstance(value, str) and "\n" in value)
+        end = comment.end if comment is not None and long else node.end
 
         def render() -> tuple[str, str]:
             over, body = renderer.behind_dash(value, place.column, column)
             return over, lead + body.rstrip("\r\n")
 
-        self.put(
-            Run(start=start, end=node.end, render=render, above=place.above, column=place.column)
-        )
+        self.put(Run(start=start, end=end, render=render, above=place.above, column=place.column))
 
     def replace_entry(self, node: Node, value: Value, place: Place) -> None:
         lines = self.sheet.lines
@@ -473,9 +474,10 @@ class Draft:
             start = place.gap if below or node.start == node.end else node.start
             lead = " " if start == place.gap else ""
             column = place.column
+            commented = lines.trailing(node.end) is not None
 
             def inline() -> tuple[str, str]:
-                over, text = renderer.inline(value, column)
+                over, text = renderer.inline(value, column, commented=commented)
                 return over, lead + text if text else ""
 
             self.put(

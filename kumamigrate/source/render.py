@@ -130,8 +130,13 @@ class Renderer:
         assert isinstance(value, Sequence)
         return self.items(value, column + max(0, self.layout.dash))
 
-    def inline(self, value: Value, column: int) -> tuple[str, str]:
-        """Return comment lines for above, and a value that stands behind its key."""
+    def inline(self, value: Value, column: int, *, commented: bool) -> tuple[str, str]:
+        """Return comment lines for above, and a value that stands behind its key.
+
+        `commented` says that a comment follows on the same line, so it must stay one line.
+        """
+        if commented and isinstance(value, str):
+            return "", self.flow(value, column)
         piece = self.piece_of(value, column)
         return piece.over, piece.first.lstrip(" ")
 
@@ -140,6 +145,8 @@ class Renderer:
     def flow(self, value: Value, column: int) -> str:
         """Return a value in flow style, `column` being the indent of the line it begins on."""
         layout = self.layout
+        while isinstance(value, Moved) and isinstance(value.value, Moved):
+            value = value.value
         if isinstance(value, Moved):
             text = self.flow_slice(value, column)
             return self.flow(plain(self.base, value), column) if text is None else text
@@ -207,6 +214,8 @@ class Renderer:
 
         `child` is the column for its own children, None to keep their distance.
         """
+        if isinstance(moved.value, Moved):
+            return self.piece(moved.value, column, child)
         source = self.locate(moved)
         node, value = source.node, moved.value
         whole = self.whole(source)
