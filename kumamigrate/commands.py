@@ -32,13 +32,14 @@ def run(given: Given, *, dry_run: bool, diff: Path | None, as_json: bool) -> Exi
         outcome = migrate(scene, options, tell)
     if diff is not None:
         _save(diff, patch_text(outcome))
-    if not dry_run:
+    # The report is made before anything is written: a fault in it must not leave a half story.
+    written = not dry_run
+    data = run_json(outcome, written=written) if as_json else None
+    lines = [] if as_json else run_lines(outcome, written=written)
+    if written:
         write(outcome)
-    if as_json:
-        _print_json(run_json(outcome, written=not dry_run))
-    else:
-        show([*(diff_lines(outcome) if dry_run else ()), *run_lines(outcome, written=not dry_run)])
-    return exit_of_run(outcome, written=not dry_run)
+    _print(as_json, data, [*(diff_lines(outcome) if dry_run else ()), *lines])
+    return exit_of_run(outcome, written=written)
 
 
 def check(given: Given, *, as_json: bool) -> Exit:

@@ -100,7 +100,7 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
 
 
 def _held_json(held: Held) -> dict[str, Any]:
-    from kumamigrate.prove import witness_json
+    from kumamigrate.prove.proof import witness_json
 
     return {
         "rule": held.change.rule,
