@@ -211,7 +211,12 @@ def _left(
 
 def _placed(change: Change, status: Status, scene: Scene) -> Iterator[Finding]:
     for finding in _at_place(change.findings, scene):
-        yield replace(finding, status=status) if finding.status is Status.PENDING else finding
+        if finding.status is not Status.PENDING:
+            yield finding
+        elif status is Status.FIXED:
+            yield replace(finding, status=status, action="")
+        else:
+            yield replace(finding, status=status)
 
 
 def _at_place(findings: Iterable[Finding], scene: Scene) -> Iterator[Finding]:

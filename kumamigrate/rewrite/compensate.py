@@ -16,6 +16,9 @@ from kumamigrate.rewrite.routeconf import Leaf, filled, folded, leaves, reaching
 Namer = Callable[[Resource, str], str | None]
 """Finds a free name for a sibling of a policy, from a suffix."""
 
+Referrer = Callable[[Resource, Resource], "Ref | None"]
+"""Finds the reference by which a policy means a route."""
+
 Copies = Mapping[Identity, JsonConf]
 Ref = Mapping[str, Any]
 
@@ -69,6 +72,7 @@ class Problem:
     slots: Mapping[Identity, tuple[Slot, ...]]
     ranks: Sequence[Ref | None]
     namer: Namer
+    refer: Referrer
 
     def own(self, route: Resource) -> JsonConf:
         """Return what the units say about a route together."""
@@ -96,32 +100,57 @@ def own_of(units: Iterable[Unit], route: Resource) -> JsonConf:
 def choose(problem: Problem) -> Choice:
     """Return the cheapest form that fits; if none does, the one nearest to it.
 
-    Tried in order: as it stands, with inherited values copied, with a higher rank, with one
-    policy for each group of proxies.
+    Tried in order: as it stands, with inherited values copied, with a higher rank, with policies
+    for rules that another route owns, with one policy for each group of proxies.
     """
     tried: list[Choice] = []
-    for rank in problem.ranks:
-        for choice in _plain(problem, rank):
-            if choice.fits:
-                return choice
-            tried.append(choice)
-    for rank in problem.ranks:
-        for choice in _grouped(problem, rank):
-            if choice.fits:
-                return choice
-            tried.append(choice)
+    for way in (_plain, _with_rivals, _grouped):
+        for rank in problem.ranks:
+            for choice in way(problem, rank):
+                if choice.fits:
+                    return choice
+                tried.append(choice)
     return min(tried, key=lambda c: (len(c.misses), len(c.drafts)))
 
 
-def _plain(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
+def _plain(
+    problem: Problem, rank: Ref | None, further: Sequence[Draft] = ()
+) -> Iterable[Choice]:
     """Yield the form without and with copied values."""
-    bare = _base(problem, rank, {})
-    choice = _tried(problem, bare, rank, {})
+    choice = _tried(problem, [*_base(problem, rank, {}), *further], rank, {})
     yield choice
     if not choice.fits:
         copies = _copies(problem, choice.misses)
         if copies:
-            yield _tried(problem, _base(problem, rank, copies), rank, copies)
+            yield _tried(problem, [*_base(problem, rank, copies), *further], rank, copies)
+
+
+def _with_rivals(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
+    """Yield forms in which proxies with both routes read the same at the rule's owner.
+
+    Two routes with the same matches share a rule, and the new place knows it by one of them only.
+    """
+    further: dict[tuple[Identity, Identity], Draft] = {}
+    for route in problem.routes:
+        highest = next(unit for unit in reversed(problem.units) if unit.on(route))
+        for slot in problem.slots[route.identity]:
+            key = (route.identity, slot.owner.identity)
+            if slot.owner.identity == route.identity or key in further:
+                continue
+            name = problem.namer(highest.policy, slot.owner.display_name)
+            ref = problem.refer(highest.policy, slot.owner)
+            top = _selector(route)
+            if name is None or ref is None or top is None:
+                continue
+            further[key] = Draft(
+                stands_for=highest.policy,
+                name=name,
+                top=None if top == {"kind": "Mesh"} else top,
+                confs=((slot.owner, ref, slot.wanted),),
+                group=True,
+            )
+    if further:
+        yield from _plain(problem, rank, tuple(further.values()))
 
 
 def _grouped(problem: Problem, rank: Ref | None) -> Iterable[Choice]:

@@ -145,7 +145,6 @@ def _followers(
     if route.type != ROUTE:
         return [], ()
     edits: list[ResourceEdit] = []
-    listed = copied = 0
     index = index_of(view.state)
     for policy in view.state.of_type(*dict.fromkeys((*BY_ROUTE, *AT_THE_TOP))):
         if policy.mesh != route.mesh:
@@ -160,20 +159,16 @@ def _followers(
             manifests = _copies(view, policy, parts)
             if manifests is None:
                 return f"no name is free that keeps the rank of {policy.type} {policy.name}"
-            copied += 1
         else:
             entries = _entries(policy, hits, parts)
             if entries == policy.spec["to"]:
                 continue
             manifests = (with_spec(policy, {**policy.spec, "to": entries}),)
-            listed += 1
         edits.append(ResourceEdit(where=policy.where, manifests=manifests))
-    notes = []
-    if listed:
-        notes.append(f"{_count(listed)} that named it in spec.to[] now name all of them")
-    if copied:
-        notes.append(f"{_count(copied)} that named it at the top got a copy for each new route")
-    return edits, tuple(notes)
+    if not edits:
+        return [], ()
+    all_ = "both" if len(parts) == 2 else "all of them"
+    return edits, (f"{_count(len(edits))} now mean {all_} where they meant {route.name}",)
 
 
 def _means(view: View, policy: Resource, route: Resource) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from typing import Any
 
@@ -43,7 +43,7 @@ class Old:
     """A policy in the old form with what is known of it.
 
     `routes` are its own and those of copies that a split has just made (`copies`): in the new
-    form one policy can name them all.
+    form one policy can name them all. `rivals` are routes that own a rule of its routes.
     """
 
     policy: Resource
@@ -51,6 +51,7 @@ class Old:
     own: JsonConf
     dropped: tuple[tuple[str, ...], ...]
     copies: tuple[Resource, ...] = ()
+    rivals: tuple[Resource, ...] = ()
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
@@ -81,8 +82,29 @@ def _plan_mesh(view: View, policy_type: str, mesh: str) -> Iterator[Change | Fin
                 yield problem
             if old is not None:
                 movable.append(old)
-    for group in _sharing_routes(_with_copies(view, movable)):
+    olds = _with_copies(view, movable)
+    for group in _sharing_routes(_with_rivals(view, policy_type, mesh, olds)):
         yield from _plan_group(view, policy_type, mesh, group)
+
+
+def _with_rivals(view: View, policy_type: str, mesh: str, olds: Sequence[Old]) -> list[Old]:
+    """Give policies an entry for routes that own a rule of theirs as well, where that helps.
+
+    The old place knew rules by their matches: two routes of one destination with the same matches
+    shared one conf. The new place knows the route that owns the rule (catalogue, trap 10).
+    """
+    reader = _reader(view, policy_type, mesh) if olds else None
+    out = []
+    for old in olds:
+        mine = {r.identity for r in old.routes}
+        rivals = {
+            slot.owner.identity: slot.owner
+            for route in old.routes
+            for slot in (reader.slots(route, old.own) if reader is not None else ())
+            if slot.owner.identity not in mine and not bound_to_gateway(slot.owner)
+        }
+        out.append(replace(old, rivals=tuple(rivals.values())))
+    return out
 
 
 def _examined(view: View, policy: Resource) -> tuple[Finding | None, Old | None]:
@@ -154,8 +176,10 @@ def _sharing_routes(olds: Sequence[Old]) -> list[list[Old]]:
     """Return the policies in groups that share routes, directly or through each other."""
     groups: list[list[Old]] = []
     for old in olds:
-        mine = {r.identity for r in old.routes}
-        joined = [g for g in groups if any(r.identity in mine for o in g for r in o.routes)]
+        mine = {r.identity for r in (*old.routes, *old.rivals)}
+        joined = [
+            g for g in groups if any(r.identity in mine for o in g for r in (*o.routes, *o.rivals))
+        ]
         groups = [g for g in groups if g not in joined]
         groups.append([*(o for g in joined for o in g), old])
     return groups
@@ -182,33 +206,67 @@ def _plan_group(
 def _moved(
     view: View, policy_type: str, olds: list[Old], *, in_place: bool
 ) -> Iterator[Change | Finding]:
+    """Yield the change for policies that share routes; rivals are named only if that fits."""
     mesh = olds[0].policy.mesh
+    found: list[tuple[Problem, Choice]] = []
+    for routes_of in (_own_routes, _all_routes):
+        units, finding = _units(view, olds, routes_of, in_place=in_place)
+        if finding is not None:
+            yield finding
+            return
+        problem = _problem(view, _reader(view, policy_type, mesh), units)
+        found.append((problem, choose(problem)))
+        if found[-1][1].fits or not any(old.rivals for old in olds):
+            break
+    problem, choice = next((one for one in found if one[1].fits), found[0])
+    yield _change(view, olds, problem, choice, in_place=in_place)
+
+
+def _own_routes(old: Old) -> tuple[Resource, ...]:
+    return old.routes
+
+
+def _all_routes(old: Old) -> tuple[Resource, ...]:
+    return (*old.routes, *old.rivals)
+
+
+def _units(
+    view: View,
+    olds: Sequence[Old],
+    routes_of: Callable[[Old], tuple[Resource, ...]],
+    *,
+    in_place: bool,
+) -> tuple[tuple[Unit, ...], Finding | None]:
+    """Return the policies ready to be moved, or what one of them lacks."""
     units: list[Unit] = []
     taken: set[str] = set()
     for old in _in_merge_order(view, olds):
         name = old.policy.name if in_place else _name(view, old.policy, "route", taken)
-        refs = [(route, _reference(view, old.policy, route)) for route in old.routes]
-        unreachable = [route for route, ref in refs if ref is None]
         if name is None:
-            yield _no_name(view, old.policy)
-            return
-        if unreachable:
-            yield _unreachable(view, old.policy, unreachable[0])
-            return
+            return (), _no_name(view, old.policy)
+        refs = []
+        for route in routes_of(old):
+            ref = _reference(view, old.policy, route)
+            if ref is None:
+                return (), _unreachable(view, old.policy, route)
+            refs.append((route, ref))
         taken.add(name)
-        known = tuple((route, ref) for route, ref in refs if ref is not None)
-        units.append(Unit(policy=old.policy, name=name, own=old.own, routes=known))
+        units.append(Unit(policy=old.policy, name=name, own=old.own, routes=tuple(refs)))
+    return tuple(units), None
+
+
+def _problem(view: View, reader: Reader, units: tuple[Unit, ...]) -> Problem:
     routes = tuple({r.identity: r for unit in units for r, _ in unit.routes}.values())
-    reader = _reader(view, policy_type, mesh)
-    problem = Problem(
+    taken = {unit.name for unit in units}
+    return Problem(
         reader=reader,
-        units=tuple(units),
+        units=units,
         routes=routes,
         slots={r.identity: reader.slots(r, own_of(units, r)) for r in routes},
         ranks=_ranks(view),
         namer=lambda policy, suffix: _name(view, policy, suffix, taken),
+        refer=lambda policy, route: _reference(view, policy, route),
     )
-    yield _change(view, olds, problem, choose(problem), in_place=in_place)
 
 
 def _change(
@@ -362,7 +420,7 @@ def _copied_notes(
             )
     for draft in choice.drafts:
         if draft.group and draft.stands_for.identity == unit.policy.identity:
-            yield f"{draft.name} says the same for proxies that inherit something else"
+            yield f"{draft.name} says it for proxies that read something else as well"
 
 
 def _whence(view: View, entry: Any, path: Sequence[str]) -> str:
