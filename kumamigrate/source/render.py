@@ -364,22 +364,19 @@ def node_style(node: Node) -> Style | None:
 def inline_first(text: str, column: int, indent: int) -> tuple[str, str]:
     """Split lines into leading comments, indented anew, and a rest without its first indent."""
     over = ""
-    while text.lstrip(" ").startswith("#"):
-        line, rest = _split_line(text)
-        over += " " * indent + line.lstrip(" ")
-        text = rest
+    while text and text.lstrip(" ")[:1] in ("#", "\r", "\n"):
+        line, text = _split_line(text)
+        over += " " * indent + line.lstrip(" ") if line.strip() else ""
     return over, text[column:] if not text[:column].strip() else text
 
 
 def _split_line(text: str) -> tuple[str, str]:
-    first = text.splitlines(keepends=True)[0] if text else ""
+    first = _lines(text)[0] if text else ""
     return first, text[len(first) :]
 
 
 def _indented(lines: str, column: int) -> str:
-    return "".join(
-        " " * max(column, 0) + line.lstrip(" ") for line in lines.splitlines(keepends=True)
-    )
+    return "".join(" " * max(column, 0) + line.lstrip(" ") for line in _lines(lines))
 
 
 def shifted(text: str, delta: int, *, rest: bool = False) -> str:
