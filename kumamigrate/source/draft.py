@@ -22,7 +22,7 @@ from kumamigrate.source.node import (
     key_text,
     merge_sources,
 )
-from kumamigrate.source.render import Renderer, inline_first
+from kumamigrate.source.render import Renderer, inline_first, node_style
 from kumamigrate.source.sheet import RefusedError, Sheet
 from kumamigrate.source.sources import (
     Place,
@@ -334,8 +334,12 @@ class Draft:
     def texts(self, children: _Children, gap: _Gap, column: int) -> Callable[[], str]:
         renderer = self.renderer
         if isinstance(children.node, MapNode):
-            return lambda: "".join(renderer.entry(k, v, column) for k, v in gap.fresh)
-        return lambda: "".join(renderer.item(v, column) for _, v in gap.fresh)
+            return lambda: "".join(
+                renderer.entry(key, value, column, flow=_was_flow(children, gap, key))
+                for key, value in gap.fresh
+            )
+        flow = all(_is_flow(node) for node in children.nodes)
+        return lambda: "".join(renderer.item(v, column, flow=flow) for _, v in gap.fresh)
 
     def block_gap(self, children: _Children, gap: _Gap) -> None:
         lines, starts, ends = self.sheet.lines, children.starts, children.ends
@@ -494,6 +498,24 @@ class Draft:
             start = end = lines.next(node.end)
             self.put(Run(start=place.gap, end=node.end, above=place.above, column=place.column))
         self.put(Run(start=start, end=end, render=lines_below, column=place.column, whole=True))
+
+
+def _is_flow(node: Node) -> bool:
+    filled = (isinstance(node, MapNode) and node.entries) or (
+        isinstance(node, SeqNode) and node.items
+    )
+    return bool(filled) and node_style(node) is Style.FLOW
+
+
+def _was_flow(children: _Children, gap: _Gap, key: str) -> bool:
+    """Say whether a new entry takes the place of one in flow style."""
+    node = children.node
+    if not isinstance(node, MapNode) or len(gap.dropped) != len(gap.fresh):
+        return False
+    names = [key_text(node.entries[index][0]) for index in gap.dropped]
+    places = [name for name, _ in gap.fresh]
+    index = names.index(key) if key in names else places.index(key)
+    return _is_flow(children.nodes[gap.dropped[index]])
 
 
 def _gap_bounds(slots: Sequence[Slot]) -> list[tuple[int, int]]:

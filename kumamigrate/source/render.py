@@ -60,9 +60,9 @@ class Renderer:
         """Return the lines of a mapping."""
         return "".join(self.entry(key, child, column) for key, child in value.items())
 
-    def entry(self, key: str, value: Value, column: int) -> str:
+    def entry(self, key: str, value: Value, column: int, *, flow: bool = False) -> str:
         """Return the lines of one entry."""
-        piece = self.piece_of(value, column)
+        piece = self.flow_piece(value, column) if flow else self.piece_of(value, column)
         name = key_text_of(key, self.layout)
         return f"{piece.over}{' ' * column}{name}:{piece.first}{self.layout.newline}{piece.body}"
 
@@ -70,9 +70,12 @@ class Renderer:
         """Return the lines of a sequence."""
         return "".join(self.item(child, column) for child in value)
 
-    def item(self, value: Value, column: int) -> str:
+    def item(self, value: Value, column: int, *, flow: bool = False) -> str:
         """Return the lines of one item."""
-        over, text = self.behind_dash(value, column, column + self.layout.gap)
+        if flow and not isinstance(value, Moved) and self.is_block(value):
+            over, text = "", self.flow(value, column)
+        else:
+            over, text = self.behind_dash(value, column, column + self.layout.gap)
         lead = " " * (self.layout.gap - 1) if text.strip() else ""
         return f"{over}{' ' * column}-{lead}{text.rstrip(chr(13) + chr(10))}{self.layout.newline}"
 
@@ -104,6 +107,12 @@ class Renderer:
             literal = literal_text(value, column + self.layout.step, self.layout.newline)
             if literal is not None:
                 return Piece("", " " + literal)
+        return Piece("", " " + self.flow(value, column))
+
+    def flow_piece(self, value: Value, column: int) -> Piece:
+        """Return a new collection in flow style, as what stood there was; moved text stays."""
+        if isinstance(value, Moved) or not self.is_block(value):
+            return self.piece_of(value, column)
         return Piece("", " " + self.flow(value, column))
 
     def is_block(self, value: Value) -> bool:
