@@ -366,7 +366,7 @@ class Draft:
         above = lines.start(starts[0])
         indent = len(self.sheet.text[above:]) - len(self.sheet.text[above:].lstrip(" "))
         if gap.dropped and gap.fresh:
-            end = children.ends[gap.dropped[-1]]
+            end = self.behind_comment(children.ends[gap.dropped[-1]])
             tail = ""
         elif gap.dropped:
             assert gap.right is not None
@@ -454,21 +454,23 @@ class Draft:
 
     def replace_item(self, node: Node, value: Value, place: Place) -> None:
         lines = self.sheet.lines
-        start = node.start if node.end > node.start else place.gap
-        lead = "" if node.end > node.start else " "
-        block = isinstance(node, (MapNode, SeqNode)) and node.style is Style.BLOCK
-        column = lines.column(start) if block else place.column + self.layout.gap
-        column = max(column, place.column + 2)
+        start, lead, column = node.start, "", lines.column(node.start)
+        if node.end == node.start:
+            start, lead, column = place.gap, " ", place.column + 2
         renderer = self.renderer
-        comment = lines.trailing(node.end)
         long = renderer.is_block(value) or (isinstance(value, str) and "\n" in value)
-        end = comment.end if comment is not None and long else node.end
+        end = self.behind_comment(node.end) if long or isinstance(value, Moved) else node.end
 
         def render() -> tuple[str, str]:
             over, body = renderer.behind_dash(value, place.column, column)
             return over, lead + body.rstrip("\r\n")
 
         self.put(Run(start=start, end=end, render=render, above=place.above, column=place.column))
+
+    def behind_comment(self, offset: int) -> int:
+        """Return the end of the comment behind an offset, if one stands there."""
+        comment = self.sheet.lines.trailing(offset)
+        return offset if comment is None else comment.end
 
     def replace_entry(self, node: Node, value: Value, place: Place) -> None:
         lines = self.sheet.lines
@@ -478,15 +480,14 @@ class Draft:
             start = place.gap if below or node.start == node.end else node.start
             lead = " " if start == place.gap else ""
             column = place.column
-            commented = lines.trailing(node.end) is not None
+            end = self.behind_comment(node.end) if isinstance(value, Moved) else node.end
+            commented = lines.trailing(end) is not None
 
             def inline() -> tuple[str, str]:
                 over, text = renderer.inline(value, column, commented=commented)
                 return over, lead + text if text else ""
 
-            self.put(
-                Run(start=start, end=node.end, render=inline, above=place.above, column=column)
-            )
+            self.put(Run(start=start, end=end, render=inline, above=place.above, column=column))
             return
 
         def lines_below() -> tuple[str, str]:

@@ -315,7 +315,8 @@ class Renderer:
             if comment.own_line:
                 begin = max(start, lines.start(comment.start))
                 following = lines.next(comment.start)
-                while lines.blank(following) and lines.next(following) <= end:
+                limit = min((e.start for e in edits if e.start >= following), default=end)
+                while lines.blank(following) and lines.next(following) <= limit:
                     following = lines.next(following)
                 removed.append(Edit(begin, following, ""))
             else:
