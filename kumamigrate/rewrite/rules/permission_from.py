@@ -1,0 +1,79 @@
+"""MeshTrafficPermission by tags: what only denies goes, what allows is proposed, never written.
+
+An allowed client is a set of tags today and a SPIFFE id tomorrow: no proof makes the two equal
+for clients to come, and too wide a rule lets somebody in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.manifest import change, finding
+from kumamigrate.rewrite.spiffe import Client, clients_of, matches_for
+from kumamigrate.rewrite.view import View
+
+_KEYS = {"allow": "allow", "deny": "deny", "allowwithshadowdeny": "allowWithShadowDeny"}
+
+
+def plan(view: View) -> Iterator[Change | Finding]:
+    """Yield for each policy with `from` its removal, or a finding with the rules to write."""
+    clients: dict[str, tuple[Client, ...]] = {}
+    for policy in view.of_type("MeshTrafficPermission"):
+        entries = [e for e in policy.spec.get("from") or () if isinstance(e, Mapping)]
+        if not entries:
+            continue
+        path = (*policy.spec_path, "from")
+        if all(_action(entry) == "deny" for entry in entries):
+            note = "without it the same clients are refused, since that is the default"
+            said = finding(view, policy, path, pending=True, notes=(note,))
+            yield change(view, policy, (), (said,))
+            continue
+        if policy.mesh not in clients:
+            clients[policy.mesh] = clients_of(view.state, policy.mesh, view.source)
+        yield finding(view, policy, path, notes=_proposal(policy, entries, clients[policy.mesh]))
+
+
+def _action(entry: Mapping[str, Any]) -> str:
+    conf = entry.get("default")
+    action = str(conf.get("action", "")) if isinstance(conf, Mapping) else ""
+    return action.replace("_", "").lower()
+
+
+def _proposal(
+    policy: Resource, entries: list[Mapping[str, Any]], clients: tuple[Client, ...]
+) -> tuple[str, ...]:
+    """Return the rules of a policy as text where every client is known, else what is not."""
+    found: dict[str, list[str]] = {}
+    missing: list[str] = []
+    for entry in entries:
+        target = entry.get("targetRef") or {}
+        key = _KEYS.get(_action(entry), "allow")
+        if target.get("kind") == "Mesh" and key == "deny":
+            continue
+        ids = matches_for(target, clients)
+        if isinstance(ids, str):
+            missing.append(ids)
+        else:
+            found.setdefault(key, []).extend(ids)
+    if missing:
+        return tuple(dict.fromkeys(missing))
+    if "deny" in found:
+        return (
+            "it allows and denies: today the narrower entry wins, with rules every deny does; sort"
+            " out by hand who may come in",
+        )
+    lists = ", ".join(
+        f"{key}: [{', '.join(_match(i) for i in dict.fromkeys(ids))}]" for key, ids in found.items()
+    )
+    return (
+        f"for the clients known: rules: [{{default: {{{lists}}}}}]",
+        "write it for all policies of an inbound at once: one with rules switches every from off",
+    )
+
+
+def _match(spiffe_id: str) -> str:
+    return f'{{spiffeID: {{type: Exact, value: "{spiffe_id}"}}}}'
