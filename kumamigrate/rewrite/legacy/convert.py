@@ -1,4 +1,4 @@
-"""All conversions by the old kind they are for."""
+"""All conversions by the old kind they are for; TrafficRoute last, since others need it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from kumamigrate.rewrite.legacy.kinds import (
 )
 from kumamigrate.rewrite.legacy.limits import convert_rate_limit
 from kumamigrate.rewrite.legacy.permission import convert_traffic_permission
+from kumamigrate.rewrite.legacy.trafficroute import convert_traffic_route
 from kumamigrate.rewrite.legacy.whole import convert_proxy_template, convert_traffic_trace
 from kumamigrate.rewrite.legacy.world import World
 
@@ -29,4 +30,5 @@ CONVERTERS: Mapping[str, Callable[[World], Conversion]] = {
     "TrafficLog": convert_traffic_log,
     "TrafficTrace": convert_traffic_trace,
     "ProxyTemplate": convert_proxy_template,
+    "TrafficRoute": convert_traffic_route,
 }
