@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kumamigrate.rewrite.legacy.conversion import Conversion
+from kumamigrate.rewrite.legacy.external import (
+    convert_external_service,
+    report_virtual_outbound,
+)
 from kumamigrate.rewrite.legacy.faults import convert_fault_injection
+from kumamigrate.rewrite.legacy.gatewayroute import convert_gateway_route
 from kumamigrate.rewrite.legacy.kinds import (
     convert_circuit_breaker,
     convert_health_check,
@@ -14,6 +19,16 @@ from kumamigrate.rewrite.legacy.kinds import (
     convert_traffic_log,
 )
 from kumamigrate.rewrite.legacy.limits import convert_rate_limit
+from kumamigrate.rewrite.legacy.meshfields import (
+    convert_mesh_locality,
+    convert_mesh_logging,
+    convert_mesh_metrics,
+    convert_mesh_mtls_mode,
+    convert_mesh_passthrough,
+    convert_mesh_tracing,
+    convert_policy_engine,
+    report_constraints,
+)
 from kumamigrate.rewrite.legacy.permission import convert_traffic_permission
 from kumamigrate.rewrite.legacy.trafficroute import convert_traffic_route
 from kumamigrate.rewrite.legacy.whole import convert_proxy_template, convert_traffic_trace
@@ -31,4 +46,15 @@ CONVERTERS: Mapping[str, Callable[[World], Conversion]] = {
     "TrafficTrace": convert_traffic_trace,
     "ProxyTemplate": convert_proxy_template,
     "TrafficRoute": convert_traffic_route,
+    "MeshGatewayRoute": convert_gateway_route,
+    "ExternalService": convert_external_service,
+    "VirtualOutbound": report_virtual_outbound,
+    "Mesh.logging": convert_mesh_logging,
+    "Mesh.tracing": convert_mesh_tracing,
+    "Mesh.metrics": convert_mesh_metrics,
+    "Mesh.mtls.mode": convert_mesh_mtls_mode,
+    "Mesh.networking.outbound.passthrough": convert_mesh_passthrough,
+    "Mesh.routing.localityAwareLoadBalancing": convert_mesh_locality,
+    "Mesh.constraints": report_constraints,
+    "Mesh.policyEngine": convert_policy_engine,
 }
