@@ -57,7 +57,7 @@ def rule_entries(policy: Resource, kind: PolicyType, release: Release) -> tuple[
                     target=None,
                     conf=conf,
                     path=("rules", index, "default"),
-                    match=match if isinstance(match, dict) else None,
+                    match=_match(match),
                 )
             )
     if not out and kind.from_as_rules:
@@ -135,6 +135,16 @@ def _items(policy: Resource, section: str) -> list[Mapping[str, Any]]:
     if not isinstance(found, list):
         return []
     return [item if isinstance(item, Mapping) else {} for item in found]
+
+
+def _match(given: Any) -> dict[str, Any] | None:
+    if not isinstance(given, Mapping):
+        return None
+    return {
+        name: {k: str(v) for k, v in given[name].items() if k in ("type", "value")}
+        for name in ("spiffeID", "sni")
+        if isinstance(given.get(name), Mapping)
+    }
 
 
 def _kind(item: Mapping[str, Any]) -> str:

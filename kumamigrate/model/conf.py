@@ -10,13 +10,15 @@ from kumamigrate.model import duration
 from kumamigrate.model.policytype import Conf, Field
 
 JsonConf = dict[str, Any]
+_FREE = ("any JSON", "json.RawMessage")
 
 
 def normal(conf: Any, fields: Conf, *, defaults: bool) -> JsonConf:
     """Return a conf in Go's form: unknown fields gone, durations as Go prints them.
 
-    With `defaults`, schema defaults are filled in inside every object that is present. Keys come
-    in the order of the table, which is the order Go serialises in. null counts as absent.
+    A value of a wrong shape goes too: what holds one is refused by the control plane. With
+    `defaults`, schema defaults are filled in inside every object that is present. Keys come in the
+    order of the table, which is the order Go serialises in. null counts as absent.
     """
     return _object(conf if isinstance(conf, Mapping) else {}, fields, defaults=defaults)
 
@@ -72,10 +74,8 @@ def _append(merged: JsonConf, confs: Sequence[JsonConf], fields: Conf) -> JsonCo
             out[name] = [item for value in below for item in value]
         elif field.merge == "by-key":
             out[name] = _by_key([item for value in below for item in value], field)
-        elif field.type == "object" and field.fields and isinstance(out[name], Mapping):
-            # A value of the wrong shape is refused by the control plane; it merges as it stands.
-            structs = [value for value in below if isinstance(value, Mapping)]
-            out[name] = _append(out[name], structs, field.fields)
+        elif field.type == "object" and field.fields:
+            out[name] = _append(out[name], below, field.fields)
     return out
 
 
@@ -101,33 +101,45 @@ def canonical(value: Any) -> str:
 def _object(value: Mapping[str, Any], fields: Conf, *, defaults: bool) -> JsonConf:
     out: JsonConf = {}
     for name, field in fields.items():
-        given = value.get(name)
-        if given is None:
-            if defaults and field.has_default:
-                out[name] = field.default
-            elif field.always_serialised and field.type == "object":
-                out[name] = _object({}, field.fields, defaults=defaults)
-            else:
-                continue
-        else:
-            out[name] = _value(given, field, defaults=defaults)
-        if (field.empty_list_dropped and out[name] == []) or (
-            field.zero_value_dropped and out[name] in ("", 0, False)
-        ):
-            del out[name]
-        elif field.type == "duration" and isinstance(out[name], str):
-            out[name] = duration.normal(out[name])
+        given = _value(value.get(name), field, defaults=defaults)
+        if given is None and defaults and field.has_default:
+            given = field.default
+        if given is None and field.always_serialised and field.type == "object":
+            given = _object({}, field.fields, defaults=defaults)
+        if field.type == "duration" and isinstance(given, str):
+            given = duration.normal(given)
+        if given is not None and not _is_dropped(given, field):
+            out[name] = given
     return out
 
 
+def _is_dropped(value: Any, field: Field) -> bool:
+    """Whether Go leaves an explicit empty value out (matcher.md Traps 18)."""
+    if field.empty_list_dropped and value == []:
+        return True
+    return field.zero_value_dropped and value in ("", 0, False)
+
+
 def _value(given: Any, field: Field, *, defaults: bool) -> Any:
-    if field.is_list and isinstance(given, list):
-        if field.item_type != "object":
-            return given
-        return [
-            _object(item, field.fields, defaults=defaults) if isinstance(item, Mapping) else item
-            for item in given
-        ]
-    if field.type == "object" and isinstance(given, Mapping):
+    """Return a value of the shape the field has; None for any other shape, which Kuma refuses."""
+    if field.is_list:
+        return _list(given, field, defaults=defaults) if isinstance(given, list) else None
+    if field.type == "object":
+        if not isinstance(given, Mapping):
+            return None
         return _object(given, field.fields, defaults=defaults)
-    return given
+    if field.type.startswith("map["):
+        return given if isinstance(given, Mapping) else None
+    if field.type in _FREE:
+        return given
+    return None if isinstance(given, Mapping | list) else given
+
+
+def _list(given: list[Any], field: Field, *, defaults: bool) -> list[Any]:
+    if field.item_type != "object":
+        return [item for item in given if not isinstance(item, Mapping | list)]
+    return [
+        _object(item, field.fields, defaults=defaults)
+        for item in given
+        if isinstance(item, Mapping)
+    ]

@@ -99,7 +99,9 @@ def _exact(name: str) -> Release:
     orders, behaviour = _table("releases")[name], _table("behaviour")[name]
     lists = ("policySort", "resourceSort", "inboundSort", "dataplaneRank", "topKinds")
     lists = (*lists, "referenceBy")
-    values = {_snake(k): tuple(v) if k in lists else v for k, v in behaviour.items()}
+    values: dict[str, Any] = {
+        _snake(k): tuple(v) if k in lists else v for k, v in behaviour.items()
+    }
     return Release(
         name=name,
         base=name,
