@@ -9,6 +9,7 @@ from typing import Any
 from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.prove.madeup import ANY_PORT
 from kumamigrate.prove.side import Side, networking
 
 
@@ -24,6 +25,11 @@ class Cluster:
         """Return text that is equal for equal clusters."""
         tags = "".join(f",{k}={v}" for k, v in self.tags)
         return place_of(self.destination) + tags
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Return the key of its facts: what it is, and what a reader calls it."""
+        return ("cluster", self.key, called(self.destination))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +53,7 @@ def called(destination: Destination) -> str:
         return destination.service or "a service chosen by labels"
     kri = destination.kri
     name = f"{kri.name}.{kri.namespace}" if kri.namespace else kri.name
-    return f"{name}:{kri.section}" if kri.section else name
+    return f"{name}:{kri.section}" if kri.section not in ("", str(ANY_PORT)) else name
 
 
 def own_cluster(destination: Destination) -> Cluster:

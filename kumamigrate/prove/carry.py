@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
-from kumamigrate.model.resource import Resource
-from kumamigrate.prove.backend import Cluster, backends_of, place_of, written_outbounds
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.prove.backend import Cluster, backends_of, own_cluster, written_outbounds
 from kumamigrate.prove.compare import Difference, differences
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import (
@@ -27,6 +27,7 @@ from kumamigrate.prove.picture import (
     routing_facts,
 )
 from kumamigrate.prove.proof import Witness
+from kumamigrate.prove.side import ports_of
 from kumamigrate.prove.traffic import service_tags, successors
 
 CARRIED = (
@@ -48,12 +49,32 @@ def carry_witnesses(pair: MeshComparison, was: Resource, now: Resource) -> tuple
 
 
 def services_of(pair: MeshComparison, was: Resource) -> tuple[str, ...]:
-    """Return the services that a proxy reaches through service-tag outbounds."""
+    """Return the services that a proxy reaches through service-tag outbounds.
+
+    A proxy that has real outbounds only (the mode was switched already) counts with the service
+    tags that they replaced.
+    """
     written = written_outbounds(pair.before, was)
     if written is None:
         return tuple(dict.fromkeys(service_tags(pair.before.state)))
-    tags = (c.destination for c in written.values())
-    return tuple(dict.fromkeys(t.service for t in tags if isinstance(t, ServiceTag)))
+    reached = [c.destination for c in written.values()]
+    tags = [d.service for d in reached if isinstance(d, ServiceTag)]
+    if not tags:
+        tags = [t for d in reached if isinstance(d, RealResource) for t in _replaced(pair, d)]
+    return tuple(dict.fromkeys(tags))
+
+
+def _replaced(pair: MeshComparison, destination: RealResource) -> list[str]:
+    """Return the service tag that a real destination takes the place of."""
+    resource = pair.before.real.get(destination.kri.of_section(""))
+    if resource is None or resource.type != "MeshService":
+        return []
+    kri = destination.kri
+    names = [resource.labels.get(SERVICE), kri.name]
+    for port in ports_of(resource.spec):
+        if str(port.get("name") or port.get("port", "")) == kri.section:
+            names.append(f"{kri.name}_{kri.namespace}_svc_{port.get('port')}")
+    return [n for n in names if n and destination in successors(pair.before, n)][:1]
 
 
 def targets_of(pair: MeshComparison, now: Resource, service: str) -> tuple[RealResource, ...]:
@@ -71,39 +92,57 @@ def _pair(
     old: ServiceTag,
     new: RealResource,
 ) -> Iterator[Witness]:
-    key = ("carry", old, new, *_inputs(pair, was, now))
-    known = pair.kept.get(key)
-    if known is None:
-        known = pair.kept[key] = tuple(_compare(pair, was, now, old, new))
-    yield from known
+    yield from carry_routes(pair, was, now, old, new)
+    for policy_type in CARRIED:
+        yield from carry_type(pair, was, now, policy_type, old, new)
 
 
-def _inputs(pair: MeshComparison, was: Resource, now: Resource) -> tuple[Any, ...]:
-    kinds = (ROUTING, TCP_ROUTING, *CARRIED)
-    return (
-        tuple(pair.before.signature(was, kind) for kind in kinds),
-        tuple(pair.after.signature(now, kind) for kind in kinds),
-    )
+def carry_routes(
+    pair: MeshComparison, was: Resource, now: Resource, old: ServiceTag, new: RealResource
+) -> tuple[Witness, ...]:
+    """Return the differences between the routes of a service tag and of what replaces it."""
+    key = ("carry", ROUTING, old, new, *_inputs(pair, was, now, ROUTING))
+    if key not in pair.kept:
+        left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
+        _, wrong = _clusters(pair, left, right, old, new)
+        found = [*_routes(pair, left, right, old, new), *wrong]
+        pair.kept[key] = pair.routing_witnesses(found, new)
+    return pair.kept[key]
 
 
-def _compare(
+def carry_type(
     pair: MeshComparison,
     was: Resource,
     now: Resource,
+    policy_type: str,
     old: ServiceTag,
     new: RealResource,
-) -> Iterator[Witness]:
-    left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
-    clusters, wrong = _clusters(pair, left, right, old, new)
-    yield from pair.routing_witnesses([*_routes(pair, left, right, old, new), *wrong], new)
-    for policy_type in CARRIED:
+) -> tuple[Witness, ...]:
+    """Return what of one policy type is not carried over from a service tag."""
+    if policy_type not in pair.before.types and policy_type not in pair.after.types:
+        return ()
+    key = ("carry", policy_type, old, new, *_inputs(pair, was, now, policy_type))
+    if key not in pair.kept:
+        left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
+        clusters, _ = _clusters(pair, left, right, old, new)
         before = outbound_facts(pair.before, was, policy_type, old, left, as_real=True)
         after = outbound_facts(pair.after, now, policy_type, new, right)
         seen: dict[Any, Witness] = {}
         for difference in differences(_renamed(before, clusters), after, common=True):
             witness = pair.witness(policy_type, "outbound", difference, new)
             seen.setdefault(witness.key, witness)
-        yield from seen.values()
+        pair.kept[key] = tuple(seen.values())
+    return pair.kept[key]
+
+
+def _inputs(
+    pair: MeshComparison, was: Resource, now: Resource, policy_type: str
+) -> tuple[Any, ...]:
+    kinds = dict.fromkeys((ROUTING, TCP_ROUTING, policy_type))
+    return (
+        tuple(pair.before.signature(was, kind) for kind in kinds),
+        tuple(pair.after.signature(now, kind) for kind in kinds),
+    )
 
 
 def _routes(
@@ -128,9 +167,9 @@ def _clusters(
     right: Routing,
     old: Destination,
     new: Destination,
-) -> tuple[dict[str, str], list[Difference]]:
+) -> tuple[dict[Key, Key], list[Difference]]:
     """Return which cluster takes the place of which, and the routes where none does."""
-    renamed = {place_of(old): place_of(new)}
+    renamed = {own_cluster(old).place: own_cluster(new).place}
     wrong: list[Difference] = []
     for key, before, after in _route_pairs(left, right):
         was = backends_of(pair.before, before, old)
@@ -140,7 +179,9 @@ def _clusters(
             for b, a in zip(was, now, strict=False)
         )
         if fits:
-            renamed.update({b.cluster.key: a.cluster.key for b, a in zip(was, now, strict=True)})
+            renamed.update(
+                {b.cluster.place: a.cluster.place for b, a in zip(was, now, strict=True)}
+            )
         else:
             wrong.append(
                 Difference(
@@ -181,11 +222,8 @@ def _of(pair: MeshComparison, cluster: Cluster) -> tuple[RealResource, ...]:
     return successors(pair.after, cluster.destination.service)
 
 
-def _renamed(facts: dict[Key, Fact], clusters: dict[str, str]) -> dict[Key, Fact]:
-    return {
-        ("cluster", clusters.get(key[1], key[1])) if key[0] == "cluster" else key: fact
-        for key, fact in facts.items()
-    }
+def _renamed(facts: dict[Key, Fact], clusters: dict[Key, Key]) -> dict[Key, Fact]:
+    return {clusters.get(key, key): fact for key, fact in facts.items()}
 
 
 __all__ = ["CARRIED", "NOTHING", "carry_witnesses", "services_of", "targets_of"]

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from kumamigrate.match.items import to_entries, top_of
 from kumamigrate.match.resolve import index_of, resolve
+from kumamigrate.match.selection import Selection
 from kumamigrate.match.ties import Tie
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.side import ROUTES, Side
+
+TIED = "nothing decides between them"
+"""Stands in every doubt about a tie."""
+
+UNSTABLE_SORT = 12
+"""Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
 
 
 def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...]:
@@ -133,18 +140,38 @@ def old_engine_doubts(before: Side, after: Side, changed: frozenset[str]) -> lis
     return out
 
 
-def tie_doubts(pair: MeshComparison, was: Resource, now: Resource) -> tuple[str, ...]:
-    """Return the ties that decide what a proxy reads where something changed."""
+def tie_doubts(
+    pair: MeshComparison, was: Resource, now: Resource, kinds: Iterable[str] | None = None
+) -> tuple[str, ...]:
+    """Return the ties that decide what a proxy reads where something changed.
+
+    A tie between policies that nobody touched comes out the same on both sides, as long as the
+    list is short enough for Kuma's sort to keep the order of ties.
+    """
     out: dict[str, None] = {}
-    for policy_type in sorted(pair.before.types | pair.after.types):
-        same = pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type)
-        if same:
+    for policy_type in sorted(pair.before.types | pair.after.types if kinds is None else kinds):
+        sides = ((pair.before, was), (pair.after, now))
+        if pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type):
             continue
-        for side, proxy in ((pair.before, was), (pair.after, now)):
-            if policy_type in side.types:
-                for tie in side.selection(proxy, policy_type).ties:
-                    out[_tied(policy_type, tie)] = None
+        found = [
+            side.selection(proxy, policy_type) if policy_type in side.types else None
+            for side, proxy in sides
+        ]
+        if not any(selection is not None and selection.ties for selection in found):
+            continue
+        tied = [_ties(side, selection) for (side, _), selection in zip(sides, found, strict=True)]
+        short = all(s is None or len(s.policies) <= UNSTABLE_SORT for s in found)
+        if short and tied[0].keys() == tied[1].keys():
+            continue
+        for tie in (*tied[0].values(), *tied[1].values()):
+            out[_tied(policy_type, tie)] = None
     return tuple(out)
+
+
+def _ties(side: Side, selection: Selection | None) -> dict[tuple[Any, ...], Tie]:
+    if selection is None:
+        return {}
+    return {(tie.reason, side.contents.of_all(tie.policies)): tie for tie in selection.ties}
 
 
 def _tied(policy_type: str, tie: Tie) -> str:
@@ -153,7 +180,7 @@ def _tied(policy_type: str, tie: Tie) -> str:
         "equal-rank": "Kuma sorts them as equal, so chance decides which one wins",
         "no-order": "their Dataplane references beat each other in a circle",
     }
-    return f"{policy_type} {named}: {why.get(tie.reason, tie.reason)}; give them different names"
+    return f"{policy_type} {named}: {TIED}: {why.get(tie.reason, tie.reason)}"
 
 
 def _where(policy: Resource) -> str:

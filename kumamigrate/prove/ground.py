@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
 from typing import Any
 
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
@@ -50,7 +53,20 @@ def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:
 
 
 def _fields(resource: Resource | None) -> Mapping[str, Any]:
-    return {} if resource is None else flat(resource.spec)
+    """Return the fields that some proxy may read, by dotted path (tables/unread.json)."""
+    if resource is None:
+        return {}
+    fields = flat(resource.spec)
+    unread = tuple(_unread().get(resource.type, ()))
+    dropped = tuple(f"{field}." for field in unread)
+    return {k: v for k, v in fields.items() if k not in unread and not k.startswith(dropped)}
+
+
+@cache
+def _unread() -> Mapping[str, Mapping[str, str]]:
+    text = resources.files("kumamigrate.prove").joinpath("tables", "unread.json")
+    found: Mapping[str, Mapping[str, str]] = json.loads(text.read_text(encoding="utf-8"))
+    return found
 
 
 def _witness(
@@ -93,7 +109,17 @@ def dataplane_differences(mesh: str, was: Resource, now: Resource) -> Iterator[W
 
 def _without_outbounds(dataplane: Resource) -> Mapping[str, Any]:
     kept = {k: v for k, v in networking(dataplane).items() if k != "outbound"}
+    inbounds = kept.get("inbound")
+    if isinstance(inbounds, list):
+        kept["inbound"] = [_with_protocol(inbound) for inbound in inbounds]
     return {**dataplane.spec, "networking": kept}
+
+
+def _with_protocol(inbound: Any) -> Any:
+    """Say the protocol of an inbound as a field too; its tag means the same."""
+    tags = inbound.get("tags") if isinstance(inbound, Mapping) else None
+    protocol = tags.get("kuma.io/protocol") if isinstance(tags, Mapping) else None
+    return {"protocol": protocol, **inbound} if protocol else inbound
 
 
 def dataplanes(state: State) -> dict[tuple[str, str], Resource]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kumamigrate.match.entry import Entry
+from kumamigrate.match.entry import Found
 from kumamigrate.match.merge import merge_entries
 from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.match.selection import Point
@@ -34,7 +34,7 @@ from kumamigrate.prove.picture import (
 from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
 from kumamigrate.prove.side import Side
 
-INBOUND_TYPES = tuple(settings.INBOUND) + ("MeshTrafficPermission",)
+INBOUND_TYPES = (*settings.INBOUND, "MeshTrafficPermission")
 SINGLE_TYPES = (*settings.SINGLE, "MeshTimeout")
 
 Witnesses = tuple[Witness, ...]
@@ -72,18 +72,18 @@ class MeshComparison:
         self, was: Resource, now: Resource, destination: Cluster, *, names: bool = True
     ) -> Witnesses:
         """Return what differs at one outbound that exists on both sides (claim *live*)."""
-        found = self._routing_differences(was, now, destination, names)
+        found = self.routes(was, now, destination.destination, names=names)
         for policy_type in ON_OUTBOUNDS:
-            found += self._type_differences(was, now, policy_type, destination.destination)
+            found += self.outbound_type(was, now, policy_type, destination.destination)
         return found
 
-    def _routing_differences(
-        self, was: Resource, now: Resource, cluster: Cluster, names: bool
+    def routes(
+        self, was: Resource, now: Resource, destination: Destination, *, names: bool = True
     ) -> Witnesses:
+        """Return what differs in the routes of an outbound, names included where asked."""
         route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
         if self.same_ground and route_b == route_a and self.same_routes:
             return ()
-        destination = cluster.destination
         key = (ROUTING, destination, route_b, route_a, names, self._names_matter(was, now))
         if key not in self._outbounds:
             old = self.routing(self.before, was, destination)
@@ -150,9 +150,10 @@ class MeshComparison:
                     return True
         return False
 
-    def _type_differences(
+    def outbound_type(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination
     ) -> Witnesses:
+        """Return what differs in what an outbound reads of one policy type."""
         if policy_type not in self.before.types and policy_type not in self.after.types:
             return ()
         sig_b = self.before.signature(was, policy_type)
@@ -198,21 +199,26 @@ class MeshComparison:
             return False
         if policy_type not in BY_ROUTE or policy_type not in self.before.types:
             return False
-        inert = self._inert(was, policy_type, route)
-        if not inert:
+        there = self._old_place(was, policy_type, route)
+        inert = () if there is None else tuple(e for e in there.entries if e.via is not None)
+        if there is None or not inert:
             return False
         conf = merge_entries(inert, self.before.release.policy_types[policy_type].conf("to"))[0]
         said = _said_at_route(policy_type, conf)
-        return found.field in said and said[found.field] == found.after
+        if found.field in said and said[found.field] == found.after:
+            return True
+        # Without a retry policy (numRetries: 0) what the service says has no effect either; with
+        # the route's own it takes effect as the old place would have it.
+        whole = _said_at_route(policy_type, there.conf)
+        return not found.was.settings and whole.get(found.field) == found.after
 
-    def _inert(self, was: Resource, policy_type: str, route: EffectiveRoute) -> tuple[Entry, ...]:
-        """Return what policies of the old form say about a route, lowest first."""
+    def _old_place(self, was: Resource, policy_type: str, route: EffectiveRoute) -> Found | None:
+        """Return what a route's rule would read at a service-tag outbound."""
         assert route.entry is not None
         target = route.entry.target
         service = (target.name if target is not None else None) or ""
         selection = self.before.selection(was, policy_type)
-        found = self.before.matcher.service(selection, service, route.hash)
-        return () if found is None else tuple(e for e in found.entries if e.via is not None)
+        return self.before.matcher.service(selection, service, route.hash)
 
     def routing(self, side: Side, proxy: Resource, destination: Destination) -> Routing:
         """Return the routing of an outbound, kept by the routes that reach the proxy."""
@@ -235,40 +241,45 @@ class MeshComparison:
 
     def proxy(self, was: Resource, now: Resource) -> Witnesses:
         """Return what differs in single-item policies."""
-        found: Witnesses = ()
-        for policy_type in SINGLE_TYPES:
-            sig_b = self.before.signature(was, policy_type)
-            sig_a = self.after.signature(now, policy_type)
-            if sig_b == sig_a and self.same_ground:
-                continue
-            shape = (self._shape(self.before, was), self._shape(self.after, now))
-            key = (policy_type, sig_b, sig_a, shape)
-            if key not in self._singles:
-                facts: tuple[dict[Key, Fact], ...] = (
-                    {("proxy",): single_fact(self.before, was, policy_type)},
-                    {("proxy",): single_fact(self.after, now, policy_type)},
-                )
-                self._singles[key] = tuple(
-                    self.witness(policy_type, "proxy", d, None) for d in differences(*facts)
-                )
-            found += self._singles[key]
-        return found
+        return tuple(w for kind in SINGLE_TYPES for w in self.single_type(was, now, kind))
+
+    def single_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
+        """Return what differs in what a proxy reads of one single-item policy type."""
+        sig_b = self.before.signature(was, policy_type)
+        sig_a = self.after.signature(now, policy_type)
+        if sig_b == sig_a and self.same_ground:
+            return ()
+        shape = (self._shape(self.before, was), self._shape(self.after, now))
+        key = (policy_type, sig_b, sig_a, shape)
+        if key not in self._singles:
+            facts: tuple[dict[Key, Fact], ...] = (
+                {("proxy",): single_fact(self.before, was, policy_type)},
+                {("proxy",): single_fact(self.after, now, policy_type)},
+            )
+            self._singles[key] = tuple(
+                self.witness(policy_type, "proxy", d, None) for d in differences(*facts)
+            )
+        return self._singles[key]
 
     def _shape(self, side: Side, proxy: Resource) -> tuple[bool, bool]:
         return has_http(side, proxy), may_be_transparent(proxy)
 
     def inbounds(self, was: Resource, now: Resource) -> Witnesses:
         """Return what differs at the inbounds that both sides have."""
+        return tuple(w for kind in INBOUND_TYPES for w in self.inbound_type(was, now, kind))
+
+    def inbound_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
+        """Return what differs in what inbounds read of one policy type."""
+        points_b, points_a = (
+            {p.key: p for p in side.selection(proxy, policy_type).points}
+            if policy_type in side.types
+            else {}
+            for side, proxy in ((self.before, was), (self.after, now))
+        )
         found: Witnesses = ()
-        for policy_type in INBOUND_TYPES:
-            if policy_type not in self.before.types and policy_type not in self.after.types:
-                continue
-            points_b = {p.key: p for p in self.before.selection(was, policy_type).points}
-            points_a = {p.key: p for p in self.after.selection(now, policy_type).points}
-            for name in dict.fromkeys((*points_b, *points_a)):
-                found += self._inbound(
-                    was, now, policy_type, name, points_b.get(name), points_a.get(name)
-                )
+        for name in dict.fromkeys((*points_b, *points_a)):
+            old, new = points_b.get(name), points_a.get(name)
+            found += self._inbound(was, now, policy_type, name, old, new)
         return found
 
     def _inbound(
@@ -321,7 +332,7 @@ class MeshComparison:
             tag = isinstance(destination, ServiceTag)
             outbound = Outbound.SERVICE_TAG if tag else Outbound.REAL
             if found.key[0] == "cluster" and found.key[1] != place_of(destination):
-                place = f"{place}>{found.key[1]}"
+                place, named = f"{place}>{found.key[1]}", f"{named} → {found.key[2]}"
         return Witness(
             mesh=self.before.mesh,
             proxy="",

@@ -17,7 +17,7 @@ from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL, Settings
 from kumamigrate.prove.side import DEFAULT_PROTOCOL, PROTOCOL, Side, inbounds_of, networking
 
 Key = tuple[str, ...]
-"""("route", match, n), ("listener",), ("cluster", name) or ("inbound",)."""
+"""("route", match, n), ("listener",), ("cluster", key, name) or ("inbound",)."""
 
 LISTENER: Key = ("listener",)
 ON_OUTBOUNDS = (
@@ -167,7 +167,7 @@ class Reader:
             yield LISTENER, self._listener()
         if self.policy_type not in ("MeshRetry", "MeshAccessLog"):
             for cluster in self.routing.clusters:
-                yield ("cluster", cluster.key), self._cluster(cluster)
+                yield cluster.place, self._cluster(cluster)
 
     def _look_up(
         self, destination: Destination, route: EffectiveRoute | None = None

@@ -242,7 +242,7 @@ def _proxy_json(proxy: ProxyVerdict) -> dict[str, Any]:
     printed = proxy.witnesses[:MOST_WITNESSES]
     out: dict[str, Any] = {
         "verdict": proxy.verdict.value,
-        "witnesses": [_witness_json(w) for w in printed],
+        "witnesses": [witness_json(w) for w in printed],
     }
     if proxy.made_up:
         out["madeUp"] = True
@@ -253,7 +253,8 @@ def _proxy_json(proxy: ProxyVerdict) -> dict[str, Any]:
     return out
 
 
-def _witness_json(witness: Witness) -> dict[str, Any]:
+def witness_json(witness: Witness) -> dict[str, Any]:
+    """Return one witness in the form of `kumamigrate.proof/1`."""
     out: dict[str, Any] = {"policyType": witness.policy_type, "direction": witness.direction}
     if witness.destination:
         out["destination"] = witness.destination

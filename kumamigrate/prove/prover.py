@@ -12,7 +12,9 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.backend import Cluster, own_cluster, written_outbounds
 from kumamigrate.prove.carry import carry_witnesses
-from kumamigrate.prove.doubt import changed_types, doubts, old_engine_doubts, tie_doubts
+from kumamigrate.prove.coverage import ANY_PROXY, Coverage
+from kumamigrate.prove.coverage import verdicts as found_verdicts
+from kumamigrate.prove.doubt import TIED, changed_types, doubts, old_engine_doubts, tie_doubts
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.proof import (
@@ -27,6 +29,7 @@ from kumamigrate.prove.proof import (
     Witness,
     worst,
 )
+from kumamigrate.prove.services import with_world, worlds_of
 from kumamigrate.prove.side import Contents, Side
 from kumamigrate.prove.traffic import (
     MODES,
@@ -37,6 +40,7 @@ from kumamigrate.prove.traffic import (
 from kumamigrate.source.text import FieldPath
 
 LIVE, CARRY, RELEASE = "live", "carry", "release"
+WITNESSES, LISTED = "witnesses", "listed"
 CLAIMS = (LIVE, CARRY, RELEASE)
 
 
@@ -50,7 +54,7 @@ def prove(
     after: State,
     *,
     claims: Sequence[str] = (LIVE, CARRY),
-    proxies: str = "witnesses",
+    proxies: str = WITNESSES,
     upgraded: State | None = None,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
@@ -85,16 +89,81 @@ def _prove_mesh(
     contents: Contents,
     locate: tuple[Locate, Locate],
 ) -> MeshProof:
-    states = [before.mesh(mesh), after.mesh(mesh)]
-    sides = [Side(state, mesh, contents) for state in states]
-    comparison = MeshComparison(sides[0], sides[1], *locate)
     results: dict[str, ClaimResult] = {}
+    proofs: list[MeshProof] = []
     for claim in claims:
-        pair = comparison
-        if claim == RELEASE and upgraded is not None:
-            pair = MeshComparison(sides[0], Side(upgraded.mesh(mesh), mesh, contents), *locate)
-        results[claim] = Claim(claim, pair, subjects(pair)).result()
-    return MeshProof(mesh=mesh, claims=results, all_proxies=False)
+        later = upgraded if claim == RELEASE and upgraded is not None else after
+        proof = _prove_claim(
+            claim, mesh, before.mesh(mesh), later.mesh(mesh), proxies, contents, locate
+        )
+        results[claim] = proof.claims[claim]
+        proofs.append(proof)
+    return MeshProof(
+        mesh=mesh,
+        claims=results,
+        all_proxies=all(p.all_proxies for p in proofs),
+        beyond=tuple(dict.fromkeys(b for p in proofs for b in p.beyond)),
+        assumptions=tuple(dict.fromkeys(a for p in proofs for a in p.assumptions)),
+        ties=tuple(dict.fromkeys(t for p in proofs for t in p.ties)),
+    )
+
+
+def _prove_claim(
+    claim: str,
+    mesh: str,
+    before: State,
+    after: State,
+    proxies: str,
+    contents: Contents,
+    locate: tuple[Locate, Locate],
+) -> MeshProof:
+    made_up = proxies != LISTED and not (before.complete and after.complete)
+    worlds = worlds_of(before, after, mesh)
+    parts = []
+    for world in worlds.worlds:
+        sides = [Side(with_world(state, world), mesh, contents) for state in (before, after)]
+        pair = MeshComparison(sides[0], sides[1], *locate)
+        parts.append(Claim(claim, pair, subjects(pair), world.tags).result(made_up=made_up))
+    result = together(parts)
+    if made_up and worlds.too_many:
+        unknown = (*result.unknown, worlds.too_many)
+        result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
+    beyond = () if made_up else ("only the Dataplanes that the states hold were compared",)
+    return MeshProof(
+        mesh=mesh,
+        claims={claim: result},
+        all_proxies=made_up,
+        beyond=beyond,
+        assumptions=worlds.assumptions,
+        ties=tuple(r for r in result.reasons if TIED in r),
+    )
+
+
+def together(parts: Sequence[ClaimResult]) -> ClaimResult:
+    """Return what holds in every one of several worlds."""
+    if len(parts) == 1:
+        return parts[0]
+    proxies: dict[str, ProxyVerdict] = {}
+    for part in parts:
+        for verdict in part.proxies:
+            known = proxies.get(verdict.name)
+            proxies[verdict.name] = verdict if known is None else _both(known, verdict)
+    names = dict.fromkeys(mode for part in parts for mode in part.modes)
+    return ClaimResult(
+        verdict=worst(part.verdict for part in parts),
+        proxies=tuple(proxies.values()),
+        unknown=tuple(dict.fromkeys(u for part in parts for u in part.unknown)),
+        modes={mode: worst(part.modes[mode] for part in parts) for mode in names},
+    )
+
+
+def _both(first: ProxyVerdict, second: ProxyVerdict) -> ProxyVerdict:
+    return replace(
+        first,
+        verdict=worst((first.verdict, second.verdict)),
+        witnesses=tuple({w.key: w for w in (*first.witnesses, *second.witnesses)}.values()),
+        unknown=tuple(dict.fromkeys((*first.unknown, *second.unknown))),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,26 +188,47 @@ def subjects(pair: MeshComparison) -> tuple[Subject, ...]:
 class Claim:
     """One claim about one mesh, proxy by proxy."""
 
-    def __init__(self, claim: str, pair: MeshComparison, proxies: Sequence[Subject]) -> None:
+    def __init__(
+        self, claim: str, pair: MeshComparison, proxies: Sequence[Subject], tags: Sequence[str]
+    ) -> None:
         self.claim = claim
         self.pair = pair
         self.proxies = proxies
+        self.tags = tags
         before, after = pair.before, pair.after
         self.modes = tuple(mesh_services_mode(s.state, s.mesh) for s in (before, after))
         self._changed = changed_types(before, after)
 
-    def result(self) -> ClaimResult:
-        """Return the verdict of the claim."""
+    def result(self, *, made_up: bool) -> ClaimResult:
+        """Return the verdict of the claim, with `made_up` for every proxy that could exist."""
         unknown = self._doubts()
         shared = tuple(self._shared())
         verdicts = tuple(self._verdict(subject, shared) for subject in self.proxies)
-        ground = () if verdicts else _proxy_verdict("any proxy", shared, (), made_up=True)
+        if made_up or not verdicts:
+            verdicts += self._beyond(shared, made_up=made_up)
         return ClaimResult(
-            verdict=worst((*(v.verdict for v in (*verdicts, *ground)), *_if_any(unknown))),
-            proxies=(*verdicts, *ground),
+            verdict=worst((*(v.verdict for v in verdicts), *_if_any(unknown))),
+            proxies=verdicts,
             unknown=unknown,
-            modes=self._by_mode((*verdicts, *ground), unknown),
+            modes=self._by_mode(verdicts, unknown),
         )
+
+    def _beyond(self, shared: tuple[Witness, ...], *, made_up: bool) -> tuple[ProxyVerdict, ...]:
+        """Return the verdicts for proxies that the states do not hold."""
+        environment = self.pair.before.state.environment
+        zone = environment.zone if environment.mode == "zone" else ""
+        coverage = Coverage(self.pair, self._changed, self.implied, zone)
+        coverage.found.add(ANY_PROXY, shared)
+        if made_up and self.claim == CARRY:
+            coverage.carry(self._services())
+        elif made_up:
+            coverage.live(names=self.claim == LIVE)
+        return found_verdicts(coverage.found)
+
+    def _services(self) -> tuple[str, ...]:
+        sides = (self.pair.before, self.pair.after)
+        listed = (tag for side in sides for tag in service_tags(side.state))
+        return tuple(dict.fromkeys((*listed, *self.tags)))
 
     def _doubts(self) -> tuple[str, ...]:
         before, after = self.pair.before, self.pair.after
@@ -199,7 +289,7 @@ class Claim:
             return
         left, right = old or {}, new or {}
         for key in dict.fromkeys((*left, *right)):
-            if key in left and left.get(key) == right.get(key):
+            if key in left and left[key] == right.get(key):
                 yield from self.pair.outbound(was, now, left[key], names=names)
             elif self.claim == LIVE:
                 yield self._other_outbound(key, left.get(key), right.get(key))
@@ -222,7 +312,7 @@ class Claim:
         """Return all destinations of a transparent proxy that both sides have."""
         before, after = self.pair.before.state, self.pair.after.state
         kinds = self._kinds(self.modes[0]) & self._kinds(self.modes[1])
-        tags = dict.fromkeys((*service_tags(before), *service_tags(after)))
+        tags = self._services()
         real = dict.fromkeys(real_destinations(before))
         both = [d for d in dict.fromkeys(real_destinations(after)) if d in real]
         found: list[Destination] = [*map(ServiceTag, tags), *both]

@@ -54,18 +54,24 @@ def successors(side: Side, service: str) -> tuple[RealResource, ...]:
     By label `kuma.io/service`, by the name `name_namespace_svc_port`, or by display name where
     there is no namespace.
     """
+    return successors_in(side.real.values(), service)
+
+
+def successors_in(resources: Iterable[Resource], service: str) -> tuple[RealResource, ...]:
+    """Return the same among some resources."""
     found: dict[RealResource, None] = {}
-    name, namespace, port = _parts(service)
-    for kri, resource in side.real.items():
+    name, namespace, port = service_parts(service)
+    for resource in resources:
         if resource.type != "MeshService":
             continue
         label = resource.labels.get(SERVICE)
         if label is not None:
             mine, only = label == service, ""
         elif namespace:
-            mine, only = (kri.name, kri.namespace) == (name, namespace), port
+            mine = (resource.display_name, resource.namespace_label) == (name, namespace)
+            only = port
         else:
-            mine, only = kri.name == service and not kri.namespace, ""
+            mine, only = resource.display_name == service and not resource.namespace_label, ""
         if mine:
             found.update(dict.fromkeys(_ports(resource, only)))
     return tuple(found)
@@ -82,7 +88,7 @@ def _ports(resource: Resource, only: str) -> Iterable[RealResource]:
     ]
 
 
-def _parts(service: str) -> tuple[str, str, str]:
+def service_parts(service: str) -> tuple[str, str, str]:
     """Take `web_shop_svc_80` apart into name, namespace and port."""
     parts = service.split("_")
     if len(parts) in (3, 4) and parts[2] == "svc":

@@ -1,0 +1,163 @@
+"""Which policies can matter at which destination: what made-up proxies must tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kumamigrate.match.entry import Entry
+from kumamigrate.match.items import to_entries, top_of
+from kumamigrate.match.resolve import index_of, resolve
+from kumamigrate.match.route import Destination, RealResource, ServiceTag
+from kumamigrate.match.routehash import CATCH_ALL, route_hash
+from kumamigrate.match.select import selector_of
+from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.prove.backend import cluster_of
+from kumamigrate.prove.madeup import Requirement, requirement_of
+from kumamigrate.prove.side import ROUTES, Side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Known:
+    """A policy with what it asks of a proxy and what its entries are about.
+
+    `everything`: some entry is about every destination. `routes` are the routes its entries are
+    on; `bound` the pairs of service tag and route hash of a policy on a route (old form).
+    """
+
+    policy: Resource
+    requirement: Requirement
+    everything: bool = False
+    tags: frozenset[str] = frozenset()
+    kris: frozenset[Kri] = frozenset()
+    routes: frozenset[Kri] = frozenset()
+    bound: frozenset[tuple[str, str]] = frozenset()
+    backends: tuple[Destination, ...] = ()
+    hashes: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def on_route(self) -> bool:
+        """Whether some entry counts for single routes only."""
+        return bool(self.routes or self.bound)
+
+    def about(self, destination: Destination, routes: Sequence[Known] = ()) -> bool:
+        """Whether an entry can matter at a destination that some routes lead from."""
+        if self.everything:
+            return True
+        if isinstance(destination, ServiceTag):
+            return destination.service in self.tags
+        if destination.kri.of_section("") in self.kris:
+            return True
+        return any(kri_of(known.policy) in self.routes for known in routes)
+
+
+class Reach:
+    """What all policies of a side are about, by type."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self._index = index_of(side.state)
+        routes = list(side.state.of_type("MeshHTTPRoute"))
+        self._first = {(r.mesh, r.display_name): r for r in reversed(routes)}
+        self._by_name: dict[str, list[Resource]] = {}
+        for route in routes:
+            self._by_name.setdefault(route.display_name, []).append(route)
+        self._known: dict[str, tuple[Known, ...]] = {}
+
+    def of(self, policy_type: str) -> tuple[Known, ...]:
+        """Return the policies of a type, without those that take no effect (shadow)."""
+        if policy_type not in self._known:
+            self._known[policy_type] = tuple(
+                self._read(policy)
+                for policy in self.side.state.of_type(policy_type)
+                if policy.labels.get(EFFECT) != "shadow"
+                and policy_type in self.side.release.policy_types
+            )
+        return self._known[policy_type]
+
+    def routes_at(self, destination: Destination) -> tuple[Known, ...]:
+        """Return the route policies about a destination."""
+        return tuple(k for kind in ROUTES for k in self.of(kind) if k.about(destination))
+
+    def clusters_at(self, destination: Destination) -> tuple[Destination, ...]:
+        """Return a destination and all that routes from it can lead to."""
+        more = (b for known in self.routes_at(destination) for b in known.backends)
+        return tuple(dict.fromkeys((destination, *more)))
+
+    def hashes_at(self, destination: Destination) -> frozenset[str]:
+        """Return the hashes that routes of a destination can have."""
+        found = {route_hash([CATCH_ALL])}
+        for known in self.routes_at(destination):
+            found |= known.hashes
+        return frozenset(found)
+
+    def _read(self, policy: Resource) -> Known:
+        release = self.side.release
+        selector = selector_of(policy, top_of(policy, release), self._first, release)
+        entries = to_entries(policy, release.policy_types[policy.type], release)
+        everything, tags, kris, routes = False, set[str](), set[Kri](), set[Kri]()
+        bound: set[tuple[str, str]] = set()
+        top = top_of(policy, release)
+        if top.kind == "MeshHTTPRoute":
+            for route in self._by_name.get(top.name or "", ()):
+                everything = everything or self._bind(route, bound)
+            tags = {service for service, _ in bound}
+            entries = ()
+        for entry in entries:
+            target = entry.target
+            kind = target.kind if target is not None else "Mesh"
+            if target is None or kind in ("Mesh", "MeshSubset"):
+                everything = True
+                continue
+            found = {k.of_section("") for k in resolve(policy, target, self._index, release)}
+            if kind == "MeshHTTPRoute":
+                routes |= found
+            else:
+                kris |= found
+            if kind in ("MeshService", "MeshServiceSubset"):
+                tags.add(target.name or "")
+        return Known(
+            policy=policy,
+            requirement=requirement_of(selector),
+            everything=everything,
+            tags=frozenset(tags),
+            kris=frozenset(kris),
+            routes=frozenset(routes),
+            bound=frozenset(bound),
+            backends=tuple(self._backends(policy, entries)),
+            hashes=frozenset(_hashes(entries)) if policy.type == "MeshHTTPRoute" else frozenset(),
+        )
+
+    def _bind(self, route: Resource, bound: set[tuple[str, str]]) -> bool:
+        """Note what a policy on a route is about; True where that is every destination."""
+        everything = False
+        for entry in to_entries(
+            route, self.side.release.policy_types["MeshHTTPRoute"], self.side.release
+        ):
+            target = entry.target
+            if target is None or target.kind in ("Mesh", "MeshSubset"):
+                everything = True
+                continue
+            bound.update((target.name or "", digest) for digest in _hashes([entry]))
+        return everything
+
+    def _backends(self, policy: Resource, entries: Sequence[Entry]) -> Iterator[Destination]:
+        if policy.type not in ROUTES:
+            return
+        for entry in entries:
+            defaults = [entry.conf.get("default")]
+            defaults += [rule.get("default") for rule in entry.conf.get("rules") or ()]
+            for default in defaults:
+                for ref in (default or {}).get("backendRefs") or ():
+                    if isinstance(ref, Mapping):
+                        yield cluster_of(self.side, ref, policy).destination
+
+
+def _hashes(entries: Sequence[Entry]) -> Iterator[str]:
+    for entry in entries:
+        for rule in entry.conf.get("rules") or ():
+            yield route_hash(rule.get("matches"))
+
+
+__all__ = ["Known", "Reach", "RealResource"]
