@@ -196,6 +196,30 @@ def test_a_witness_reads_what_its_twin_reads(mesh: State) -> None:
     assert matcher.proxy_class(witness) == matcher.proxy_class(twin)
 
 
+proxies = st.builds(
+    lambda at, version, app, zone, name: sidecar(
+        f"{name}-{at}",
+        {"port": 80, "name": name, "tags": {SERVICE: name, "version": version}},
+        app=app,
+        zone=zone,
+        origin="zone",
+    ),
+    st.integers(0, 99),
+    *(st.sampled_from(words) for words in (("v1", "v2"), ("a", "b"), ("east", "west"), ("a", "z"))),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(meshes(), st.lists(proxies, min_size=2, max_size=6))
+def test_proxies_of_one_class_read_what_they_would_alone(
+    mesh: State, listed: list[Resource]
+) -> None:
+    shared = Matcher(mesh)
+    for proxy in listed:
+        alone = Matcher(mesh).rules(proxy, "MeshTimeout").as_json()
+        assert shared.rules(proxy, "MeshTimeout").as_json() == alone
+
+
 def _value(field: Field) -> st.SearchStrategy[Any]:
     if field.is_list:
         item = _confs(field.fields) if field.item_type == "object" else st.sampled_from("xyz")
