@@ -108,7 +108,15 @@ def balancer_route(conf: Conf | None) -> Settings:
     hashes = conf.get("hashPolicies")
     if hashes is None:
         hashes = _chosen(conf)[1].get("hashPolicies")
-    return {} if hashes is None else {"hashPolicies": hashes}
+    return {} if hashes is None else {"hashPolicies": [_hashing(policy) for policy in hashes]}
+
+
+def _hashing(policy: Any) -> Any:
+    """Give the old type SourceIP its name since 2.10, where it hashes by just that."""
+    if not isinstance(policy, Mapping) or policy.get("type") != "SourceIP":
+        return policy
+    by_address = policy.get("connection") == {"sourceIP": True}
+    return {**policy, "type": "Connection"} if by_address else policy
 
 
 def balancer_cluster(conf: Conf | None) -> Settings:

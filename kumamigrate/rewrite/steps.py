@@ -15,6 +15,7 @@ from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.rule import Rule, Step
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath
+from kumamigrate.source.value import Moved
 
 _ABSENT = object()
 
@@ -28,8 +29,8 @@ def plan_declarative(view: View) -> Iterator[Change | Finding]:
     rule = view.rule
     assert rule.select is not None
     types = rule.select.types
-    everything = view.policies() if types == ("policy",) else view.of_type(*types)
-    for resource in everything:
+    policies = view.policies() if "policy" in types else iter(())
+    for resource in (*policies, *view.of_type(*types)):
         hits = hit_paths(rule, resource.spec)
         if not hits:
             continue
@@ -39,7 +40,7 @@ def plan_declarative(view: View) -> Iterator[Change | Finding]:
             continue
         spec: Any = resource.spec
         for path in reversed(hits):
-            spec = edited(spec, path, rule.steps)
+            spec = edited(spec, path, rule.steps, above=(*resource.spec_path, *path))
         yield Change(
             rule=rule.id,
             mesh=resource.mesh,
@@ -72,19 +73,24 @@ def with_spec(resource: Resource, spec: Any) -> dict[str, Any]:
     return {**{key: spec.get(key, value) for key, value in kept.items()}, **spec}
 
 
-def edited(value: Any, path: FieldPath, steps: tuple[Step, ...]) -> Any:
-    """Return a copy of plain JSON in which the steps were taken at a path."""
+def edited(value: Any, path: FieldPath, steps: tuple[Step, ...], *, above: FieldPath) -> Any:
+    """Return a copy of plain JSON in which the steps were taken at a path.
+
+    `above` is the same path from the root of the resource: what moves takes its text along.
+    """
     if not path:
         for step in steps:
-            value = _take(value, step)
+            value = _take(value, step, above)
         return value
     head, rest = path[0], path[1:]
     if isinstance(value, list):
-        return [edited(v, rest, steps) if i == head else v for i, v in enumerate(value)]
-    return {k: edited(v, rest, steps) if k == head else v for k, v in value.items()}
+        return [
+            edited(v, rest, steps, above=above) if i == head else v for i, v in enumerate(value)
+        ]
+    return {k: edited(v, rest, steps, above=above) if k == head else v for k, v in value.items()}
 
 
-def _take(value: Any, step: Step) -> Any:
+def _take(value: Any, step: Step, above: FieldPath) -> Any:
     match step.verb:
         case "set":
             return (
@@ -104,7 +110,8 @@ def _take(value: Any, step: Step) -> Any:
                 for key, inner in value.items()
             }
         case "move":
-            return _moved(value, _keys(step.arguments["from"]), _keys(step.arguments["to"]))
+            source, goal = _keys(step.arguments["from"]), _keys(step.arguments["to"])
+            return _moved(value, source, goal, Moved((*above, *source)))
     raise AssertionError(step.verb)
 
 
@@ -113,13 +120,13 @@ def _keys(path: str | list[str]) -> list[str]:
     return path.split(".") if isinstance(path, str) else path
 
 
-def _moved(value: Any, source: list[str], goal: list[str]) -> Any:
+def _moved(value: Any, source: list[str], goal: list[str], moved: Moved) -> Any:
     inner = value
     for key in source:
         if not isinstance(inner, dict) or key not in inner:
             return value
         inner = inner[key]
-    return _put(_without(value, source), goal, inner)
+    return _put(_without(value, source), goal, moved)
 
 
 def _without(value: dict[str, Any], path: list[str]) -> dict[str, Any]:
@@ -177,10 +184,12 @@ def _finding(rule: Rule, resource: Resource, path: FieldPath) -> Finding:
     for part in path:
         value = value[part]  # type: ignore[index]  # the path was found in this very spec
     words = {"field": path_text(full), "value": value if isinstance(value, (str, int)) else ""}
+    assert rule.select is not None
+    tested = [key for key in rule.select.where if isinstance(value, Mapping) and key in value]
     return Finding(
         rule=rule.id,
         resource=resource,
-        path=full,
+        path=(*full, *tested[:1]),
         message=rule.message.format(**words),
         action=rule.action.format(**words),
         status=Status.PENDING if rule.steps else Status.MANUAL,

@@ -63,7 +63,14 @@ def classify(data: bytes) -> Kind:
     """Return what a file may hold. Workloads matter only where some file holds Kuma resources."""
     if may_hold_kuma(data):
         return Kind.KUMA
-    return Kind.WORKLOAD if _patterns()[1].search(data) else Kind.NONE
+    if _patterns()[1].search(data) or any(key in data for key in _settings_keys()):
+        return Kind.WORKLOAD
+    return Kind.NONE
+
+
+@cache
+def _settings_keys() -> tuple[bytes, ...]:
+    return tuple(f"{key}:".encode() for key in _words()["settings_keys"])
 
 
 def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Refusal]]:

@@ -26,7 +26,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
         places: list[FieldPath] = []
         for key, values in _tags(dataplane).items():
             wanted = set(values)
-            path = values[min(values)]
+            path = next(iter(values.values()))
             if labels.get(key) in wanted and len(wanted) == 1:
                 continue
             reason = _obstacle(key, wanted, labels)
