@@ -1,0 +1,58 @@
+"""Who may reach an inbound: client identities that policies can tell apart (§1.1, notes C10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kumamigrate.legacy.selector import ANY, Tags, selectors_of
+from kumamigrate.model.resource import Resource
+
+Clients = frozenset[tuple[tuple[str, str], ...]]
+"""Tag sets of which a client must carry one; the empty one is any client."""
+
+
+def clients_before(permission: Resource | None) -> Clients:
+    """Return who a TrafficPermission lets in; nobody without one. `'*'` asks for nothing (§1.1)."""
+    if permission is None:
+        return frozenset()
+    return frozenset(
+        tuple(sorted((k, v) for k, v in tags.items() if v != ANY))
+        for tags in selectors_of(permission.spec, "sources")
+    )
+
+
+def admits_before(clients: Clients, identity: Iterable[tuple[str, str]]) -> bool:
+    """Say whether a client with these tags (all its certificates' names) is let in."""
+    own = set(identity)
+    return any(set(needed) <= own for needed in clients)
+
+
+def admits_after(
+    items: Sequence[tuple[Mapping[str, str], str]], identity: Iterable[tuple[str, str]]
+) -> bool:
+    """Say whether merged `from` items let a client in: the last that matches decides.
+
+    `items` are (tags, action) in merge order; no match is a denial.
+    """
+    own = set(identity)
+    action = "Deny"
+    for tags, said in items:
+        if set(tags.items()) <= own:
+            action = said
+    return action in ("Allow", "AllowWithShadowDeny")
+
+
+def identities(selectors: Iterable[Tags]) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Return one client for each combination of tags that the selectors can tell apart.
+
+    `'*'` counts as a value that nobody names. The client without any named tag comes first.
+    """
+    seeds = {
+        frozenset((k, "\x00other" if v == ANY else v) for k, v in tags.items())
+        for tags in selectors
+    }
+    closed: set[frozenset[tuple[str, str]]] = {frozenset()}
+    for seed in sorted(seeds, key=sorted):
+        joined = {tags | seed for tags in closed}
+        closed |= {tags for tags in joined if len({k for k, _ in tags}) == len(tags)}
+    return tuple(tuple(sorted(tags)) for tags in sorted(closed, key=lambda t: (len(t), sorted(t))))

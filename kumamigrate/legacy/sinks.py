@@ -1,0 +1,145 @@
+"""What policies add to a proxy: logs, traces, faults, limits (§1.7–1.10), in one form for both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kumamigrate.legacy.conf import read_conf
+from kumamigrate.legacy.duration import ZERO
+from kumamigrate.legacy.selector import Tags, matches, selectors_of
+from kumamigrate.legacy.values import Effect, Json, as_duration, mapping, same_type
+from kumamigrate.model.resource import Resource
+
+
+def logs_before(policy: Resource | None, mesh: Resource | None) -> tuple[tuple[str, str, str], ...]:
+    """Return where the old engine logs a connection: (type, target, format)."""
+    backend = _backend(policy, mesh, "logging")
+    if backend is None:
+        return ()
+    conf = mapping(backend.get("conf"))
+    target = conf.get("path") if backend.get("type") == "file" else conf.get("address")
+    return ((str(backend.get("type")), str(target or ""), str(backend.get("format") or "")),)
+
+
+def logs_after(conf: Json | None) -> tuple[tuple[str, str, str], ...]:
+    """Return where a MeshAccessLog conf logs."""
+    result = []
+    for backend in (conf or {}).get("backends") or ():
+        kind = str(backend.get("type", "")).lower()
+        values = mapping(backend.get(kind))
+        form = mapping(values.get("format"))
+        text = form.get("plain", "") if form.get("type") == "Plain" else str(form.get("json") or "")
+        result.append((kind, str(values.get("path") or values.get("address") or ""), str(text)))
+    return tuple(sorted(result))
+
+
+def traces_before(policy: Resource | None, mesh: Resource | None) -> Effect:
+    """Return how the old engine traces a proxy."""
+    backend = _backend(policy, mesh, "tracing")
+    if backend is None:
+        return {}
+    conf = mapping(backend.get("conf"))
+    sampling = backend.get("sampling")
+    kind = str(backend.get("type"))
+    if kind == "datadog":
+        url = f"http://{conf.get('address', '')}:{conf.get('port', '')}"
+        target: Any = (url, conf.get("splitService") is True)
+    else:
+        target = _zipkin(conf)
+    return {
+        "type": kind,
+        "target": target,
+        "sampling": 100.0 if sampling is None else float(sampling),
+    }
+
+
+def traces_after(conf: Json | None) -> Effect:
+    """Return how a MeshTrace conf traces a proxy."""
+    backends = (conf or {}).get("backends") or ()
+    if not backends:
+        return {}
+    kind = str(backends[0].get("type", "")).lower()
+    values = mapping(backends[0].get(kind))
+    target: Any = _zipkin(values)
+    if kind == "datadog":
+        target = (values.get("url"), values.get("splitService") is True)
+    overall = mapping((conf or {}).get("sampling")).get("overall", 100)
+    return {"type": kind, "target": target, "sampling": float(overall)}
+
+
+def _zipkin(conf: Json) -> tuple[Any, ...]:
+    version = conf.get("apiVersion") or "httpJson"
+    version = "httpJson" if version == "httpJsonV1" else version
+    shared = conf.get("sharedSpanContext")
+    return (conf.get("url"), conf.get("traceId128bit") is True, version, shared is not False)
+
+
+def faults_before(policies: Sequence[Resource], client: Tags) -> tuple[Effect, ...]:
+    """Return the faults one client meets on an inbound, in order (§1.7)."""
+    met = [p for p in policies if any(matches(s, client) for s in selectors_of(p.spec, "sources"))]
+    return tuple(_fault(read_conf("FaultInjection", p.spec).value) for p in met)
+
+
+def faults_after(conf: Json | None) -> tuple[Effect, ...]:
+    """Return the faults of a MeshFaultInjection conf."""
+    return tuple(_fault(item) for item in (conf or {}).get("http") or ())
+
+
+def _fault(values: Json) -> Effect:
+    result: dict[str, Any] = {}
+    for name in ("delay", "abort", "responseBandwidth"):
+        section = values.get(name)
+        if section:
+            clean = {k: same_type(v, ZERO) if k == "value" else v for k, v in section.items()}
+            clean["percentage"] = float(clean.get("percentage", 0))
+            result[name] = clean
+    return result
+
+
+def limit_after(conf: Json | None) -> Effect:
+    """Return the HTTP limit of a MeshRateLimit conf; empty when there is none."""
+    http = mapping(mapping((conf or {}).get("local")).get("http"))
+    rate = mapping(http.get("requestRate"))
+    if not rate or http.get("disabled") is True:
+        return {}
+    limited = mapping(http.get("onRateLimit"))
+    headers = mapping(limited.get("headers"))
+    listed = [
+        (kind == "add", h.get("name"), h.get("value"))
+        for kind in ("add", "set")
+        for h in headers.get(kind) or ()
+    ]
+    return {
+        "requests": rate.get("num"),
+        "interval": as_duration(rate.get("interval")),
+        "status": limited.get("status") or 429,
+        "headers": tuple(sorted(listed)),
+    }
+
+
+def limit_before(policy: Resource) -> Effect:
+    """Return the HTTP limit of one RateLimit."""
+    http = read_conf("RateLimit", policy.spec).get("http")
+    if http is None:
+        return {}
+    limited = http.get("onRateLimit") or {}
+    listed = [(h.get("append") is True, h["key"], h["value"]) for h in limited.get("headers") or ()]
+    return {
+        "requests": http["requests"],
+        "interval": http["interval"],
+        "status": limited.get("status") or 429,
+        "headers": tuple(sorted(listed)),
+    }
+
+
+def _backend(policy: Resource | None, mesh: Resource | None, section: str) -> Json | None:
+    settings = mapping(mesh.spec.get(section)) if mesh is not None else {}
+    if policy is None:
+        return None
+    name = read_conf(policy.type, policy.spec).get("backend") or settings.get("defaultBackend")
+    backends = settings.get("backends")
+    for backend in backends if isinstance(backends, list) else ():
+        if isinstance(backend, Mapping) and name and backend.get("name") == name:
+            return backend
+    return None
