@@ -163,14 +163,24 @@ def choose(asked: Question, state: State) -> Choice | str:
         if same(asked, choice):
             return choice
     if not any(r for _, r in asked.today):
-        copied = Choice(labels=tags, basis=Basis.COPIED)
-        if asked.known and all(_stands(asked, key) is None for key in tags):
-            return copied
-        return _nothing_selected(asked, tags)
+        return _copied(asked, tags) or _nothing_selected(asked, tags)
     found = searched(asked)
     if found is not None:
         return found
     return "no set of labels selects exactly the same proxies and inbounds; " + _differing(asked)
+
+
+def _copied(asked: Question, tags: Mapping[str, str]) -> Choice | None:
+    """Return the tags as labels where no known proxy has either, so nothing is selected by both.
+
+    On Universal the label kuma.io/workload takes the place of the service tag.
+    """
+    labels = {WORKLOAD if key == SERVICE else key: value for key, value in tags.items()}
+    if SERVICE in tags and (_on_kubernetes(asked.policy) or "_svc" in tags[SERVICE]):
+        return None
+    choice = Choice(labels=labels, basis=Basis.COPIED)
+    fresh = all(_stands(asked, key) is not False for key in labels if key != WORKLOAD)
+    return choice if asked.known and fresh and same(asked, choice) else None
 
 
 def _nothing_selected(asked: Question, tags: Mapping[str, str]) -> str:

@@ -117,6 +117,9 @@ def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
     if len(exact) == len(loose):
         note = "" if exact else f"{kind} {name} is in neither repository nor inventory"
         return Meaning(labels=labels, note=note)
+    if kind == "MeshService" and not reference.backend and _by_tag_today(view, owner, loose, name):
+        note = f"as the service tag {name} does today, it means MeshService {name} of every zone"
+        return Meaning(labels=labels, note=note)
     home = owner.zone
     if home and [r for r in loose if r.zone == home] == exact:
         if exact or _says_zone(owner):
@@ -127,6 +130,16 @@ def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
     return (
         f"on 2.x it means {kind} {name} of {here} only, labels would also select that of zone {zones}"
     )
+
+
+def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str) -> bool:
+    """Whether a name works through service-tag outbounds, which know no zones (MADR 060).
+
+    They read it as a value of kuma.io/service; in mode Exclusive there are none.
+    """
+    if view.mode(owner.mesh) == "Exclusive":
+        return False
+    return all(r.labels.get(SERVICE, r.display_name) == name for r in found)
 
 
 def _says_zone(owner: Resource) -> bool:
