@@ -85,15 +85,23 @@ def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[
     releases = {candidate.target} if upgrade else {candidate.source, candidate.target}
     found = []
     for release in sorted(releases):
-        old = {_fault(r) for r in current.state(release)[1]}
+        rejected = current.state(release)[1]
+        known = {fault for rejection in rejected for fault in _faults(rejection)}
+        stored = {r.resource.identity for r in rejected} | {
+            resource.identity for resource in current.state(release)[0].resources
+        }
+        # A half of a manifest that the target refuses anyway may have the other half's faults.
+        inherited = {(one.resource.type, p.path) for one in rejected for p in one.problems}
         for rejection in candidate.state(release)[1]:
-            if _fault(rejection) not in old:
-                name, problem = rejection.resource, rejection.problems[0]
-                found.append(f"{release} would refuse {name.type} {name.name}: {problem.message}")
+            name = rejection.resource
+            half = name.identity not in stored and release != candidate.source
+            for problem in rejection.problems:
+                old = (name.identity, problem.path) in known
+                if not old and not (half and (name.type, problem.path) in inherited):
+                    where = f"{name.type} {name.name}"
+                    found.append(f"{release} would refuse {where}: {problem.message}")
     return tuple(found)
 
 
-def _fault(rejection: Rejection) -> tuple[tuple[str, str, str, str], tuple[FieldPath, ...]]:
-    return rejection.resource.identity, tuple(problem.path for problem in rejection.problems)
-
-
+def _faults(rejection: Rejection) -> set[tuple[tuple[str, str, str, str], FieldPath]]:
+    return {(rejection.resource.identity, problem.path) for problem in rejection.problems}
