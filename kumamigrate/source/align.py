@@ -86,6 +86,11 @@ def _align_gap(
     left = [json.dumps(old[i], sort_keys=True) for i in olds]
     right = [json.dumps(new[i], sort_keys=True) for i in news]
     blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
+    equal = sum(a == b for a, b in zip(left, right, strict=False))
+    if len(left) == len(right) and equal >= sum(block.size for block in blocks):
+        for source, position in zip(olds, news, strict=True):
+            result[position] = source
+        return
     at_old = at_new = 0
     for block in blocks:
         _pair(old, new, olds[at_old : block.a], news[at_new : block.b], result)

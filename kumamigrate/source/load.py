@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from kumamigrate.source.find import Kind, classify
 from kumamigrate.source.mask import Masked, mask_templates
+from kumamigrate.source.nested import nested_places
 from kumamigrate.source.node import json_value
 from kumamigrate.source.parse import UnparsableError, parse_document
 from kumamigrate.source.text import Document, Reason, Refusal, SourceFile, Span
@@ -36,10 +38,11 @@ def read_file(path: str, data: bytes) -> SourceFile:
         detail = f"{len(data)} bytes; the limit is {MAX_BYTES}"
         return _refused(path, Reason.TOO_LARGE, detail)
     bom = data.startswith(_BOM)
+    body = data[3:] if bom else data
     try:
-        text = data[3 if bom else 0 :].decode("utf-8")
+        text = body.decode("utf-8")
     except UnicodeDecodeError as error:
-        return _undecodable(path, data, error.start + (3 if bom else 0))
+        return _undecodable(path, body, error.start)
     starts = line_starts(text)
     masked = mask_templates(text)
     documents: list[Document] = []
@@ -51,7 +54,10 @@ def read_file(path: str, data: bytes) -> SourceFile:
             root = parse_document(text, masked, span.start, span.end)
         except UnparsableError as problem:
             refusals.append(_refusal(path, index, problem, text, masked, starts, span))
-        documents.append(Document(path=path, index=index, span=span, root=root))
+        document = Document(path=path, index=index, span=span, root=root)
+        documents.append(document)
+        if places := nested_places(document, text):
+            refusals.append(_nested(document, places, starts))
     return SourceFile(
         path=path,
         text=text,
@@ -107,6 +113,19 @@ def _has_directive(text: str) -> bool:
     return re.search(r"(?:\A|(?<=[\n\r]))%", text) is not None
 
 
+def _nested(document: Document, places: list[int], starts: tuple[int, ...]) -> Refusal:
+    line = bisect_right(starts, places[0])
+    more = f", and {len(places) - 1} more" if len(places) > 1 else ""
+    return Refusal(
+        path=document.path,
+        line=line,
+        column=places[0] - starts[line - 1] + 1,
+        reason=Reason.NOT_AT_ROOT,
+        detail=f"document {document.index + 1}: Kuma-looking content below the root{more}",
+        advice="it is neither read nor edited; move it into a document of its own if it is applied",
+    )
+
+
 def _refused(path: str, reason: Reason, detail: str, line: int = 0, column: int = 0) -> SourceFile:
     refusal = Refusal(
         path=path,
@@ -151,6 +170,7 @@ def _refusal(
         detail = f"without its template expressions this is not YAML: {detail}"
     elif reason is Reason.UNPARSABLE and "\t" in text[line_start : problem.offset + 1]:
         advice = _TAB_ADVICE
+    body = text[span.start : span.end].encode()
     return Refusal(
         path=path,
         line=line,
@@ -158,5 +178,5 @@ def _refusal(
         reason=reason,
         detail=f"document {index + 1}: {detail}",
         advice=advice,
-        hides=True,
+        hides=bool(templates) or classify(body) is not Kind.NONE,
     )

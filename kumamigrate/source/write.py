@@ -157,7 +157,9 @@ def _swap_all(top: str, swaps: Sequence[_Swap]) -> None:
         _discard(top, swaps)
         raise _told(top, swaps, error) from error
     _sync_folders(swaps)
-    os.unlink(os.path.join(top, JOURNAL))
+    # All is written: a journal that stays behind says nothing but that.
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(top, JOURNAL))
     _sync(top)
 
 
