@@ -1,4 +1,8 @@
-"""The whole flow: load → plan → apply → read again → prove → keep or hold → report → write."""
+"""The whole flow: load → plan → apply → read again → prove → keep or hold → report → write.
+
+The prover and the writer are imported where they are called: `check`, and with it the
+pre-commit hook, needs neither, and they take longer to import than the hook takes to run.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,10 @@ from pathlib import Path
 
 from kumamigrate.errors import RulebookError, UsageError
 from kumamigrate.inventory import load_inventory
-from kumamigrate.judge import judge_of
 from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import newest_two
-from kumamigrate.prove import Proof, prove
+from kumamigrate.prove import Proof
 from kumamigrate.repository import Rejection, load_repository
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change
@@ -21,7 +24,6 @@ from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.source.write import write_all
 from kumamigrate.suppress import marks, suppress, suppressed
 from kumamigrate.trial import Held, Result, Scene, try_changes, without_conflicts
 
@@ -139,6 +141,8 @@ def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outc
 
 def write(outcome: Outcome) -> None:
     """Write the outcome: all of it or nothing. Raises SourceError if that cannot be done."""
+    from kumamigrate.source.write import write_all
+
     write_all(outcome.before.repository.root, outcome.texts)
 
 
@@ -157,6 +161,8 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
 
 def prove_scenes(before: Scene, after: Scene, options: Options) -> Proof:
     """Prove the claims that matter for the options: live and carry, and release beyond 2.x."""
+    from kumamigrate.prove.prover import prove
+
     claims = ["live", "carry"]
     if before.target != before.source:
         claims.append("release")
@@ -173,6 +179,8 @@ def prove_scenes(before: Scene, after: Scene, options: Options) -> Proof:
 def _run_rule(
     rule: Rule, before: Scene, scene: Scene, options: Options, held: dict[object, Held]
 ) -> Result:
+    from kumamigrate.judge import judge_of
+
     said = plan(_view(rule, before, scene, options))
     changes = [c for c in said if isinstance(c, Change) and c.key not in held]
     changes = [c for c in changes if not _silenced(c, scene)]

@@ -14,7 +14,6 @@ from kumamigrate.model.state import Environment, State
 from kumamigrate.prove import Witness
 from kumamigrate.repository import Rejection, Repository, state_of
 from kumamigrate.rewrite.change import Change, ResourceEdit
-from kumamigrate.source.patch import patch
 from kumamigrate.source.text import FieldPath, Refusal
 from kumamigrate.source.value import Replacement
 
@@ -140,6 +139,8 @@ def apply(scene: Scene, changes: Iterable[Change]) -> Scene | tuple[Refusal, ...
 
     A file of which no document is left is removed.
     """
+    from kumamigrate.source.patch import patch  # not needed, and slow to import, for `check`
+
     by_file: dict[str, list[ResourceEdit]] = defaultdict(list)
     for change in changes:
         for edit in change.edits:

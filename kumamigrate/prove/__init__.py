@@ -1,5 +1,7 @@
 """Equivalence of two states, claim by claim (product.md §5)."""
 
+from typing import TYPE_CHECKING, Any
+
 from kumamigrate.prove.proof import (
     ClaimResult,
     Effect,
@@ -12,7 +14,9 @@ from kumamigrate.prove.proof import (
     Witness,
     to_json,
 )
-from kumamigrate.prove.prover import prove
+
+if TYPE_CHECKING:
+    from kumamigrate.prove.prover import prove
 
 __all__ = [
     "ClaimResult",
@@ -27,3 +31,12 @@ __all__ = [
     "prove",
     "to_json",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the prover when it is first asked for: reports of `check` need only the values."""
+    if name == "prove":
+        from kumamigrate.prove.prover import prove
+
+        return prove
+    raise AttributeError(name)
