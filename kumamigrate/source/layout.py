@@ -77,7 +77,7 @@ class _Seen:
 
     def word(self, name: str, default: str) -> str:
         counts = self.words[name]
-        return max(counts, key=lambda k: (counts[k], k)) if counts else default
+        return max(counts, key=lambda k: (counts[k], k == default)) if counts else default
 
 
 def _quoted_keys(root: MapNode | SeqNode) -> bool:
