@@ -15,12 +15,14 @@ The cached form, for many questions about one state:
 
     m = Matcher(state)                       # match.matcher; m.release is a model.release.Release
     m.proxies() -> tuple[Resource, ...]      # the Dataplanes of the state
+    m.proxy_class(proxy) -> int              # equal: no policy of the state tells them apart
     m.rules(proxy, policy_type) -> ProxyRules
     m.selection(proxy, policy_type) -> Selection
         .policies: tuple[Resource, ...]      # merge order, lowest first
         .points: tuple[Point, ...]           # inbounds/listeners: address, port, policies
         .warnings, .ties
-        .key: hashable; equal keys = equal to-side answers, so cache by it
+        .hostnames                           # vhosts of built-in gateways, as points
+        .key: hashable; equal keys of one Matcher = equal to-side answers, so cache by it
 
 Look-ups, direct (nothing is enumerated); None = no conf reaches it. A `Found` has
 `.confs` (one per hostname group; `.conf` is the first), `.entries` (contributing entries, lowest
@@ -59,5 +61,6 @@ first. Entry: policy (Resource), section ("to"|"from"|"rules"|"default"), index,
         Source: entry, policy, path (FieldPath inside the spec, down to the value), value
 
 Ties that Kuma leaves to chance are values: `Selection.ties: tuple[Tie, ...]`; a Tie names the
-policies, why, and only stands where their entries differ on a target both reach.
+policies and why ("equal-rank", "no-order", "store-order", "ambiguous-route"), and only stands
+where their confs, merged in another order, give something else on a target both reach.
 """

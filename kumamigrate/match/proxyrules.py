@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kumamigrate.match.entry import Found, origin
@@ -17,10 +17,22 @@ from kumamigrate.match.torules import SubsetRule
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ToSide:
-    """Both lists an outbound may read: the old rules and the resource rules."""
+    """Both lists an outbound may read: the old rules and the resource rules.
+
+    `printed` keeps the printed form, which many proxies share.
+    """
 
     rules: tuple[SubsetRule, ...] = ()
     resource_rules: tuple[ResourceRule, ...] = ()
+    printed: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self, *, typed_keys: bool) -> dict[str, Any]:
+        """Return the printed form; proxies share it, so it is not to be changed."""
+        if not self.printed:
+            resource_rules = _resource_rules(self.resource_rules, typed_keys=typed_keys)
+            self.printed["resourceRules"] = resource_rules
+            self.printed["rules"] = _subset_rules(self.rules)
+        return self.printed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,10 +65,11 @@ class ProxyRules:
         return self.to.resource_rules
 
     def as_json(self) -> dict[str, Any]:
-        """Return the printed form of the release."""
+        """Return the printed form of the release; parts of it are shared between proxies."""
+        side = self._side(self.to)
         common: dict[str, Any] = {
             "policies": [p.name for p in self.selection.policies],
-            "resourceRules": self._resource_rules(self.to.resource_rules),
+            "resourceRules": side["resourceRules"],
             "inboundRules": {k: [_inbound(r) for r in v] for k, v in self.inbound_rules.items()},
             "warnings": list(self.selection.warnings),
         }
@@ -64,7 +77,7 @@ class ProxyRules:
             return {**common, "proxyConf": _proxy_conf(self.single)}
         return {
             **common,
-            "toRules": _subset_rules(self.to.rules),
+            "toRules": side["rules"],
             "singleItemRules": _single(self.single),
             "fromRules": {k: _subset_rules(v) for k, v in self.from_rules.items()},
             "gatewayByListener": {k: self._side(v) for k, v in self.by_listener.items()},
@@ -72,21 +85,19 @@ class ProxyRules:
         }
 
     def _side(self, side: ToSide) -> dict[str, Any]:
-        return {
-            "rules": _subset_rules(side.rules),
-            "resourceRules": self._resource_rules(side.resource_rules),
-        }
+        return side.as_json(typed_keys=self.typed_keys)
 
-    def _resource_rules(self, rules: Sequence[ResourceRule]) -> list[dict[str, Any]]:
-        return [
-            {
-                "kri": rule.kri.typed() if self.typed_keys else str(rule.kri),
-                "sectionName": rule.kri.section,
-                "conf": list(rule.confs),
-                "origin": rule.origin,
-            }
-            for rule in rules
-        ]
+
+def _resource_rules(rules: Sequence[ResourceRule], *, typed_keys: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "kri": rule.kri.typed() if typed_keys else str(rule.kri),
+            "sectionName": rule.kri.section,
+            "conf": list(rule.confs),
+            "origin": rule.origin,
+        }
+        for rule in rules
+    ]
 
 
 def _subset_rules(rules: Sequence[SubsetRule]) -> list[dict[str, Any]]:

@@ -21,8 +21,9 @@ class Tie:
     """Policies whose order is not decided although it would matter.
 
     `reason` is "equal-rank" (every level of the sort is equal; the sort is not stable),
-    "no-order" (Dataplane references that beat each other in a circle) or "store-order" (vhosts
-    of built-in gateways read policies as the store lists them).
+    "no-order" (Dataplane references that beat each other in a circle), "store-order" (vhosts of
+    built-in gateways read policies as the store lists them) or "ambiguous-route" (a top-level
+    MeshHTTPRoute names several routes; they follow the policy in `policies`).
     """
 
     policies: tuple[Resource, ...]

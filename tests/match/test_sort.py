@@ -8,7 +8,7 @@ import pytest
 
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.model.resource import Resource
-from tests.match.meshes import EAST, MESH, sidecar, state, timeout
+from tests.match.meshes import EAST, MESH, resource, route, sidecar, state, timeout
 
 ITEM = (MESH, "1s")
 
@@ -103,3 +103,34 @@ def test_equal_rank_is_a_tie_only_where_the_order_shows() -> None:
     assert _twins((MESH, "60s"), (MESH, "1m")) == ()
     assert _twins((web, "1s"), (db, "2s")) == ()
     assert _twins((web, "1s"), (MESH, "2s")) == ("t.a", "t.b")
+
+
+def test_a_route_name_that_two_routes_have_is_a_tie() -> None:
+    """Selection takes the first, the to-list the last: the order of the store decides."""
+    web = {"kind": "MeshService", "name": "web"}
+    routes = [route(f"r.{n}", web, "/v1", shown="r", namespace=n) for n in ("a", "b")]
+    policy = timeout("t", {"kind": "MeshHTTPRoute", "name": "r"}, ITEM)
+    proxy = sidecar("a")
+    (tie,) = Matcher(state(proxy, *routes, policy)).selection(proxy, "MeshTimeout").ties
+    assert (tie.reason, [p.name for p in tie.policies]) == ("ambiguous-route", ["t", "r.a", "r.b"])
+    alone = Matcher(state(proxy, routes[0], policy)).selection(proxy, "MeshTimeout")
+    assert alone.ties == ()
+
+
+def test_vhosts_of_a_gateway_read_in_store_order() -> None:
+    """matcher-notes §1.1: what conflicts there is left to chance."""
+    net = {"address": "10.0.0.9", "gateway": {"type": "BUILTIN", "tags": {"kuma.io/service": "e"}}}
+    proxy = resource("Dataplane", "edge", {"networking": net})
+    spec = {
+        "selectors": [{"match": {"kuma.io/service": "e"}}],
+        "conf": {"listeners": [{"port": 80, "hostname": "x"}]},
+    }
+    gateway = resource("MeshGateway", "g", spec)
+
+    def reasons(*policies: Resource) -> list[str]:
+        matcher = Matcher(state(proxy, gateway, *policies))
+        return [t.reason for t in matcher.selection(proxy, "MeshTimeout").ties]
+
+    one, two = timeout("a", MESH, (MESH, "1s")), timeout("b", MESH, (MESH, "2s"))
+    assert reasons(one, two) == ["store-order"]
+    assert reasons(one) == []
