@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING, Any
 
 from kumamigrate.source.text import Reason, Refusal
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 
 class Kind(StrEnum):
@@ -31,7 +31,8 @@ class Kind(StrEnum):
 
 @cache
 def _words() -> dict[str, Any]:
-    text = files("kumamigrate.source").joinpath("words.json").read_text(encoding="utf-8")
+    # importlib.resources would cost 15 ms at every start.
+    text = Path(__file__).with_name("words.json").read_text(encoding="utf-8")
     words: dict[str, Any] = json.loads(text)
     return words
 
@@ -235,6 +236,8 @@ class _Ignored:
 
 def _compiled(lines: list[str]) -> tuple[GitIgnoreSpec, re.Pattern[str] | None]:
     """Return the patterns, and one expression that matches whatever any of them may match."""
+    from pathspec import GitIgnoreSpec  # not needed, and slow to load, without ignore files
+
     spec = GitIgnoreSpec.from_lines(lines)
     sources = [
         re.sub(r"\(\?P<\w+>", "(?:", p.regex.pattern) for p in spec.patterns if p.regex is not None
