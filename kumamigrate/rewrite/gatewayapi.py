@@ -35,7 +35,7 @@ def is_kumas(resource: Resource, state: State) -> bool:
         case "GatewayClass":
             return resource.spec.get("controllerName") == CONTROLLER
         case "Gateway":
-            return resource.spec.get("gatewayClassName") in kuma_classes(state)
+            return str(resource.spec.get("gatewayClassName")) in kuma_classes(state)
         case "HTTPRoute":
             return has_service_parent(resource) or bool(gateway_parents(resource, state))
         case _:
