@@ -112,7 +112,7 @@ def test_prove_compares_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     witness = next(w for w in witnesses if w["field"] == "http.requestTimeout")
     assert witness["before"]["value"] == "15s"
     assert witness["after"]["value"] == "16s"
-    assert witness["after"]["at"].startswith("t.yaml:10:")
+    assert witness["after"]["at"].startswith("two/t.yaml:10:")
 
 
 def test_prove_against_a_revision(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
