@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,10 +56,17 @@ class Repository:
     def _of_file(self) -> dict[str, tuple[Resource, ...]]:
         return {path: read_resources(file) for path, file in self.files.items()}
 
-    @property
+    @cached_property
     def unread(self) -> tuple[Refusal, ...]:
-        """Return everything that could not be read, in path order."""
-        inner = (r for path in sorted(self.files) for r in self.files[path].refusals)
+        """Return everything that could not be read, in path order.
+
+        Where the text that was refused names its mesh, only that mesh is in doubt.
+        """
+        inner = (
+            replace(refusal, mesh=_mesh_named(self.files[path], refusal))
+            for path in sorted(self.files)
+            for refusal in self.files[path].refusals
+        )
         return (*self.refusals, *inner)
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
@@ -121,6 +129,21 @@ def repository_of(
         refusals=tuple(refusals),
         examined=len(contents),
     )
+
+
+_MESH = re.compile(r"""^\s*["']?(?:kuma\.io/mesh|mesh)["']?\s*:\s*(.*?)\s*(?:#.*)?$""", re.MULTILINE)
+_NAME = re.compile(r"""(["']?)([a-z0-9]([-.a-z0-9]*[a-z0-9])?)\1""")
+
+
+def _mesh_named(file: SourceFile, refusal: Refusal) -> str:
+    """Return the one mesh that a refused document names in plain words, else nothing."""
+    for document in file.documents:
+        start, end = document.span.start, document.span.end
+        if document.root is None and file.position(start)[0] <= refusal.line <= file.position(end)[0]:
+            said = [_NAME.fullmatch(match[1]) for match in _MESH.finditer(file.text, start, end)]
+            names = {match[2] if match is not None else "" for match in said}
+            return names.pop() if len(names) == 1 else ""
+    return ""
 
 
 def _read_bytes(root: Path, path: str) -> bytes:
