@@ -13,6 +13,9 @@ from kumamigrate.source.text import FieldPath
 DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 """A name as RFC 1035 wants it: what a MeshService must be called."""
 
+TEMPLATE = "{{"
+"""Begins what a template fills in later: nothing can be said about such a value."""
+
 _GENERATED = re.compile(r"([^_]+)_([^_]+)_svc_([0-9]+)")
 
 

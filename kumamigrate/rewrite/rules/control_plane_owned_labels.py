@@ -22,7 +22,7 @@ def plan(view: View) -> Iterator[Finding]:
     for resources in found.values():
         (first, paths), *others = resources
         what = ", ".join(str(path[-1]) for path in paths)
-        more = f"; so do those of {len(others)} more in this file" if others else ""
+        more = f"; and so do {len(others)} more in this file" if others else ""
         yield finding(view, first, paths[0], what=what, more=more)
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kumamigrate.rewrite.change import Change
-from kumamigrate.rewrite.dataplanes import DNS_LABEL, services_of, with_labels, written_labels
+from kumamigrate.rewrite.dataplanes import (
+    DNS_LABEL,
+    TEMPLATE,
+    services_of,
+    with_labels,
+    written_labels,
+)
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.view import View
@@ -26,6 +32,9 @@ def plan(view: View) -> Iterator[Change | Finding]:
                 " write a MeshService by hand for each service that shall keep its own"
             )
             yield finding(view, dataplane, path, reason=reason + ".")
+        elif TEMPLATE in services[0]:
+            reason = f"Its service is filled in by a template. Give the same to {WORKLOAD}."
+            yield finding(view, dataplane, path, reason=reason)
         elif not DNS_LABEL.fullmatch(services[0]):
             reason = f"{services[0]} is no name for a MeshService. Choose one for {WORKLOAD}."
             yield finding(view, dataplane, path, reason=reason)

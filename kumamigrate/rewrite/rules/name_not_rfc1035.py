@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import Form, Resource
 from kumamigrate.model.versions import at_least
-from kumamigrate.rewrite.dataplanes import DNS_LABEL
+from kumamigrate.rewrite.dataplanes import DNS_LABEL, TEMPLATE
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, finding
 from kumamigrate.rewrite.view import View
@@ -21,7 +21,7 @@ def plan(view: View) -> Iterator[Finding]:
     for resource in view.manifests():
         name = resource.display_name
         known = resource.type in view.source.policy_types or resource.type in dns
-        if resource.type in KUBERNETES or not name or resource.templated:
+        if resource.type in KUBERNETES or not name or TEMPLATE in name:
             continue
         if resource.type in dns and not DNS_LABEL.fullmatch(name):
             strict = at_least(view.target_name, "3.0")

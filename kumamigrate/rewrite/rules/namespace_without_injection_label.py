@@ -25,5 +25,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
     for namespace in view.of_type("Namespace"):
         if namespace.name in wanting and INJECTION not in words_of(namespace, "labels"):
             body = put(namespace.body, ("metadata", "labels", INJECTION), "disabled")
-            settled = finding(view, namespace, ("metadata", "name"), pending=True)
+            own = namespace.name == view.environment.system_namespace
+            message = view.rule.table["system"].format(name=namespace.name) if own else ""
+            settled = finding(view, namespace, ("metadata", "name"), pending=True, message=message)
             yield change(view, namespace, [body], [settled])
