@@ -85,7 +85,7 @@ class Problem:
 
     def reader_of(self, drafts: Sequence[Draft]) -> Reader:
         """Return a reader of the state with drafts in place of the old policies."""
-        return self.reader.with_drafts(drafts, [unit.policy for unit in self.units])
+        return self.reader.with_drafts(drafts, self.all_slots)
 
     def ref(self, route: Resource) -> Ref:
         """Return how the units refer to a route."""

@@ -7,15 +7,16 @@ mesh-wide and route-level ones (law 3), and a moved policy has a lower rank (law
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.entry import Entry, Found
-from kumamigrate.match.items import to_entries
+from kumamigrate.match.items import has_to_route, to_entries
+from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.resolve import REAL, index_of, resolve
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
+from kumamigrate.match.routehash import route_hash
 from kumamigrate.match.selection import Selection
 from kumamigrate.model.conf import JsonConf, canonical, patch
 from kumamigrate.model.kri import Kri, kri_of
@@ -47,9 +48,11 @@ class Slot:
     selection: Selection
     destination: Kri
     owner: Resource
+    digest: str
     wanted: JsonConf
     entries: tuple[Entry, ...]
     protocol: str
+    real_only: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,7 @@ class Reader:
     matcher: Matcher
     policy_type: str
     proxies: tuple[Resource, ...]
+    _known: dict[Identity, tuple[Slot, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def state(self) -> State:
@@ -120,26 +124,41 @@ class Reader:
         return {name: next(iter(p)) for name, p in found.items() if len(p) == 1}
 
     def slots(self, route: Resource, own: JsonConf) -> tuple[Slot, ...]:
-        """Return every place where rules of a route take effect, alike proxies once.
+        """Return every place where rules of a route take effect, alike places once.
 
         `own` is what the policies on the route set themselves. Destinations that no service tag
         can mean never read the old place; there `own` comes on top of what is read today.
         """
-        seen: set[Any] = set()
-        out: list[Slot] = []
+        if route.identity not in self._known:
+            self._known[route.identity] = tuple(self._distinct(route))
+        return tuple(
+            replace(slot, wanted=reaching(self.policy_type, patch(slot.wanted, own)))
+            if slot.real_only
+            else slot
+            for slot in self._known[route.identity]
+        )
+
+    def _distinct(self, route: Resource) -> Iterator[Slot]:
+        """Yield the slots that differ in what they read now or could read afterwards."""
+        proxies: set[Any] = set()
+        places: set[Any] = set()
         for proxy in self.proxies:
             routing = self.matcher.selection(proxy, ROUTE)
             if not any(r.identity == route.identity for r in routing.policies):
                 continue
             selection = self.matcher.selection(proxy, self.policy_type)
-            if (routing.key, selection.key) not in seen:
-                seen.add((routing.key, selection.key))
-                out.extend(self._slots(route, proxy, selection, own))
-        return tuple(out)
+            if (routing.key, selection.key) in proxies:
+                continue
+            proxies.add((routing.key, selection.key))
+            new = tuple(id(p) for p in selection.policies if has_to_route(p))
+            for slot in self._slots(route, proxy, selection):
+                old = tuple(id(e.policy) for e in slot.entries)
+                key = (slot.destination, slot.digest, slot.owner.identity, old, new)
+                if key not in places:
+                    places.add(key)
+                    yield slot
 
-    def _slots(
-        self, route: Resource, proxy: Resource, selection: Selection, own: JsonConf
-    ) -> Iterator[Slot]:
+    def _slots(self, route: Resource, proxy: Resource, selection: Selection) -> Iterator[Slot]:
         release = self.matcher.release
         kind = release.policy_types[ROUTE]
         for at in to_entries(route, kind, release):
@@ -156,21 +175,20 @@ class Reader:
                 else:
                     found = self.matcher.resource(selection, there[0], kri_of(owner))
                 confs = [self.raw(entry) for entry in found.entries] if found else []
-                confs += [] if name else [own]
                 yield Slot(
                     proxy=proxy,
                     selection=selection,
                     destination=there[0],
+                    digest=digest,
                     owner=owner,
                     wanted=reaching(self.policy_type, folded(confs)),
                     entries=found.entries if found else (),
                     protocol=self.protocols.get(name, ""),
+                    real_only=not name,
                 )
 
     def _owners(self, proxy: Resource, by: Destination, at: Entry) -> dict[str, Resource]:
         """Return the route that each rule of a to-item counts as, by the rule's hash."""
-        from kumamigrate.match.routehash import route_hash
-
         mine = {route_hash(rule.get("matches")) for rule in at.conf.get("rules") or ()}
         return {
             r.hash: r.entry.policy
@@ -205,14 +223,16 @@ class Reader:
         """Return a conf in the form in which it has its effect at a slot."""
         return effective(self.policy_type, conf, self.fields, slot.protocol)
 
-    def with_drafts(self, drafts: Sequence[Draft], gone: Iterable[Resource]) -> Reader:
-        """Return a reader of the state in which drafts stand in place of some policies.
+    def with_drafts(self, drafts: Sequence[Draft], slots: Iterable[Slot]) -> Reader:
+        """Return a reader of the state in which drafts stand in place of the old policies.
 
-        Only what routes and this type need is in it.
+        Only what can show at some slots is in it: policies in the new form with an entry for the
+        whole mesh, for a route, or for a destination of the slots.
         """
-        leaving = {policy.identity for policy in gone}
-        types = (self.policy_type, ROUTE, "Mesh", "MeshGateway", *REAL)
-        kept = [r for r in self.state.of_type(*types) if r.identity not in leaving]
+        names = {slot.destination.name for slot in slots}
+        others = self.state.of_type(ROUTE, "Mesh", "MeshGateway", *REAL)
+        mine = (p for p in self.state.of_type(self.policy_type) if old_route_name(p) is None)
+        kept = [*others, *(p for p in mine if _may_show(p, names))]
         new = [draft.resource() for draft in drafts]
         state = replace(self.state, resources=(*kept, *new))
         return Reader(
@@ -228,6 +248,18 @@ class Reader:
             if not self.same(slot, conf):
                 out.append((slot, conf))
         return out
+
+
+def _may_show(policy: Resource, names: set[str]) -> bool:
+    items = policy.spec.get("to")
+    for item in items if isinstance(items, list) else ():
+        ref = item.get("targetRef") if isinstance(item, Mapping) else None
+        if not isinstance(ref, Mapping) or ref.get("kind") in ("Mesh", ROUTE):
+            return True
+        name = str(ref.get("name") or "")
+        if not name or name in names or name.split("_")[0] in names:
+            return True
+    return False
 
 
 def lacking(

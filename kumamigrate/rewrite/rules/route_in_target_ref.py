@@ -29,7 +29,7 @@ from kumamigrate.rewrite.routes import (
     routes_called,
 )
 from kumamigrate.rewrite.siblings import free_names
-from kumamigrate.rewrite.view import View
+from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 
 TYPES = ("MeshTimeout", "MeshRetry")
@@ -62,8 +62,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
             continue
         for mesh in view.state.meshes():
             yield from _plan_mesh(view, policy_type, mesh)
-    for policy in view.of_type(*TYPES, "MeshAccessLog", "MeshLoadBalancingStrategy"):
-        yield from _dead_entries(view, policy)
+    yield from _dead_entries(view)
 
 
 plan.early = True  # type: ignore[attr-defined]  # explains itself below 2.11
@@ -83,24 +82,26 @@ def _plan_mesh(view: View, policy_type: str, mesh: str) -> Iterator[Change | Fin
             if old is not None:
                 movable.append(old)
     olds = _with_copies(view, movable)
-    for group in _sharing_routes(_with_rivals(view, policy_type, mesh, olds)):
-        yield from _plan_group(view, policy_type, mesh, group)
+    if not olds:
+        return
+    reader = _reader(view, policy_type, mesh)
+    for group in _sharing_routes(_with_rivals(reader, olds)):
+        yield from _plan_group(view, reader, group)
 
 
-def _with_rivals(view: View, policy_type: str, mesh: str, olds: Sequence[Old]) -> list[Old]:
+def _with_rivals(reader: Reader, olds: Sequence[Old]) -> list[Old]:
     """Give policies an entry for routes that own a rule of theirs as well, where that helps.
 
     The old place knew rules by their matches: two routes of one destination with the same matches
     shared one conf. The new place knows the route that owns the rule (catalogue, trap 10).
     """
-    reader = _reader(view, policy_type, mesh) if olds else None
     out = []
     for old in olds:
         mine = {r.identity for r in old.routes}
         rivals = {
             slot.owner.identity: slot.owner
             for route in old.routes
-            for slot in (reader.slots(route, old.own) if reader is not None else ())
+            for slot in reader.slots(route, old.own)
             if slot.owner.identity not in mine and not bound_to_gateway(slot.owner)
         }
         out.append(replace(old, rivals=tuple(rivals.values())))
@@ -186,8 +187,9 @@ def _sharing_routes(olds: Sequence[Old]) -> list[list[Old]]:
 
 
 def _plan_group(
-    view: View, policy_type: str, mesh: str, group: list[Old]
+    view: View, reader: Reader, group: list[Old]
 ) -> Iterator[Change | Finding]:
+    mesh = group[0].policy.mesh
     in_place = view.mode(mesh) == "Exclusive" or at_least(view.target_name, "3.0")
     done = [old for old in group if _has_new_half(view, old)]
     waiting = [old for old in group if old not in done]
@@ -200,21 +202,20 @@ def _plan_group(
     if view.stage == "contract":
         yield from (_nothing_to_contract(view, old.policy) for old in waiting)
         return
-    yield from _moved(view, policy_type, waiting, in_place=in_place and view.stage != "expand")
+    yield from _moved(view, reader, waiting, in_place=in_place and view.stage != "expand")
 
 
 def _moved(
-    view: View, policy_type: str, olds: list[Old], *, in_place: bool
+    view: View, reader: Reader, olds: list[Old], *, in_place: bool
 ) -> Iterator[Change | Finding]:
     """Yield the change for policies that share routes; rivals are named only if that fits."""
-    mesh = olds[0].policy.mesh
     found: list[tuple[Problem, Choice]] = []
     for routes_of in (_own_routes, _all_routes):
         units, finding = _units(view, olds, routes_of, in_place=in_place)
         if finding is not None:
             yield finding
             return
-        problem = _problem(view, _reader(view, policy_type, mesh), units)
+        problem = _problem(view, reader, units)
         found.append((problem, choose(problem)))
         if found[-1][1].fits or not any(old.rivals for old in olds):
             break
@@ -357,15 +358,27 @@ def _for_all(policy: Resource, mesh: str) -> bool:
     return policy.mesh == mesh and whole and not (top.get("tags") or top.get("labels"))
 
 
-def _dead_entries(view: View, policy: Resource) -> Iterator[Finding]:
-    """Report entries for routes that no proxy of the policy can have."""
-    if policy.labels.get(EFFECT) == "shadow":
-        return
-    index = index_of(view.state)
-    for route in view.state.of_type(ROUTE):
-        if route.mesh == policy.mesh and never_meet(policy, route):
-            for at, _ in entries_on(policy, route, index, view.source):
-                yield _dead(view, policy, route, ("to", at, "targetRef"))
+def _dead_entries(view: View) -> Iterator[Finding]:
+    """Report entries for routes that no proxy of their policy can have."""
+    policies = [
+        policy
+        for policy in view.of_type(*TYPES, "MeshAccessLog", "MeshLoadBalancingStrategy")
+        if policy.labels.get(EFFECT) != "shadow" and _may_name_route(policy)
+    ]
+    index = index_of(view.state) if policies else None
+    for policy in policies:
+        for route in view.state.of_type(ROUTE):
+            if index is not None and route.mesh == policy.mesh and never_meet(policy, route):
+                for at, _ in entries_on(policy, route, index, view.source):
+                    yield _dead(view, policy, route, ("to", at, "targetRef"))
+
+
+def _may_name_route(policy: Resource) -> bool:
+    """Whether some entry may be for a route, cheaply: most policies of a mesh have none."""
+    entries = policy.spec.get("to")
+    return isinstance(entries, list) and any(
+        at_path(entry, ("targetRef", "kind")) == ROUTE for entry in entries
+    )
 
 
 def _contracted(view: View, old: Old) -> Change:
