@@ -19,9 +19,9 @@ from kumamigrate.legacy.effects import (
 )
 from kumamigrate.legacy.order import Tie, merge_ties
 from kumamigrate.legacy.proxy import PASS_THROUGH, Proxy
-from kumamigrate.legacy.selector import ANY, tags_of
 from kumamigrate.legacy.sinks import logs_before, traces_before
-from kumamigrate.legacy.values import Effect, mapping
+from kumamigrate.legacy.targets import UNKNOWN, common_protocol, live_targets, main_targets
+from kumamigrate.legacy.values import Effect
 from kumamigrate.legacy.winners import OldPolicies, ProxyWinners, winners
 from kumamigrate.model.resource import SERVICE, Resource
 
@@ -32,7 +32,8 @@ class Facts:
 
     `live` is False where the mesh has no TrafficRoute: then the outbound parts are empty.
     `clients`, `faults` and `limits` are by inbound: who is let in; the FaultInjections and the
-    RateLimits in order. `ties` are the choices that creation time decides.
+    RateLimits in order. `treated` is the protocol of an outbound (C3). `ties` are the choices
+    that creation time decides.
     """
 
     live: bool
@@ -47,6 +48,7 @@ class Facts:
     traces: Effect = field(default_factory=dict)
     template: Resource | None = None
     routes: Mapping[str, Resource] = field(default_factory=dict)
+    treated: Mapping[str, str] = field(default_factory=dict)
     ties: tuple[Tie, ...] = ()
 
 
@@ -89,23 +91,31 @@ def _outbound_facts(
     leaders: dict[str, Resource | None] = {}
     clusters: dict[str, None] = {}
     for service in services:
-        for target in live_services(routes.get(service), service):
-            leaders[target] = timeout[service]
-            clusters[target] = None
+        for tags in live_targets(routes.get(service), service):
+            leaders[tags[SERVICE]] = timeout[service]
+            clusters[tags[SERVICE]] = None
     reached = set(won.service["Retry"]) & set(services)
-    unknown = "unknown"
+    treated = {
+        s: common_protocol(
+            protocols.get(tags[SERVICE], UNKNOWN) for tags in main_targets(routes.get(s), s)
+        )
+        for s in services
+    }
     return {
         "routes": routes,
+        "treated": treated,
         "timeouts": {
             s: timeouts_before(
-                timeout.get(s), leaders.get(s, timeout.get(s)), protocols.get(s, unknown)
+                timeout.get(s),
+                leaders.get(s, timeout.get(s)),
+                treated.get(s, protocols.get(s, UNKNOWN)),
             )
             for s in (*services, *(c for c in clusters if c not in services))
         },
         "retries": {
             s: retries_before(
                 _policy(won.service["Retry"].get(s)) if s in reached else None,
-                protocols.get(s, unknown),
+                treated[s],
             )
             for s in services
         },
@@ -114,29 +124,6 @@ def _outbound_facts(
         },
         "probes": {c: probes_before(_policy(won.service["HealthCheck"].get(c))) for c in clusters},
     }
-
-
-def live_services(route: Resource | None, service: str) -> tuple[str, ...]:
-    """Return the services of all clusters of an outbound: weight 0 left out, `http[]` included."""
-    if route is None:
-        return (service,)
-    conf = route.spec.get("conf")
-    nodes: list[Any] = [conf]
-    if isinstance(conf, Mapping) and isinstance(conf.get("http"), list):
-        nodes += conf["http"]
-    found: list[str] = []
-    for node in nodes:
-        values = mapping(node)
-        entries = (
-            [{"weight": 1, "destination": values["destination"]}]
-            if values.get("destination")
-            else list(values.get("split") or ())
-        )
-        for entry in entries:
-            if isinstance(entry, Mapping) and entry.get("weight"):
-                name = tags_of(entry.get("destination")).get(SERVICE, "")
-                found.append(service if name == ANY else name)
-    return tuple(dict.fromkeys(name for name in found if name))
 
 
 def _ties(won: ProxyWinners, *, live: bool) -> tuple[Tie, ...]:

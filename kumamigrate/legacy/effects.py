@@ -40,21 +40,24 @@ def timeouts_before(route: Resource | None, cluster: Resource | None, protocol: 
     }
 
 
-def timeouts_after(conf: Json | None, protocol: str) -> Effect:
+def timeouts_after(conf: Json | None, protocol: str, treated: str | None = None) -> Effect:
     """Return the timeouts of a MeshTimeout conf on an outbound; without one as without Timeout.
 
-    gRPC clusters get neither idle timeout nor maximum stream duration (§1.3 (c)).
+    gRPC clusters get neither idle timeout nor maximum stream duration (§1.3 (c)). `treated` is
+    the protocol the old generator gave the outbound, where TrafficRoutes still make it: the
+    plugin goes by the service's own, and what does not fit is switched off (notes C3).
     """
-    http = protocol in HTTP_FAMILY
+    treated = treated or protocol
     if conf is None:
-        return timeouts_before(None, None, protocol)
-    values = mapping(conf.get("http"))
-    result: dict[str, Any] = {"connect": _read(conf, "connectionTimeout", _CONNECT)}
-    if not http:
-        return {**result, "idle": _read(conf, "idleTimeout", _HOUR)}
-    grpc = protocol == "grpc"
+        return timeouts_before(None, None, treated)
+    connect = _read(conf, "connectionTimeout", _CONNECT)
+    if (treated in HTTP_FAMILY) != (protocol in HTTP_FAMILY):
+        return {**timeouts_before(None, None, treated), "connect": connect}
+    if treated not in HTTP_FAMILY:
+        return {"connect": connect, "idle": _read(conf, "idleTimeout", _HOUR)}
+    values, grpc = mapping(conf.get("http")), protocol == "grpc"
     return {
-        **result,
+        "connect": connect,
         "idle": ZERO if grpc else _read(conf, "idleTimeout", _HOUR),
         "request": _read(values, "requestTimeout", seconds(15)),
         "streamIdle": _read(values, "streamIdleTimeout", seconds(1800)),

@@ -130,3 +130,20 @@ def stays_too(policy: Resource) -> Manual:
         action=f"decide about the other {policy.type}",
         blocking=False,
     )
+
+
+def gateway_notes(world: World, old: str, policies: tuple[Resource, ...]) -> tuple[Manual, ...]:
+    """Return what cannot be kept on built-in gateways: there other rules pick (§2.8)."""
+    gateways = [r for r in world.state.of_type("MeshGateway") if r.mesh == world.mesh]
+    if not gateways or len(policies) < 2:
+        return ()
+    return (
+        Manual(
+            resource=policies[0],
+            message=f"a built-in gateway picks the {old} of a route by other rules: one for any"
+            " service goes first, else the oldest",
+            action=f"check the routes of {', '.join(sorted(r.name for r in gateways))}, and give"
+            " them policies of their own",
+            blocking=False,
+        ),
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kumamigrate.legacy.conf import OldConf, read_conf
+from kumamigrate.legacy.proxy import PASS_THROUGH
+from kumamigrate.legacy.targets import UNKNOWN
 from kumamigrate.rewrite.legacy import confs
 from kumamigrate.rewrite.legacy.backends import access_log_backends
 from kumamigrate.rewrite.legacy.confs import Notes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Json, NewPolicy
 from kumamigrate.rewrite.legacy.outbound import Cell, OutboundKind, convert_outbound
 from kumamigrate.rewrite.legacy.routes import OTHER_SERVICE, outbound_family
-from kumamigrate.rewrite.legacy.world import UNKNOWN, World
+from kumamigrate.rewrite.legacy.world import World
 
 
 def convert_timeout(world: World) -> Conversion:
@@ -145,11 +147,15 @@ _HEALTH_CHECK = OutboundKind(
 
 def convert_traffic_log(world: World) -> Conversion:
     """Return the MeshAccessLogs for the TrafficLogs of a mesh (§1.9)."""
-    return convert_outbound(world, _TRAFFIC_LOG)
+    return convert_outbound(world, _TRAFFIC_LOG if world.old.routed else _PASSED_THROUGH)
 
 
 def _traffic_log_conf(cell: Cell, notes: Notes) -> Json:
     return access_log_backends(cell.world.mesh_resource, cell.policy, notes)
 
 
-_TRAFFIC_LOG = OutboundKind(old="TrafficLog", new="MeshAccessLog", value=_traffic_log_conf)
+_TRAFFIC_LOG = OutboundKind(
+    old="TrafficLog", new="MeshAccessLog", value=_traffic_log_conf, routed=False
+)
+_PASSED_THROUGH = replace(_TRAFFIC_LOG, only=PASS_THROUGH)
+"""Without a TrafficRoute the old engine still logs what passes through (fact 3)."""

@@ -6,7 +6,7 @@ a class restates all that its proxies read, so nothing depends on a broader poli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from kumamigrate.rewrite.legacy.classes import Classes, ProxyClass, classes_of, 
 from kumamigrate.rewrite.legacy.confs import Notes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.legacy.emit import Draft, emit
-from kumamigrate.rewrite.legacy.ground import standstill, wildcard_notes
+from kumamigrate.rewrite.legacy.ground import gateway_notes, standstill, wildcard_notes
 from kumamigrate.rewrite.legacy.routes import (
     OTHER_SERVICE,
     Reach,
@@ -54,7 +54,9 @@ class OutboundKind:
     """How one old kind is converted. `looked_up`: by "outbound", "own" or "target" service.
 
     outbound: Timeout, TrafficLog. target: clusters that routes lead to (CircuitBreaker,
-    HealthCheck). own: by the outbound, if it is a target too (Retry, notes C12).
+    HealthCheck). own: by the outbound, if it is a target too (Retry, notes C12). `leads`: the
+    cluster reads the policy of the outbound that leads to it (C2). `routed`: inert without a
+    TrafficRoute. `only`: the one service that counts.
     """
 
     old: str
@@ -62,6 +64,8 @@ class OutboundKind:
     value: Callable[[Cell, Notes], Json]
     looked_up: str = "outbound"
     leads: bool = False
+    routed: bool = True
+    only: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,7 @@ def differing(policies: Iterable[Resource]) -> bool:
 def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
     """Return the conversion of one outbound kind of a mesh."""
     policies = world.old.of(kind.old)
-    stopped = standstill(world, kind.old, kind.new, policies)
+    stopped = standstill(world, kind.old, kind.new, policies, routed=kind.routed)
     if stopped is not None:
         return stopped
     classes = _classes(world, policies)
@@ -148,7 +152,14 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
         target=world.target,
         policies=result,
         dropped=_dropped(policies, table, drafts),
-        manual=distinct([*wildcard_notes(classes, policies), *run.manual, *leaks]),
+        manual=distinct(
+            [
+                *wildcard_notes(classes, policies),
+                *(gateway_notes(world, kind.old, policies) if kind.routed else ()),
+                *run.manual,
+                *leaks,
+            ]
+        ),
         ties=merge_ties(run.ties),
         assumptions=assumptions(world, kind),
     )
@@ -184,6 +195,9 @@ def _row(run: _Run, item: ProxyClass, every: tuple[ProxyClass, ...]) -> Row:
     world = run.world
     reach = reach_of(item, world, every) if redirects(world) else None
     services = (OTHER_SERVICE, *sorted(set(world.services) | run.named))
+    if run.kind.only:
+        row: dict[str, Setting | None] = dict.fromkeys(services)
+        return {**row, run.kind.only: _setting(run, item, run.kind.only, reach)}
     return {service: _setting(run, item, service, reach) for service in services}
 
 
@@ -273,7 +287,7 @@ def _drafts(
                 below += [entries[OTHER_SERVICE]] if OTHER_SERVICE in entries else []
                 if OTHER_SERVICE in entries and _conf(setting) == _conf(other):
                     continue
-            if setting is None and not below:
+            if setting is None and not (below and _reached(service, lower, entries)):
                 continue
             wanted = setting.conf if setting is not None else exhaustive.off(type_)
             entries[service], inherited = exhaustive.exhaustive(type_, wanted, below)
@@ -287,7 +301,16 @@ def _drafts(
     return tuple(drafts), tuple(manual)
 
 
+def _reached(
+    service: str, lower: Sequence[Mapping[str, Json]], entries: Mapping[str, Json]
+) -> bool:
+    return any(name in confs for confs in (*lower, entries) for name in (OTHER_SERVICE, service))
+
+
 def _for_service(confs: Mapping[str, Json], service: str) -> list[Json]:
+    """Return what is merged below an entry; the entry for any service covers all the others."""
+    if service == OTHER_SERVICE:
+        return list(confs.values())
     return [confs[name] for name in dict.fromkeys((OTHER_SERVICE, service)) if name in confs]
 
 

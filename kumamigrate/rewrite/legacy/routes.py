@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from kumamigrate.legacy.selector import ANY, Tags, tags_of
+from kumamigrate.legacy.selector import ANY
+from kumamigrate.legacy.targets import common_protocol, live_targets, main_targets
 from kumamigrate.legacy.winners import connection_winner, route_targets
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.legacy.classes import ProxyClass, largest
-from kumamigrate.rewrite.legacy.world import World, common_protocol, route_destinations
+from kumamigrate.rewrite.legacy.world import World, route_destinations
 
 OTHER_SERVICE = "\x00any"
 """Stands for every service that no selector names."""
@@ -84,44 +84,6 @@ def _orders(
     ]
     every = (*world.services, OTHER_SERVICE)
     return listed if listed and world.state.complete else [every, *listed]
-
-
-def main_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
-    """Return the destinations whose common protocol an outbound has: weight 0 left out (C3)."""
-    conf = route.spec.get("conf") if route is not None else None
-    if not isinstance(conf, Mapping):
-        return [{SERVICE: service}] if route is None else []
-    return _filled(_weighted(conf), service)
-
-
-def live_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
-    """Return the destinations of all clusters of an outbound, `http[]` included."""
-    conf = route.spec.get("conf") if route is not None else None
-    if not isinstance(conf, Mapping):
-        return [{SERVICE: service}] if route is None else []
-    rules = conf.get("http")
-    nodes = [conf, *(rules if isinstance(rules, list) else ())]
-    return _filled([tags for node in nodes for tags in _weighted(node)], service)
-
-
-def _weighted(node: Any) -> list[Tags]:
-    if not isinstance(node, Mapping):
-        return []
-    found: list[Tags] = [tags_of(node["destination"])] if node.get("destination") else []
-    split = node.get("split")
-    for entry in split if isinstance(split, list) else ():
-        if isinstance(entry, Mapping) and entry.get("weight") not in (0, "0", None):
-            found.append(tags_of(entry.get("destination")))
-    return found
-
-
-def _filled(targets: list[Tags], service: str) -> list[dict[str, str]]:
-    kept = [{k: v for k, v in tags.items() if v != ANY or k == SERVICE} for tags in targets]
-    return [
-        {**tags, SERVICE: service if tags.get(SERVICE) == ANY else tags[SERVICE]}
-        for tags in kept
-        if SERVICE in tags
-    ]
 
 
 def outbound_family(service: str, reach: Reach, world: World) -> str:

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.proxy import PROTOCOL, Proxy, proxy_of
 from kumamigrate.legacy.selector import ANY, selectors_of, tags_of
+from kumamigrate.legacy.targets import HTTP_FAMILY, UNKNOWN, common_protocol
 from kumamigrate.legacy.winners import OldPolicies, old_policies
 from kumamigrate.model.resource import EFFECT, SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 
-UNKNOWN = "unknown"
-"""The protocol of a service without endpoints, or whose inbounds carry no protocol tag."""
-
-HTTP_FAMILY = ("http", "http2", "grpc")
-_STACKS = {
-    "grpc": ("grpc", "http2", "tcp"),
-    "http2": ("http2", "tcp"),
-    "http": ("http", "tcp"),
-    "kafka": ("kafka", "tcp"),
-    "tcp": ("tcp",),
-}
 _RULES_SINCE = "2.10"
 
 
@@ -135,19 +124,6 @@ def _protocols(proxies: Iterable[Proxy], external: Iterable[Mapping[str, str]]) 
     for tags in external:
         found.setdefault(tags.get(SERVICE, ""), []).append(tags.get(PROTOCOL, "tcp"))
     return {service: common_protocol(names) for service, names in found.items() if service}
-
-
-def common_protocol(protocols: Iterable[str]) -> str:
-    """Return what several endpoints have in common: http and kafka are tcp (notes C3, C8)."""
-    return reduce(_common, protocols)
-
-
-def _common(one: str, two: str) -> str:
-    if one == two:
-        return one
-    if one not in _STACKS or two not in _STACKS:
-        return UNKNOWN
-    return next(name for name in _STACKS[one] if name in _STACKS[two])
 
 
 def _named_services(old: OldPolicies) -> set[str]:

@@ -1,0 +1,73 @@
+"""Where a TrafficRoute sends an outbound, and how the old engine treats it then (notes C3, G4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from typing import Any
+
+from kumamigrate.legacy.selector import ANY, Tags, tags_of
+from kumamigrate.model.resource import SERVICE, Resource
+
+UNKNOWN = "unknown"
+"""The protocol of a service without endpoints, or whose inbounds carry no protocol tag."""
+
+HTTP_FAMILY = ("http", "http2", "grpc")
+_STACKS = {
+    "grpc": ("grpc", "http2", "tcp"),
+    "http2": ("http2", "tcp"),
+    "http": ("http", "tcp"),
+    "kafka": ("kafka", "tcp"),
+    "tcp": ("tcp",),
+}
+
+
+def common_protocol(protocols: Iterable[str]) -> str:
+    """Return what several endpoints have in common: http and kafka are tcp (notes C3, C8)."""
+    return reduce(_common, protocols)
+
+
+def _common(one: str, two: str) -> str:
+    if one == two:
+        return one
+    if one not in _STACKS or two not in _STACKS:
+        return UNKNOWN
+    return next(name for name in _STACKS[one] if name in _STACKS[two])
+
+
+def main_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
+    """Return the destinations whose common protocol an outbound has: weight 0 left out (C3)."""
+    conf = route.spec.get("conf") if route is not None else None
+    if not isinstance(conf, Mapping):
+        return [{SERVICE: service}] if route is None else []
+    return _filled(_weighted(conf), service)
+
+
+def live_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
+    """Return the destinations of all clusters of an outbound, `http[]` included."""
+    conf = route.spec.get("conf") if route is not None else None
+    if not isinstance(conf, Mapping):
+        return [{SERVICE: service}] if route is None else []
+    rules = conf.get("http")
+    nodes = [conf, *(rules if isinstance(rules, list) else ())]
+    return _filled([tags for node in nodes for tags in _weighted(node)], service)
+
+
+def _weighted(node: Any) -> list[Tags]:
+    if not isinstance(node, Mapping):
+        return []
+    found: list[Tags] = [tags_of(node["destination"])] if node.get("destination") else []
+    split = node.get("split")
+    for entry in split if isinstance(split, list) else ():
+        if isinstance(entry, Mapping) and entry.get("weight") not in (0, "0", None):
+            found.append(tags_of(entry.get("destination")))
+    return found
+
+
+def _filled(targets: list[Tags], service: str) -> list[dict[str, str]]:
+    kept = [{k: v for k, v in tags.items() if v != ANY or k == SERVICE} for tags in targets]
+    return [
+        {**tags, SERVICE: service if tags.get(SERVICE) == ANY else tags[SERVICE]}
+        for tags in kept
+        if SERVICE in tags
+    ]
