@@ -53,7 +53,8 @@ def layout_of(root: Node | None, others: Iterable[Node], lines: Lines) -> Layout
         newline=newline_of(lines.text),
         json=json,
         pretty=pretty,
-        colon=seen.word("colon", ": ") if has_flow else default_colon if json else ": ",
+        # A plain key needs the blank behind its colon; only JSON can do without.
+        colon=seen.word("colon", default_colon) if json else ": ",
         comma=seen.word("comma", default_comma if not has_flow else ", "),
         padding=seen.word("padding", ""),
     )

@@ -51,7 +51,8 @@ class Renderer:
         """Return a whole document."""
         if isinstance(value, Moved):
             piece = self.piece(value, -1, 0)
-            return piece.over + (piece.body or piece.first.lstrip() + self.layout.newline)
+            first = piece.first.strip()
+            return piece.over + (first + self.layout.newline if first else "") + piece.body
         if self.layout.json or not isinstance(value, Mapping) or not value:
             return self.flow(value, 0) + self.layout.newline
         return self.entries(value, 0)
