@@ -106,7 +106,7 @@ class Coverage:
         self.changed = changed
         self.destinations = destinations
         self.zone = zone
-        self.reaches = (Reach(pair.before), Reach(pair.after))
+        self.reaches = pair.reaches
         self.found = Findings()
         self._proxies: dict[tuple[frozenset[Atom], Setting, bool], Resource | None] = {}
 
@@ -263,7 +263,9 @@ class Coverage:
         key = (frozenset(chosen), setting, one_inbound)
         if key not in self._proxies:
             mesh = self.pair.before.mesh
-            self._proxies[key] = proxy_with(chosen, setting, mesh, one_inbound=one_inbound)
+            made = proxy_with(chosen, setting, mesh, one_inbound=one_inbound)
+            broken = made is not None and self.pair.couplings.broken_by(made)
+            self._proxies[key] = None if broken else made
         return self._proxies[key]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +10,16 @@ from kumamigrate.match.entry import Found
 from kumamigrate.match.merge import merge_entries
 from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.match.selection import Point
+from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove import settings
 from kumamigrate.prove.backend import Cluster, called, place_of
 from kumamigrate.prove.compare import Difference, differences, match_of, value_of
+from kumamigrate.prove.couple import Couplings
+from kumamigrate.prove.network import Named, Network
 from kumamigrate.prove.picture import (
     BY_ROUTE,
+    FILTER_NAME,
     ON_OUTBOUNDS,
     ROUTING,
     TCP_ROUTING,
@@ -32,6 +36,7 @@ from kumamigrate.prove.picture import (
     single_fact,
 )
 from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
+from kumamigrate.prove.reach import Reach
 from kumamigrate.prove.side import Side
 
 INBOUND_TYPES = (*settings.INBOUND, "MeshTrafficPermission")
@@ -53,12 +58,17 @@ class MeshComparison:
         self.before = before
         self.after = after
         self._locate = (locate_before, locate_after)
+        # A release without service tags has the real service where an older one has the tag.
+        before.tags_mean_services = not after.release.subset_rules
         self.kept: dict[Any, Witnesses] = {}
         self._routings: dict[Any, Routing] = {}
         self._outbounds: dict[Any, Witnesses] = {}
         self._singles: dict[Any, Witnesses] = {}
         self._inbounds: dict[Any, Witnesses] = {}
+        self._tables: dict[Any, Witnesses] = {}
         self._binds: dict[Any, bool] = {}
+        self.reaches = (Reach(before), Reach(after))
+        self.couplings = Couplings(before, after)
         self.same_ground = (
             before.release == after.release
             and before.ground == after.ground
@@ -77,14 +87,66 @@ class MeshComparison:
             found += self.outbound_type(was, now, policy_type, destination.destination)
         return found
 
+    def outbounds(
+        self, was: Resource, now: Resource, network: Network, *, names: bool = True
+    ) -> Witnesses:
+        """Return what differs at all destinations of a transparent proxy."""
+        found: Witnesses = ()
+        for policy_type in (ROUTING, *ON_OUTBOUNDS):
+            key = self._outbound_key(was, now, policy_type, names=names)
+            if key is None:
+                continue
+            asked = (key, id(network))
+            if asked not in self._tables:
+                chosen = network.grouped(self._named(was, now, policy_type))
+                self._tables[asked] = self._table(was, now, policy_type, chosen, names)
+            found += self._tables[asked]
+        return found
+
+    def _table(
+        self,
+        was: Resource,
+        now: Resource,
+        policy_type: str,
+        chosen: Iterable[Sequence[Destination]],
+        names: bool,
+    ) -> Witnesses:
+        """Return what differs at destinations; each group is alike, so one may stand for all."""
+        found: Witnesses = ()
+        for alike in chosen:
+            for destination in alike:
+                if policy_type == ROUTING:
+                    here = self.routes(was, now, destination, names=names)
+                else:
+                    here = self.outbound_type(was, now, policy_type, destination)
+                if not here:
+                    break
+                found += here
+        return found
+
+    def _named(self, was: Resource, now: Resource, policy_type: str) -> Named:
+        """Return the destinations that some policy in question is about in particular."""
+        tags: set[str] = set()
+        kris: set[Kri] = set()
+        for reach, side, proxy in zip(
+            self.reaches, (self.before, self.after), (was, now), strict=True
+        ):
+            for kind in dict.fromkeys((policy_type, ROUTING, TCP_ROUTING)):
+                if kind in side.types:
+                    for policy in side.selection(proxy, kind).policies:
+                        known = reach.known(policy)
+                        tags |= known.tags
+                        kris |= known.kris
+        return Named(tags, kris)
+
     def routes(
         self, was: Resource, now: Resource, destination: Destination, *, names: bool = True
     ) -> Witnesses:
         """Return what differs in the routes of an outbound, names included where asked."""
-        route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
-        if self.same_ground and route_b == route_a and self.same_routes:
+        inputs = self._outbound_key(was, now, ROUTING, names=names)
+        if inputs is None:
             return ()
-        key = (ROUTING, destination, route_b, route_a, names, self._names_matter(was, now))
+        key = (destination, inputs)
         if key not in self._outbounds:
             old = self.routing(self.before, was, destination)
             new = self.routing(self.after, now, destination)
@@ -154,22 +216,36 @@ class MeshComparison:
         self, was: Resource, now: Resource, policy_type: str, destination: Destination
     ) -> Witnesses:
         """Return what differs in what an outbound reads of one policy type."""
-        if policy_type not in self.before.types and policy_type not in self.after.types:
+        inputs = self._outbound_key(was, now, policy_type)
+        if inputs is None:
             return ()
+        key = (destination, inputs)
+        if key not in self._outbounds:
+            self._outbounds[key] = self._compare_type(was, now, policy_type, destination)
+        return self._outbounds[key]
+
+    def _outbound_key(
+        self, was: Resource, now: Resource, policy_type: str, *, names: bool = False
+    ) -> tuple[Any, ...] | None:
+        """Return all that an outbound's differences in a type depend on; None: there are none."""
+        route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
+        if policy_type == ROUTING:
+            if self.same_ground and route_b == route_a and self.same_routes:
+                return None
+            matter = names and self._names_matter(was, now)
+            return (ROUTING, route_b, route_a, names, matter)
+        if policy_type not in self.before.types and policy_type not in self.after.types:
+            return None
         sig_b = self.before.signature(was, policy_type)
         sig_a = self.after.signature(now, policy_type)
-        route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
         if (
             self.same_ground
             and sig_b == sig_a
             and route_b == route_a
             and (self.same_routes or not self._binds_routes(was, policy_type))
         ):
-            return ()
-        key = (policy_type, destination, sig_b, sig_a, route_b, route_a)
-        if key not in self._outbounds:
-            self._outbounds[key] = self._compare_type(was, now, policy_type, destination)
-        return self._outbounds[key]
+            return None
+        return (policy_type, sig_b, sig_a, route_b, route_a)
 
     def _compare_type(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination
@@ -291,8 +367,8 @@ class MeshComparison:
         old: Point | None,
         new: Point | None,
     ) -> Witnesses:
-        sig_b = self.before.contents.of_all(old.policies) if old is not None else ()
-        sig_a = self.after.contents.of_all(new.policies) if new is not None else ()
+        sig_b = self.before.contents.of_list(old.policies) if old is not None else 0
+        sig_a = self.after.contents.of_list(new.policies) if new is not None else 0
         if sig_b == sig_a and self.same_ground:
             return ()
         key = (policy_type, sig_b, sig_a)
@@ -302,7 +378,10 @@ class MeshComparison:
                 {("inbound",): self._inbound_fact(self.after, now, policy_type, new)},
             )
             self._inbounds[key] = tuple(
-                self.witness(policy_type, "inbound", d, None) for d in differences(*facts)
+                replace(w, effect=Effect.NAME) if w.field == FILTER_NAME else w
+                for w in (
+                    self.witness(policy_type, "inbound", d, None) for d in differences(*facts)
+                )
             )
         return tuple(replace(w, destination=name) for w in self._inbounds[key])
 
@@ -371,4 +450,4 @@ def _names_route(policy: Resource) -> bool:
     return any(isinstance(r, Mapping) and r.get("kind") == "MeshHTTPRoute" for r in refs)
 
 
-__all__ = ["INBOUND_TYPES", "SINGLE_TYPES", "Callable", "Iterator", "MeshComparison"]
+__all__ = ["INBOUND_TYPES", "SINGLE_TYPES", "MeshComparison"]

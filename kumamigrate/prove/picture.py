@@ -12,9 +12,16 @@ from kumamigrate.match.route import Destination, EffectiveRoute, ServiceTag
 from kumamigrate.model.conf import canonical, merge
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove import settings
-from kumamigrate.prove.backend import Cluster, backends_of, own_cluster, written_outbounds
+from kumamigrate.prove.backend import (
+    Cluster,
+    backends_of,
+    cluster_of,
+    own_cluster,
+    written_outbounds,
+)
 from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL, Settings
 from kumamigrate.prove.side import DEFAULT_PROTOCOL, PROTOCOL, Side, inbounds_of, networking
+from kumamigrate.prove.traffic import successors
 
 Key = tuple[str, ...]
 """("route", match, n), ("listener",), ("cluster", key, name) or ("inbound",)."""
@@ -31,6 +38,8 @@ ON_OUTBOUNDS = (
 BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshLoadBalancingStrategy", "MeshAccessLog")
 ROUTING = "MeshHTTPRoute"
 TCP_ROUTING = "MeshTCPRoute"
+FILTER_NAME = "filter name"
+"""A field that no policy sets: what Envoy calls a filter. Its change concerns no traffic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +87,8 @@ def routing_of(side: Side, proxy: Resource, destination: Destination) -> Routing
     clusters = {own_cluster(destination).key: own_cluster(destination)}
     for route in (*(http or ()), *(tcp or ())):
         for backend in backends_of(side, route, destination):
-            clusters.setdefault(backend.cluster.key, backend.cluster)
+            cluster = _meant(side, backend.cluster)
+            clusters.setdefault(cluster.key, cluster)
     keyed = None if http is None else _keyed(http)
     return Routing(protocol=protocol, http=keyed, tcp=tcp, clusters=tuple(clusters.values()))
 
@@ -117,12 +127,35 @@ def routing_facts(side: Side, routing: Routing, destination: Destination) -> dic
 def _route_settings(side: Side, route: EffectiveRoute, destination: Destination) -> Settings:
     found: Settings = {"backendRefs": _backends(side, route, destination)}
     if route.filters:
-        found["filters"] = list(route.filters)
+        policy = None if route.entry is None else route.entry.policy
+        found["filters"] = [_filter(side, one, policy) for one in route.filters]
     return found
 
 
+def _filter(side: Side, one: Any, policy: Resource | None) -> Any:
+    """Return a filter of a route, a mirror with the cluster its reference means."""
+    mirror = one.get("requestMirror") if isinstance(one, Mapping) else None
+    ref = mirror.get("backendRef") if isinstance(mirror, Mapping) else None
+    if not isinstance(ref, Mapping):
+        return one
+    cluster = _meant(side, cluster_of(side, ref, policy))
+    return {**one, "requestMirror": {**mirror, "backendRef": cluster.key}}
+
+
 def _backends(side: Side, route: EffectiveRoute, destination: Destination) -> list[Any]:
-    return [[b.cluster.key, b.weight] for b in backends_of(side, route, destination)]
+    return [
+        [_meant(side, b.cluster).key, b.weight] for b in backends_of(side, route, destination)
+    ]
+
+
+def _meant(side: Side, cluster: Cluster) -> Cluster:
+    """Return a cluster, that of a service tag as the service which takes its place in 3.0."""
+    tag = cluster.destination
+    if side.tags_mean_services and isinstance(tag, ServiceTag) and not cluster.tags:
+        found = successors(side, tag.service)
+        if len(found) == 1:
+            return own_cluster(found[0])
+    return cluster
 
 
 def names_of(routing: Routing) -> dict[Key, str]:
@@ -256,6 +289,9 @@ def inbound_fact(side: Side, policy_type: str, point: InboundPoint | None) -> Fa
                 return Fact(settings.permission_rules(rules), _all_rules(point))
             return Fact(settings.permission_from(_subsets(point)), _all_from(point))
         case "MeshFaultInjection" if not rules and point is not None and point.from_rules:
+            if not any(subset for subset, _ in _subsets(point)):
+                read = settings.each_rule([(None, conf) for _, conf in _subsets(point)], None)
+                return Fact({**read, FILTER_NAME: "envoy.filters.http.fault"}, _all_from(point))
             listed = [{"from": subset, "conf": conf} for subset, conf in _subsets(point)]
             return Fact({"from": listed}, _all_from(point))
         case "MeshTimeout" if found is None and not rules and not writes_defaults(side):

@@ -10,13 +10,14 @@ from typing import Any
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove.backend import Cluster, own_cluster, written_outbounds
+from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import carry_witnesses
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
 from kumamigrate.prove.doubt import TIED, changed_types, doubts, old_engine_doubts, tie_doubts
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
 from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.prove.network import Network
 from kumamigrate.prove.proof import (
     ClaimResult,
     Locate,
@@ -119,20 +120,23 @@ def _prove_claim(
 ) -> MeshProof:
     made_up = proxies != LISTED and not (before.complete and after.complete)
     worlds = worlds_of(before, after, mesh)
-    parts = []
+    parts, pairs = [], []
     for world in worlds.worlds:
         sides = [Side(with_world(state, world), mesh, contents) for state in (before, after)]
         pair = MeshComparison(sides[0], sides[1], *locate)
+        pairs.append(pair)
         parts.append(Claim(claim, pair, subjects(pair), world.tags).result(made_up=made_up))
     result = together(parts)
     if made_up and worlds.too_many:
         unknown = (*result.unknown, worlds.too_many)
         result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
-    beyond = () if made_up else ("only the Dataplanes that the states hold were compared",)
+    beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
+    if made_up:
+        beyond = tuple(dict.fromkeys(str(one) for p in pairs for one in p.couplings.all))
     return MeshProof(
         mesh=mesh,
         claims={claim: result},
-        all_proxies=made_up,
+        all_proxies=not beyond,
         beyond=beyond,
         assumptions=worlds.assumptions,
         ties=tuple(r for r in result.reasons if TIED in r),
@@ -284,11 +288,12 @@ class Claim:
         new = written_outbounds(self.pair.after, now)
         names = self.claim == LIVE
         if old is None and new is None:
-            for destination in self.implied:
-                yield from self.pair.outbound(was, now, own_cluster(destination), names=names)
+            yield from self.pair.outbounds(was, now, self.network, names=names)
             return
         left, right = old or {}, new or {}
         for key in dict.fromkeys((*left, *right)):
+            if self._only_real and key in left and _is_tag(left[key]):
+                continue
             if key in left and left[key] == right.get(key):
                 yield from self.pair.outbound(was, now, left[key], names=names)
             elif self.claim == LIVE:
@@ -308,15 +313,27 @@ class Claim:
         )
 
     @cached_property
+    def network(self) -> Network:
+        """Return the same, those together that nobody tells apart."""
+        return Network(self.pair.before, self.pair.after, self.implied)
+
+    @cached_property
     def implied(self) -> tuple[Destination, ...]:
         """Return all destinations of a transparent proxy that both sides have."""
         before, after = self.pair.before.state, self.pair.after.state
         kinds = self._kinds(self.modes[0]) & self._kinds(self.modes[1])
+        if self._only_real:
+            kinds = frozenset({Outbound.REAL})
         tags = self._services()
         real = dict.fromkeys(real_destinations(before))
         both = [d for d in dict.fromkeys(real_destinations(after)) if d in real]
         found: list[Destination] = [*map(ServiceTag, tags), *both]
         return tuple(d for d in found if kind_of(d) in kinds)
+
+    @property
+    def _only_real(self) -> bool:
+        """Whether the later release knows real resources only, whatever mode a Mesh names."""
+        return not self.pair.after.release.subset_rules
 
     def _kinds(self, mode: str | None) -> frozenset[Outbound]:
         return frozenset(Outbound) if mode is None else MODES.get(mode, frozenset(Outbound))
@@ -347,6 +364,10 @@ def _proxy_verdict(
             name=name, verdict=verdict, witnesses=witnesses, unknown=unknown, made_up=made_up
         ),
     )
+
+
+def _is_tag(cluster: Cluster) -> bool:
+    return kind_of(cluster.destination) is Outbound.SERVICE_TAG
 
 
 def _unique(found: Iterable[Witness]) -> list[Witness]:

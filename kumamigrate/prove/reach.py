@@ -64,17 +64,24 @@ class Reach:
         for route in routes:
             self._by_name.setdefault(route.display_name, []).append(route)
         self._known: dict[str, tuple[Known, ...]] = {}
+        self._read_already: dict[int, Known] = {}
 
     def of(self, policy_type: str) -> tuple[Known, ...]:
         """Return the policies of a type, without those that take no effect (shadow)."""
         if policy_type not in self._known:
             self._known[policy_type] = tuple(
-                self._read(policy)
+                self.known(policy)
                 for policy in self.side.state.of_type(policy_type)
                 if policy.labels.get(EFFECT) != "shadow"
                 and policy_type in self.side.release.policy_types
             )
         return self._known[policy_type]
+
+    def known(self, policy: Resource) -> Known:
+        """Return what one policy of the side is about."""
+        if id(policy) not in self._read_already:
+            self._read_already[id(policy)] = self._read(policy)
+        return self._read_already[id(policy)]
 
     def routes_at(self, destination: Destination) -> tuple[Known, ...]:
         """Return the route policies about a destination."""

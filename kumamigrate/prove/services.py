@@ -228,8 +228,21 @@ def _service(
 ) -> Resource:
     own = dict(labels)
     name = own.pop(DISPLAY_NAME, f"{OTHER_SERVICE}-{at}")
-    ports = _ports(asked)
+    ports = _ports_of_service(kind, name, own.get(NAMESPACE, ""), state) or _ports(asked)
     return _made_up(kind, name, own, ports, state, mesh)
+
+
+def _ports_of_service(kind: str, name: str, space: str, state: State) -> list[dict[str, Any]]:
+    """Return the ports that the MeshService of a Kubernetes Service of the state has."""
+    if kind != "MeshService":
+        return []
+    found = (s for s in state.of_type("Service") if (s.name, s.namespace) == (name, space))
+    ports = next((s.spec.get("ports") for s in found), None)
+    return [
+        {k: p[k] for k in ("port", "name") if k in p}
+        for p in (ports if isinstance(ports, list) else ())
+        if isinstance(p, Mapping) and "port" in p
+    ]
 
 
 def _ports(asked: Iterable[Asked]) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ class Contents:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._known: dict[int, tuple[Resource, int]] = {}
+        self._lists: dict[Signature, int] = {(): 0}
 
     def of(self, resource: Resource) -> int:
         """Return the number of a resource's identity, labels and spec."""
@@ -44,6 +45,11 @@ class Contents:
         """Return the numbers of resources, in their order."""
         return tuple(self.of(r) for r in resources)
 
+    def of_list(self, resources: Sequence[Resource]) -> int:
+        """Return a number for a list of resources; equal lists have equal numbers, none has 0."""
+        signature = self.of_all(resources)
+        return self._lists.setdefault(signature, len(self._lists))
+
 
 class Side:
     """A state of one mesh and its matcher. Proxies asked about are kept alive."""
@@ -52,6 +58,7 @@ class Side:
         self.state = state
         self.mesh = mesh
         self.contents = contents
+        self.tags_mean_services = False
         self.matcher = Matcher(state)
         self.release = self.matcher.release
         known = self.release.policy_types
@@ -63,26 +70,28 @@ class Side:
         ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway"))))
         protocols = tuple(sorted((s, tuple(sorted(p))) for s, p in self._protocols.items()))
         self.ground = (tuple(ground), protocols)
-        self._selections: dict[tuple[int, str], Selection] = {}
-        self._signatures: dict[Any, Signature] = {}
+        self._signatures: dict[tuple[int, str], int] = {}
         self._alive: dict[int, Resource] = {}
 
     def selection(self, proxy: Resource, policy_type: str) -> Selection:
         """Return what of a policy type reaches a proxy."""
-        key = (id(proxy), policy_type)
-        if key not in self._selections:
-            self._alive[id(proxy)] = proxy
-            self._selections[key] = self.matcher.selection(proxy, policy_type)
-        return self._selections[key]
+        self._alive[id(proxy)] = proxy
+        return self.matcher.selection(proxy, policy_type)
 
-    def signature(self, proxy: Resource, policy_type: str) -> Signature:
-        """Return the contents of the policies that reach a proxy, in merge order."""
+    def proxy_class(self, proxy: Resource) -> int:
+        """Return a number that proxies share which the policies cannot tell apart."""
+        self._alive[id(proxy)] = proxy
+        return self.matcher.proxy_class(proxy)
+
+    def signature(self, proxy: Resource, policy_type: str) -> int:
+        """Return a number for the policies that reach a proxy, in merge order, by content."""
         if policy_type not in self.types:
-            return ()
-        selection = self.selection(proxy, policy_type)
-        if selection.key not in self._signatures:
-            self._signatures[selection.key] = self.contents.of_all(selection.policies)
-        return self._signatures[selection.key]
+            return 0
+        key = (self.proxy_class(proxy), policy_type)
+        if key not in self._signatures:
+            policies = self.selection(proxy, policy_type).policies
+            self._signatures[key] = self.contents.of_list(policies)
+        return self._signatures[key]
 
     def protocol(self, destination: Destination) -> str:
         """Return the protocol an outbound to a destination has, "" where nothing tells."""
