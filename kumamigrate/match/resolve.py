@@ -41,7 +41,14 @@ class Index:
 
 
 def index_of(state: State) -> Index:
-    """Return the index of a state."""
+    """Return the index of a state, made once."""
+    if "index" not in state.known:
+        state.known["index"] = _index_of(state)
+    index: Index = state.known["index"]
+    return index
+
+
+def _index_of(state: State) -> Index:
     types: dict[tuple[str, str], list[Resource]] = {}
     kris: dict[Kri, list[Resource]] = {}
     labels: dict[tuple[str, str, str, str], list[Resource]] = {}

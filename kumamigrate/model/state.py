@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import Refusal
@@ -29,7 +30,8 @@ class State:
 
     `unread` holds what could not be read and may hide resources: no verdict about a mesh is
     "equivalent" while it is not empty. `complete` says that nothing outside exists (an
-    inventory, a golden).
+    inventory, a golden). `known` keeps what pure functions found out about the whole state,
+    by their own keys, so that asking again for every policy or rule costs nothing.
     """
 
     release: str
@@ -37,10 +39,25 @@ class State:
     resources: tuple[Resource, ...] = ()
     unread: tuple[Refusal, ...] = ()
     complete: bool = False
+    known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def of_type(self, *types: str) -> Iterator[Resource]:
         """Yield the resources of some types, in file order."""
-        return (r for r in self.resources if r.type in types)
+        places = self._places
+        if len(types) == 1:
+            return (self.resources[at] for at in places.get(types[0], ()))
+        wanted = sorted(at for type_ in set(types) for at in places.get(type_, ()))
+        return (self.resources[at] for at in wanted)
+
+    @property
+    def _places(self) -> dict[str, list[int]]:
+        """Return where the resources of each type stand."""
+        places: dict[str, list[int]] | None = self.known.get("places")
+        if places is None:
+            places = self.known["places"] = {}
+            for at, resource in enumerate(self.resources):
+                places.setdefault(resource.type, []).append(at)
+        return places
 
     def meshes(self) -> tuple[str, ...]:
         """Return the names of all meshes that some resource belongs to, sorted."""
@@ -50,6 +67,12 @@ class State:
 
     def mesh(self, name: str) -> State:
         """Return the part of the state that concerns one mesh: its resources and global ones."""
+        if ("mesh", name) not in self.known:
+            self.known["mesh", name] = self._mesh(name)
+        found: State = self.known["mesh", name]
+        return found
+
+    def _mesh(self, name: str) -> State:
         kept = tuple(
             r for r in self.resources if r.mesh in (name, "") and (r.type != "Mesh" or r.name == name)
         )

@@ -39,7 +39,6 @@ class View:
     editable: frozenset[str] = frozenset()
     refused: tuple[Resource, ...] = ()
     locate: Callable[[Resource, FieldPath], str] = field(default=_file_and_line, repr=False)
-    matchers: dict[str, Matcher] = field(default_factory=dict, repr=False)
 
     @property
     def environment(self) -> Environment:
@@ -57,10 +56,12 @@ class View:
         return release(self.target_name)
 
     def matcher(self, mesh: str) -> Matcher:
-        """Return the matcher of one mesh, kept for the whole pass."""
-        if mesh not in self.matchers:
-            self.matchers[mesh] = Matcher(self.state.mesh(mesh))
-        return self.matchers[mesh]
+        """Return the matcher of one mesh, the same for all rules that look at the state."""
+        known = self.state.known
+        if ("matcher", mesh) not in known:
+            known["matcher", mesh] = Matcher(self.state.mesh(mesh))
+        matcher: Matcher = known["matcher", mesh]
+        return matcher
 
     def mode(self, mesh: str) -> str | None:
         """Return the MeshService mode of a mesh, None when nothing says it."""
