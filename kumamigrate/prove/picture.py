@@ -135,9 +135,9 @@ def _route_settings(side: Side, route: EffectiveRoute, destination: Destination)
 def _filter(side: Side, one: Any, policy: Resource | None) -> Any:
     """Return a filter of a route, a mirror with the cluster its reference means."""
     mirror = one.get("requestMirror") if isinstance(one, Mapping) else None
-    ref = mirror.get("backendRef") if isinstance(mirror, Mapping) else None
-    if not isinstance(ref, Mapping):
+    if not isinstance(mirror, Mapping) or not isinstance(mirror.get("backendRef"), Mapping):
         return one
+    ref: Mapping[str, Any] = mirror["backendRef"]
     cluster = _meant(side, cluster_of(side, ref, policy))
     return {**one, "requestMirror": {**mirror, "backendRef": cluster.key}}
 
