@@ -21,6 +21,9 @@ def standstill(
     """
     if not policies:
         return Conversion(kind=old, mesh=world.mesh, target=world.target)
+    masked = templated(policies)
+    if masked:
+        return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=masked)
     if routed and not world.old.routed and not world.intended:
         return _inert(world, old, policies)
     stock = stock_policies(world, new)
@@ -43,6 +46,19 @@ def standstill(
             ),
         )
     return None
+
+
+def templated(policies: Iterable[Resource]) -> tuple[Manual, ...]:
+    """Return what is unknown because a template stands for it: then winners are unknown too."""
+    return tuple(
+        Manual(
+            resource=policy,
+            message="a template stands in it, so who wins is unknown",
+            action="convert the rendered manifests, or write the values out",
+        )
+        for policy in policies
+        if policy.templated
+    )
 
 
 def _inert(world: World, old: str, policies: tuple[Resource, ...]) -> Conversion:

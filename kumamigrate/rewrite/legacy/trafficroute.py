@@ -19,7 +19,7 @@ from kumamigrate.rewrite.legacy.classes import Classes, ProxyClass, classes_of, 
 from kumamigrate.rewrite.legacy.confs import Notes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.legacy.emit import Draft, emit
-from kumamigrate.rewrite.legacy.ground import wildcard_notes
+from kumamigrate.rewrite.legacy.ground import templated, wildcard_notes
 from kumamigrate.rewrite.legacy.outbound import differing
 from kumamigrate.rewrite.legacy.permission import clients_of
 from kumamigrate.rewrite.legacy.routerules import (
@@ -79,6 +79,9 @@ def convert_traffic_route(world: World, *, alone: bool = False) -> Conversion:
     policies = world.old.of("TrafficRoute")
     if not policies:
         return Conversion(kind="TrafficRoute", mesh=world.mesh, target=world.target)
+    masked = templated(policies)
+    if masked:
+        return Conversion(kind="TrafficRoute", mesh=world.mesh, target=world.target, manual=masked)
     classes = classes_of(
         (tags for p in policies for tags in selectors_of(p.spec, "sources")), world
     )

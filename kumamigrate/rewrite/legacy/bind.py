@@ -1,0 +1,168 @@
+"""Conversions as changes and findings of a rule: manifests in the form of what they replace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.legacy.order import Ties
+from kumamigrate.model.resource import MESH, Form, Resource
+from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.legacy.conversion import Conversion, Json, Manual, NewPolicy
+from kumamigrate.rewrite.legacy.convert import CONVERTERS
+from kumamigrate.rewrite.legacy.world import World, world_of
+from kumamigrate.rewrite.manifest import cut
+from kumamigrate.rewrite.view import View
+
+
+def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[Change | Finding]:
+    """Yield, for each mesh, one change that converts a whole old kind, or why it stays.
+
+    `kind` is a key of `CONVERTERS`. In stage `expand` the old policies stay beside the new ones
+    where that is safe; `contract` (and `auto`) take them away.
+    """
+    for mesh in view.state.meshes():
+        world = world_of(view.state.mesh(mesh), mesh, view.target_name, ties=ties)
+        done = CONVERTERS[kind](world)
+        yield from _said(view, done)
+        change = _change(view, world, done)
+        if change is not None:
+            yield change
+
+
+def _said(view: View, done: Conversion) -> Iterator[Finding]:
+    for item in done.manual:
+        if item.blocking or item.resource in done.kept:
+            yield _manual(view, item)
+    for tie in done.ties:
+        names = " and ".join(dict.fromkeys(tie.names))
+        if len(set(tie.names)) == 1:
+            names = f"several policies named {names}"
+        for policy in tie.policies:
+            yield _finding(
+                view,
+                policy,
+                f"{names} tie, and the one created later wins; Git does not say which",
+                action="give an inventory with creation times (--inventory), or make one of them"
+                " more specific",
+            )
+
+
+def _manual(view: View, item: Manual) -> Finding:
+    return _finding(
+        view,
+        item.resource,
+        item.message,
+        action=item.action,
+        path=(*item.resource.spec_path, *item.path),
+    )
+
+
+def _change(view: View, world: World, done: Conversion) -> Change | None:
+    """Return the edits of a conversion: new policies in the place of the old, the rest removed."""
+    if not done.writable or not (done.policies or done.dropped):
+        return None
+    gone = [r for r in done.removed() if view.owns(r)]
+    if len(gone) < len(done.removed()):
+        return None  # an old policy outside the repository would stay and change the outcome
+    homes = {p.home.identity: p.home for p in done.policies}
+    touched = {**homes, **{r.identity: r for r in gone}}
+    touched |= {d.resource.identity: d.resource for d in done.dropped}
+    edits = tuple(_edit(view, world, done, resource) for resource in touched.values())
+    notes = tuple(item.message for item in done.manual if not item.blocking)
+    assumed = tuple(f"assumed: {text}" for text in done.assumptions)
+    findings = tuple(
+        _finding(view, r, _outcome(done, r), notes=(*notes, *assumed)) for r in touched.values()
+    )
+    return Change(
+        rule=view.rule.id,
+        mesh=done.mesh,
+        edits=edits,
+        findings=findings,
+        group=f"{done.kind} {done.mesh}",
+        steps=done.steps,
+    )
+
+
+def _edit(view: View, world: World, done: Conversion, resource: Resource) -> ResourceEdit:
+    assert resource.where is not None
+    new = [p for p in done.policies if p.home.identity == resource.identity]
+    manifests: list[Any] = [manifest(p, world, view) for p in new]
+    stays = resource.type == "Mesh" or any(k.identity == resource.identity for k in done.kept)
+    if view.stage == "expand" and any(resource in p.sources for p in done.policies):
+        stays = True
+    if stays:
+        fields = [d.path for d in done.dropped if d.resource.identity == resource.identity]
+        body: Any = resource.body
+        for path in fields if view.stage != "expand" else ():
+            body = cut(body, (*resource.spec_path, *path))
+        manifests = [body, *manifests]
+    return ResourceEdit(where=resource.where, manifests=tuple(manifests))
+
+
+def manifest(policy: NewPolicy, world: World, view: View) -> Json:
+    """Return the manifest of a new policy in the form of its home.
+
+    Old kinds are cluster-scoped on Kubernetes; their successors stand in the system namespace
+    with the label of their mesh.
+    """
+    home = policy.home
+    if home.form is Form.UNIVERSAL:
+        kept = _labels(home.body.get("labels"))
+        written: Json = {"labels": kept} if kept else {}
+        return {
+            "type": policy.type,
+            "name": policy.name,
+            "mesh": world.mesh,
+            **written,
+            "spec": policy.spec,
+        }
+    metadata = home.body.get("metadata")
+    old = metadata if isinstance(metadata, Mapping) else {}
+    labels = {**_labels(old.get("labels")), MESH: world.mesh}
+    return {
+        "apiVersion": "kuma.io/v1alpha1",
+        "kind": policy.type,
+        "metadata": {
+            "name": policy.name,
+            "namespace": view.environment.system_namespace,
+            "labels": labels,
+        },
+        "spec": policy.spec,
+    }
+
+
+def _labels(value: Any) -> dict[str, str]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _outcome(done: Conversion, resource: Resource) -> str:
+    for item in done.dropped:
+        if item.resource.identity == resource.identity:
+            what = ".".join(str(part) for part in item.path)
+            return f"{what + ': ' if what else ''}{item.reason}"
+    names = [f"{p.type} {p.name}" for p in done.policies if resource in (p.home, *p.sources)]
+    return f"becomes {', '.join(names)}"
+
+
+def _finding(
+    view: View,
+    resource: Resource,
+    message: str,
+    *,
+    action: str = "",
+    path: tuple[str | int, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> Finding:
+    return Finding(
+        rule=view.rule.id,
+        resource=resource,
+        path=path,
+        message=message,
+        action=action,
+        status=Status.MANUAL if action else Status.PENDING,
+        safety=Safety.MANUAL if action else view.rule.safety,
+        danger=view.rule.danger,
+        notes=notes,
+    )
