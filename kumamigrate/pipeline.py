@@ -69,6 +69,8 @@ class Outcome:
         changed: dict[str, tuple[bytes, bytes | None]] = {}
         for path, file in old.files.items():
             later = new.files.get(path)
+            if later is file:
+                continue  # not edited; the text of a refused file is not what its bytes say
             after = later.render() if later is not None else None
             if after != old.data[path]:
                 changed[path] = (old.data[path], after)

@@ -57,6 +57,8 @@ def may_hold_kuma(data: bytes) -> bool:
         return True
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return may_hold_kuma(data.decode("utf-16", "replace").encode())
+    if b"\0" in data:  # UTF-32, or UTF-16 without its mark
+        return may_hold_kuma(data.replace(b"\0", b""))
     return _patterns()[0].search(data) is not None
 
 
