@@ -59,6 +59,10 @@ def _rewrite(
         body = put(body, one.path, rewritten(one, what))
     notes: list[str] = []
     role = role_change(view, owner, _spec(owner, plain))
+    marked = [labels for _, labels in _producing(owner, owner.body) if NAMESPACE not in labels]
+    if not meant and not marked:
+        # Labels with the namespace are what this rule writes for a producer.
+        return
     if role is not None and role[0] == "consumer":
         for path, labels in _producing(owner, plain):
             body = put(body, path, kept_consumer(owner.mesh, at_path(body, path)))

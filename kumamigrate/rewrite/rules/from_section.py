@@ -65,7 +65,7 @@ def _split(view: View, policy: Resource, entries: list[Any]) -> Change | Finding
     moved = {
         "rules" if key == "from" else key: _rules(policy, entries) if key == "from" else value
         for key, value in policy.spec.items()
-        if key not in ("to", "rules")
+        if key not in ("to", "rules") and value != {"kind": "Mesh"}
     }
     half = sibling(policy, name, moved)
     if isinstance(half.get("labels"), dict):
