@@ -63,7 +63,8 @@ class Choice:
 class Problem:
     """Units that share routes, lowest precedence first, and the state they stand in.
 
-    `ranks` are the top-level references to try in order, None for none at all.
+    `ranks` are the top-level references to try in order, None for none at all. `live`: outbounds
+    to real resources may exist today, so what they read may not change either.
     """
 
     reader: Reader
@@ -73,6 +74,7 @@ class Problem:
     ranks: Sequence[Ref | None]
     namer: Namer
     refer: Referrer
+    live: bool = False
 
     def own(self, route: Resource) -> JsonConf:
         """Return what the units say about a route together."""
@@ -114,15 +116,16 @@ def choose(problem: Problem) -> Choice:
 
 
 def _plain(
-    problem: Problem, rank: Ref | None, further: Sequence[Draft] = ()
+    problem: Problem, rank: Ref | None, further: Sequence[Draft] = (), also: Sequence[Slot] = ()
 ) -> Iterable[Choice]:
     """Yield the form without and with copied values."""
-    choice = _tried(problem, [*_base(problem, rank, {}), *further], rank, {})
+    choice = _tried(problem, [*_base(problem, rank, {}), *further], rank, {}, also=also)
     yield choice
     if not choice.fits:
         copies = _copies(problem, choice.misses)
         if copies:
-            yield _tried(problem, [*_base(problem, rank, copies), *further], rank, copies)
+            drafts = [*_base(problem, rank, copies), *further]
+            yield _tried(problem, drafts, rank, copies, also=also)
 
 
 def _with_rivals(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
@@ -150,7 +153,10 @@ def _with_rivals(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
                 group=True,
             )
     if further:
-        yield from _plain(problem, rank, tuple(further.values()))
+        # The entry reaches every rule of the owner, so all of them are looked at.
+        owners = {d.confs[0][0].identity: d.confs[0][0] for d in further.values()}
+        also = [slot for owner in owners.values() for slot in problem.reader.slots(owner, {})]
+        yield from _plain(problem, rank, tuple(further.values()), also)
 
 
 def _grouped(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
@@ -305,8 +311,13 @@ def _tried(
     copies: Copies,
     *,
     groups: tuple[Resource, ...] = (),
+    also: Sequence[Slot] = (),
 ) -> Choice:
-    misses = problem.reader_of(drafts).misses(problem.all_slots)
+    slots = (*problem.all_slots, *also)
+    after = problem.reader_of(drafts)
+    misses = after.misses(slots)
+    if problem.live and not misses:
+        misses = _disturbed(problem, after, slots)
     copied = [
         Copied(
             route=route,
@@ -325,3 +336,16 @@ def _tried(
         groups=groups,
         misses=tuple(misses),
     )
+
+
+def _disturbed(
+    problem: Problem, after: Reader, slots: Iterable[Slot]
+) -> list[tuple[Slot, JsonConf]]:
+    """Return the slots where outbounds to real resources would read something else than today."""
+    out = []
+    for slot in slots:
+        found = after.now(slot)
+        conf = found.conf if found is not None else {}
+        if problem.reader.disturbs(slot, conf, problem.reader.inert(slot)):
+            out.append((slot, conf))
+    return out

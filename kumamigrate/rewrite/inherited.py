@@ -239,6 +239,31 @@ class Reader:
             matcher=Matcher(state), policy_type=self.policy_type, proxies=self.proxies
         )
 
+    def disturbs(self, slot: Slot, conf: JsonConf, inert: JsonConf) -> bool:
+        """Say whether a conf changes what a real-resource outbound reads at a slot today.
+
+        What policies in the old place said without effect (`inert`) may take effect; so may what
+        they stand on where there was no retry policy at all. This is product.md §5's activation.
+        """
+        found = self.now(slot)
+        was = dict(leaves(self.view(slot, found.conf if found is not None else {})))
+        now = dict(leaves(self.view(slot, conf)))
+        said = dict(leaves(self.view(slot, inert)))
+        given = {path for path, _ in leaves(inert)}
+        wanted = dict(leaves(self.view(slot, slot.wanted)))
+        if any(path not in now for path in was):
+            return True
+        return any(
+            was.get(path) != value
+            and not (path in given and said.get(path) == value)
+            and not (not was and wanted.get(path) == value)
+            for path, value in now.items()
+        )
+
+    def inert(self, slot: Slot) -> JsonConf:
+        """Return what policies in the old place say at a slot."""
+        return folded(self.raw(entry) for entry in slot.entries if entry.via is not None)
+
     def misses(self, slots: Iterable[Slot]) -> list[tuple[Slot, JsonConf]]:
         """Return the slots that do not read what they shall, with what they read."""
         out = []

@@ -5,7 +5,9 @@ A rule needs them to choose between forms; the prover makes its own and has the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import comb
 from typing import Any
 
 from kumamigrate.match.matcher import Matcher
@@ -18,8 +20,8 @@ Trait = tuple[str, str]
 
 Traits = frozenset[Trait]
 
-MOST = 256
-"""So many combinations are made; beyond that only single selectors and the listed proxies."""
+MOST = 3000
+"""At most so many combinations are made."""
 
 
 def proxies_of(matcher: Matcher, mesh: str, types: Iterable[str]) -> tuple[Resource, ...]:
@@ -28,9 +30,27 @@ def proxies_of(matcher: Matcher, mesh: str, types: Iterable[str]) -> tuple[Resou
     asked = {
         _traits(policy) for policy in state.of_type(*types, "MeshHTTPRoute") if policy.mesh == mesh
     }
-    combinations = _combined(sorted(asked - {frozenset()}, key=sorted))
-    made = (_proxy(at, mesh, traits, state) for at, traits in enumerate(combinations))
+    made: list[Resource] = []
+    for parts in _subsets(sorted(asked - {frozenset()}, key=sorted)):
+        for alone in (True, False) if len(parts) > 1 else (True,):
+            proxy = _proxy(f"any-{len(made)}", mesh, parts, state, one_inbound=alone)
+            if proxy is not None:
+                made.append(proxy)
     return (*(p for p in matcher.proxies() if p.mesh == mesh), *made)
+
+
+def _subsets(asked: Sequence[Traits]) -> Iterator[tuple[Traits, ...]]:
+    """Yield sets of selectors that one proxy may satisfy, small ones first, then all at once."""
+    size, total = 0, 1
+    while size < len(asked) and total + comb(len(asked), size + 1) <= MOST:
+        size += 1
+        total += comb(len(asked), size)
+    for few in range(size + 1):
+        yield from combinations(asked, few)
+    if size < len(asked):
+        if size == 0:
+            yield from ((traits,) for traits in asked)
+        yield tuple(asked)
 
 
 def _traits(policy: Resource) -> Traits:
@@ -56,45 +76,62 @@ def _traits(policy: Resource) -> Traits:
     return frozenset(traits)
 
 
-def _combined(asked: list[Traits]) -> list[Traits]:
-    """Close the selectors under union where no trait gets two values; the empty one included."""
-    closed: dict[Traits, None] = {frozenset(): None}
-    for traits in asked:
-        for other in list(closed):
-            united = traits | other
-            if len({name for name, _ in united}) == len(united):
-                closed[united] = None
-        if len(closed) > MOST:
-            return [frozenset(), *asked]
-    return list(closed)
+def _proxy(
+    name: str, mesh: str, parts: Sequence[Traits], state: State, *, one_inbound: bool
+) -> Resource | None:
+    """Return a proxy that several selectors choose, None where they exclude each other.
+
+    Each has an inbound of its own for its tags; with `one_inbound` one inbound has all tags.
+    """
+    whole: dict[str, str] = {}
+    inbounds: list[dict[str, str]] = []
+    for traits in parts:
+        tags: dict[str, str] = {}
+        for trait in sorted(traits):
+            if trait[0].startswith("tag/"):
+                tags[trait[0].removeprefix("tag/")] = trait[1]
+            if _is_once(trait) and whole.setdefault(*_once(trait)) != trait[1]:
+                return None
+        inbounds.append(tags)
+    if one_inbound:
+        merged: dict[str, str] = {}
+        for tags in inbounds:
+            if any(merged.setdefault(key, value) != value for key, value in tags.items()):
+                return None
+        inbounds = [merged]
+    sections = [value for traits in parts for key, value in traits if key == "section"]
+    return _dataplane(name, mesh, whole, inbounds, sections, state)
 
 
-def _proxy(at: int, mesh: str, traits: Traits, state: State) -> Resource:
-    values = dict(traits)
-    tags = {k.removeprefix("tag/"): v for k, v in traits if k.startswith("tag/")}
-    labels = {k.removeprefix("label/"): v for k, v in traits if k.startswith("label/")}
-    for key in (NAMESPACE, ZONE):
-        # Such tags are copies of labels: a proxy cannot have one without the other.
-        if key in tags or key in labels:
-            labels.setdefault(key, tags.get(key, ""))
-            tags.setdefault(key, labels[key])
-    namespace = values.get("namespace") or labels.get(NAMESPACE, "")
-    if values.get("zone"):
-        labels[ZONE] = values["zone"]
+def _dataplane(
+    name: str,
+    mesh: str,
+    whole: dict[str, str],
+    inbounds: Sequence[Mapping[str, str]],
+    sections: Sequence[str],
+    state: State,
+) -> Resource:
+    labels = {key: value for key, value in whole.items() if key not in ("namespace", "zone")}
+    shared = {}
+    for key, label in (("namespace", NAMESPACE), ("zone", ZONE)):
+        if whole.get(key):
+            labels[label] = shared[label] = whole[key]
+    if whole.get("zone"):
         labels[ORIGIN] = "zone"
-    if namespace:
-        labels[NAMESPACE] = namespace
-    inbound: dict[str, Any] = {"port": 8080, "tags": {SERVICE: f"any-{at}", **tags}}
-    if "section" in values:
-        inbound["name"] = values["section"]
-    spec = {"networking": {"address": "192.0.2.1", "inbound": [inbound]}}
+    listed: list[dict[str, Any]] = [
+        {"port": 8080 + at, "tags": {SERVICE: name, **shared, **tags}}
+        for at, tags in enumerate(inbounds or [{}])
+    ]
+    for at, section in enumerate(sections):
+        if at < len(listed):
+            listed[at]["name"] = section
     proxy = Resource(
         type="Dataplane",
         mesh=mesh,
-        name=f"any-{at}",
-        namespace=namespace,
+        name=name,
+        namespace=whole.get("namespace", ""),
         labels=labels,
-        spec=spec,
+        spec={"networking": {"address": "192.0.2.1", "inbound": listed}},
         made_up=True,
     )
     labelled = compute_labels(proxy, release=state.release, environment=state.environment)

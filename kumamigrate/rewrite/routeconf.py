@@ -66,7 +66,7 @@ def effective(
         for name in ("http", "grpc"):
             part = known.get(name)
             if isinstance(part, Mapping) and part.get("numRetries") == 0:
-                known[name] = {"numRetries": 0}
+                del known[name]
     return known
 
 

@@ -202,25 +202,55 @@ def _plan_group(
     if view.stage == "contract":
         yield from (_nothing_to_contract(view, old.policy) for old in waiting)
         return
-    yield from _moved(view, reader, waiting, in_place=in_place and view.stage != "expand")
+    yield from _attempts(view, reader, waiting, in_place=in_place and view.stage != "expand")
+
+
+def _attempts(
+    view: View, reader: Reader, olds: list[Old], *, in_place: bool
+) -> Iterator[Change | Finding]:
+    """Yield changes for policies that share routes, in as few pieces as fit.
+
+    Where one policy cannot stand for the copies of a split, each of them moves by itself; where
+    routes that share a rule cannot be brought together, so do their policies.
+    """
+    moved = _moved(view, reader, olds, in_place=in_place)
+    if isinstance(moved, Change):
+        yield moved
+    elif any(old.copies for old in olds):
+        for group in _sharing_routes([one for old in olds for one in _apart(old)]):
+            yield from _attempts(view, reader, group, in_place=in_place)
+    elif any(old.rivals for old in olds):
+        for group in _sharing_routes([replace(old, rivals=()) for old in olds]):
+            yield from _attempts(view, reader, group, in_place=in_place)
+    else:
+        yield moved[0]
+
+
+def _apart(old: Old) -> Iterator[Old]:
+    yield replace(old, routes=old.routes[:1], copies=())
+    for route, copy in zip(old.routes[1:], old.copies, strict=True):
+        yield replace(old, policy=copy, routes=(route,), copies=())
 
 
 def _moved(
     view: View, reader: Reader, olds: list[Old], *, in_place: bool
-) -> Iterator[Change | Finding]:
-    """Yield the change for policies that share routes; rivals are named only if that fits."""
+) -> Change | tuple[Change | Finding]:
+    """Return the change for policies that share routes, in a tuple what does not fit.
+
+    Rivals are named only if that fits.
+    """
     found: list[tuple[Problem, Choice]] = []
     for routes_of in (_own_routes, _all_routes):
         units, finding = _units(view, olds, routes_of, in_place=in_place)
         if finding is not None:
-            yield finding
-            return
+            return (finding,)
         problem = _problem(view, reader, units)
         found.append((problem, choose(problem)))
         if found[-1][1].fits or not any(old.rivals for old in olds):
             break
     problem, choice = next((one for one in found if one[1].fits), found[0])
-    yield _change(view, olds, problem, choice, in_place=in_place)
+    change = _change(view, olds, problem, choice, in_place=in_place)
+    return change if choice.fits else (change,)
 
 
 def _own_routes(old: Old) -> tuple[Resource, ...]:
@@ -267,6 +297,7 @@ def _problem(view: View, reader: Reader, units: tuple[Unit, ...]) -> Problem:
         ranks=_ranks(view),
         namer=lambda policy, suffix: _name(view, policy, suffix, taken),
         refer=lambda policy, route: _reference(view, policy, route),
+        live=view.mode(units[0].policy.mesh) != "Disabled",
     )
 
 

@@ -1,0 +1,99 @@
+"""Which fields of a conf reach a route, and when two confs do the same there."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.model.release import release
+from kumamigrate.rewrite.routeconf import (
+    contains,
+    effective,
+    filled,
+    from_leaves,
+    leaves,
+    own_part,
+    reaching,
+)
+
+TIMEOUT = release("2.14").policy_types["MeshTimeout"].conf("to")
+RETRY = release("2.14").policy_types["MeshRetry"].conf("to")
+
+
+def test_only_two_timeouts_reach_a_route() -> None:
+    conf = {
+        "connectionTimeout": "5s",
+        "idleTimeout": "1h",
+        "http": {
+            "requestTimeout": "2s",
+            "streamIdleTimeout": "3s",
+            "maxStreamDuration": "4s",
+            "requestHeadersTimeout": "5s",
+        },
+    }
+    assert reaching("MeshTimeout", conf) == {
+        "http": {"requestTimeout": "2s", "streamIdleTimeout": "3s"}
+    }
+
+
+def test_balancing_reaches_a_route_with_its_hash_policies_alone() -> None:
+    conf = {"loadBalancer": {"type": "Random"}, "hashPolicies": [{"type": "Connection"}]}
+    assert reaching("MeshLoadBalancingStrategy", conf) == {"hashPolicies": [{"type": "Connection"}]}
+
+
+def test_headers_timeout_is_left_out_and_named() -> None:
+    conf = {"http": {"requestTimeout": "2s", "requestHeadersTimeout": "5s"}}
+    assert own_part("MeshTimeout", conf) == (
+        {"http": {"requestTimeout": "2s"}},
+        (("http", "requestHeadersTimeout"),),
+    )
+
+
+def test_retry_keeps_all_that_was_written() -> None:
+    conf = {"http": {"numRetries": 1}, "tcp": {"maxConnectAttempt": 2}}
+    assert own_part("MeshRetry", conf) == (conf, ())
+
+
+def test_absent_timeouts_are_the_defaults_of_real_resources() -> None:
+    nothing = effective("MeshTimeout", {}, TIMEOUT)
+    said = {"http": {"requestTimeout": "15s", "streamIdleTimeout": "30m"}}
+    assert effective("MeshTimeout", said, TIMEOUT) == nothing
+
+
+@pytest.mark.parametrize(
+    ("protocol", "same"),
+    [("http", True), ("http2", True), ("grpc", False), ("", False)],
+    ids=["http reads http only", "http2 reads http only", "grpc reads grpc", "unknown reads both"],
+)
+def test_grpc_retries_count_by_protocol(protocol: str, same: bool) -> None:
+    low = {"http": {"numRetries": 2}, "grpc": {"numRetries": 3}}
+    high = {"http": {"numRetries": 2}}
+    found = effective("MeshRetry", low, RETRY, protocol) == effective(
+        "MeshRetry", high, RETRY, protocol
+    )
+    assert found is same
+
+
+def test_no_retries_is_no_policy_whatever_else_is_set() -> None:
+    bare = {"http": {"numRetries": 0}}
+    more = {"http": {"numRetries": 0, "perTryTimeout": "1h"}}
+    assert effective("MeshRetry", more, RETRY, "http") == effective(
+        "MeshRetry", bare, RETRY, "http"
+    )
+
+
+def test_own_values_win_and_stand_first() -> None:
+    own, below = {"http": {"numRetries": 1}}, {"http": {"perTryTimeout": "1h", "numRetries": 9}}
+    assert filled(own, below) == {"http": {"numRetries": 1, "perTryTimeout": "1h"}}
+    assert list(filled(own, below)["http"]) == ["numRetries", "perTryTimeout"]
+
+
+def test_leaves_come_back_as_the_conf_they_came_from() -> None:
+    conf = {"http": {"backOff": {"baseInterval": "10ms"}, "retryOn": ["5xx", "Reset"]}}
+    assert from_leaves(dict(leaves(conf))) == conf
+
+
+def test_a_conf_contains_its_parts_and_no_other_value() -> None:
+    conf = {"http": {"requestTimeout": "2s", "streamIdleTimeout": "3s"}}
+    assert contains(conf, {"http": {"requestTimeout": "2s"}})
+    assert not contains(conf, {"http": {"requestTimeout": "3s"}})
+    assert not contains({}, conf)
