@@ -46,10 +46,13 @@ class OldPolicies:
 
 
 def old_policies(state: State, mesh: str, ties: Ties = Ties.UNKNOWN) -> OldPolicies:
-    """Return what the old engine of a mesh has to choose from."""
+    """Return what the old engine of a mesh has to choose from.
+
+    What a template stands for may be acceptable, so templated policies are not refused here.
+    """
     own = [r for r in state.of_type(*OLD_POLICIES) if r.mesh == mesh]
     others = [r for r in state.of_type("ExternalService") if r.mesh == mesh]
-    taken = [r for r in own if accepted(r, others)]
+    taken = [r for r in own if r.templated or accepted(r, others)]
     kinds: dict[str, list[Resource]] = {}
     for policy in taken:
         kinds.setdefault(policy.type, []).append(policy)

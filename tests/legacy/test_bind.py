@@ -149,3 +149,12 @@ def test_a_template_leaves_the_winners_unknown() -> None:
     (found,) = plan_kind(view, "Timeout")
     assert isinstance(found, Finding)
     assert "template" in found.message
+
+
+def test_a_refused_policy_is_named() -> None:
+    text = UNIVERSAL.replace("  connectTimeout: 7s", "  tcp: {}")
+    view, _ = _view(text)
+    (found,) = plan_kind(view, "Timeout")
+    assert isinstance(found, Finding)
+    assert "control planes refuse it" in found.message
+    assert found.path == ("conf", "tcp")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kumamigrate.legacy.admit import refusals_of
 from kumamigrate.legacy.order import Ties
 from kumamigrate.model.resource import MESH, Form, Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
@@ -25,10 +26,25 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
     for mesh in view.state.meshes():
         world = world_of(view.state.mesh(mesh), mesh, view.target_name, ties=ties)
         done = CONVERTERS[kind](world)
+        yield from _refused(view, world, kind)
         yield from _said(view, done)
         change = _change(view, world, done)
         if change is not None:
             yield change
+
+
+def _refused(view: View, world: World, kind: str) -> Iterator[Finding]:
+    for policy in world.old.refused:
+        if policy.type == kind:
+            problems = refusals_of(policy) or (None,)
+            why = problems[0].message if problems[0] else "it reaches an ExternalService"
+            yield _finding(
+                view,
+                policy,
+                f"control planes refuse it ({why}), so it takes no part and was not converted",
+                action="repair it or delete it",
+                path=(*policy.spec_path, *(problems[0].path if problems[0] else ())),
+            )
 
 
 def _said(view: View, done: Conversion) -> Iterator[Finding]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import yaml
 
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.order import Tie, merge_ties
@@ -164,6 +163,7 @@ _OPERATIONS = {
     "addLast": "AddLast", "addBefore": "AddBefore", "addAfter": "AddAfter",
 }  # fmt: skip
 _TARGETS = ("cluster", "listener", "networkFilter", "httpFilter", "virtualHost")
+_TYPE = re.compile(r"""^[{]?\s*["']?@type["']?\s*:\s*["']?([\w./-]+)""", re.MULTILINE)
 _ADDABLE = {"Cluster": "cluster", "Listener": "listener"}
 
 
@@ -188,12 +188,8 @@ def modifications(policy: Resource, notes: Notes) -> list[Json]:
 
 def _resource(item: Mapping[str, Any], index: int, notes: Notes) -> Json | None:
     text = item["resource"]
-    try:
-        body = yaml.safe_load(text)
-    except yaml.YAMLError:
-        body = None
-    type_url = str(body.get("@type", "")) if isinstance(body, Mapping) else ""
-    target = _ADDABLE.get(type_url.rsplit(".", 1)[-1])
+    found = _TYPE.search(text)
+    target = _ADDABLE.get(found[1].rsplit(".", 1)[-1]) if found is not None else None
     if target is None:
         notes.lost("only clusters and listeners can be added", "resources", index, "resource")
         return None
