@@ -354,7 +354,8 @@ class Draft:
         elif gap.left is not None:
             start = end = lines.tail(ends[gap.left], column)
         else:
-            start = end = lines.head(starts[0])
+            # The comments above the first child of a copy may not be part of the copy.
+            start = end = lines.start(starts[0]) if self.copying else lines.head(starts[0])
         self.check_branch(start if gap.fresh else starts[0], starts[0])
         self.put(Run(start=start, end=end, render=lambda: ("", text()), column=column, whole=True))
 

@@ -42,7 +42,7 @@ def _patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     types = "|".join(_words()["universal_types"]).encode()
     kinds = "|".join(_words()["workload_kinds"]).encode()
     universal = re.compile(rb"""type["']?[ \t]*:[ \t\r\n]*["']?(?:%b)(?![A-Za-z0-9-])""" % types)
-    workload = re.compile(rb"""kind["']?[ \t]*:[ \t\r\n]*["']?(?:%b)(?![A-Za-z0-9-])""" % kinds)
+    workload = re.compile(rb"""kind["']?[ \t]*:[ \t\r\n]*["']?(%b)(?![A-Za-z0-9-])""" % kinds)
     return universal, workload
 
 
@@ -74,6 +74,17 @@ def classify(data: bytes) -> Kind:
 @cache
 def _settings_keys() -> tuple[bytes, ...]:
     return tuple(f"{key}:".encode() for key in _words()["settings_keys"])
+
+
+def pods_only(data: bytes) -> bool:
+    """Say whether all that a file of kind WORKLOAD holds for us are plain Pods or their owners.
+
+    Without a word of Kuma's in it, only the label of a Namespace can make such a Pod a proxy.
+    """
+    if b"{{" in data or b"KUMA_" in data:
+        return False
+    kinds = {match[1].decode() for match in _patterns()[1].finditer(data)}
+    return kinds.issubset(_words()["pod_kinds"])
 
 
 def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Refusal]]:
