@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource
 from kumamigrate.rewrite.manifest import Json, items
 from kumamigrate.rewrite.view import at_path
 from kumamigrate.source.text import FieldPath
@@ -51,6 +51,11 @@ def with_labels(dataplane: Resource, labels: Mapping[str, str]) -> Json:
         if key == "name" and "labels" not in dataplane.body:
             body["labels"] = merged
     return body if "labels" in body else {**body, "labels": merged}
+
+
+def is_from_kubernetes(dataplane: Resource) -> bool:
+    """Say whether a Dataplane was exported from Kubernetes, where nobody writes it by hand."""
+    return NAMESPACE in written_labels(dataplane)
 
 
 def generated_name(service: str) -> tuple[str, str, int] | None:

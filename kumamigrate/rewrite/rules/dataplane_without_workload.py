@@ -8,6 +8,7 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.dataplanes import (
     DNS_LABEL,
     TEMPLATE,
+    is_from_kubernetes,
     services_of,
     with_labels,
     written_labels,
@@ -23,7 +24,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
     """Yield a change for each Dataplane of one service; ask about others."""
     for dataplane in view.of_type("Dataplane"):
         services = services_of(dataplane)
-        if not services or WORKLOAD in written_labels(dataplane):
+        if not services or is_from_kubernetes(dataplane) or WORKLOAD in written_labels(dataplane):
             continue
         path = (*dataplane.spec_path, "networking", "inbound")
         if len(services) > 1:

@@ -3,38 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from kumamigrate.model.resource import Resource
-from kumamigrate.rewrite.change import Change
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.state import State
+from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.dataplanes import tag_paths
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, cut, finding, put
 from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
+
+WORKLOAD = "kuma.io/workload"
+
+Tags = Mapping[str, Any]
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
-    """Yield a change where tags and labels select the same known Dataplanes, else a finding."""
+    """Yield a change where labels select the Dataplanes that tags select, else a finding."""
     for service in view.of_type("MeshService"):
         at = (*service.spec_path, "selector")
         path = (*at, "dataplaneTags")
         tags = at_path(service.body, path)
         if not isinstance(tags, Mapping) or not tags:
             continue
-        reason = _obstacle(view, service.mesh, tags)
-        if reason:
+        keys = next((k for k in _keys(tags) if not _obstacle(view.state, service, tags, k)), None)
+        if keys is None:
+            reason = _obstacle(view.state, service, tags, {key: key for key in tags})
             yield finding(view, service, path, reason=reason)
             continue
-        body = cut(service.body, path)
-        body = put(body, (*at, "dataplaneLabels", "matchLabels"), Moved(path))
-        yield change(view, service, [body], [finding(view, service, path, pending=True)])
+        labels = (*at, "dataplaneLabels", "matchLabels")
+        body = put(cut(service.body, path), labels, _labels(path, keys))
+        made = change(view, service, [body], [finding(view, service, path, pending=True)])
+        # Labels that this run writes itself exist only from the upgrade on.
+        late = bool(_obstacle(view.before, service, tags, keys))
+        yield replace(made, rollout=Rollout.WITH_UPGRADE) if late else made
 
 
-def _obstacle(view: View, mesh: str, tags: Mapping[str, Any]) -> str:
-    known = [d for d in view.state.of_type("Dataplane") if d.mesh == mesh]
+def _keys(tags: Tags) -> Iterator[Mapping[str, str]]:
+    """Yield which label may stand for each tag; the workload is what a service was called."""
+    yield {key: key for key in tags}
+    if SERVICE in tags:
+        yield {key: WORKLOAD if key == SERVICE else key for key in tags}
+
+
+def _labels(path: FieldPath, keys: Mapping[str, str]) -> Any:
+    if all(tag == label for tag, label in keys.items()):
+        return Moved(path)
+    return {label: Moved((*path, tag)) for tag, label in keys.items()}
+
+
+def _obstacle(state: State, service: Resource, tags: Tags, keys: Mapping[str, str]) -> str:
+    known = [d for d in state.of_type("Dataplane") if d.mesh == service.mesh]
     tagged = [d for d in known if _has_tags(d, tags)]
-    labelled = [d for d in known if all(d.labels.get(k) == str(v) for k, v in tags.items())]
+    wanted = {keys[tag]: str(value) for tag, value in tags.items()}.items()
+    labelled = [d for d in known if wanted <= d.labels.items()]
     if not tagged:
         return "No Dataplane with these tags is known."
     if tagged != labelled:
@@ -43,7 +68,7 @@ def _obstacle(view: View, mesh: str, tags: Mapping[str, Any]) -> str:
     return ""
 
 
-def _has_tags(dataplane: Resource, tags: Mapping[str, Any]) -> bool:
+def _has_tags(dataplane: Resource, tags: Tags) -> bool:
     return any(
         all(str(at_path(dataplane.body, (*path, key))) == str(value) for key, value in tags.items())
         for path in tag_paths(dataplane)
