@@ -84,7 +84,7 @@ def pods_only(data: bytes) -> bool:
     if b"{{" in data or b"KUMA_" in data:
         return False
     kinds = {match[1].decode() for match in _patterns()[1].finditer(data)}
-    return kinds.issubset(_words()["pod_kinds"])
+    return bool(kinds) and kinds.issubset(_words()["pod_kinds"])
 
 
 def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Refusal]]:
