@@ -9,7 +9,7 @@ import pytest
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
 from kumamigrate.repository import state_of
-from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.finding import Finding, Safety
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
@@ -195,3 +195,17 @@ spec:
 """
     (said,) = _findings("control-plane-settings", text, "2.14")
     assert said.path[-2:] == ("env", 0)
+
+
+def test_every_rule_that_writes_shows_before_and_after_and_what_is_proved() -> None:
+    for rule in rulebook():
+        if rule.safety is not Safety.MANUAL and rule.covers:
+            assert rule.example[0], rule.id
+            assert rule.proved, rule.id
+            assert rule.example[0] != rule.example[1], rule.id
+
+
+def test_every_rule_that_only_reports_asks_for_something() -> None:
+    for rule in rulebook():
+        asks = rule.table.get("annotations") or rule.action
+        assert rule.safety is not Safety.MANUAL or asks, rule.id
