@@ -162,7 +162,8 @@ def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Any, An
 
     paths, root, options = _asked({**given, "paths": [path]})
     tree = scene_of(paths, root, options)
-    old = replace(tree, repository=load_revision(revision, paths, root), states={})
+    repository = load_revision(revision, paths, root, inventory=tree.inventory)
+    old = replace(tree, repository=repository, states={})
     return (old, options), (tree, options)
 
 

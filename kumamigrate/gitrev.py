@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kumamigrate.errors import UsageError
+from kumamigrate.model.resource import Resource
 from kumamigrate.repository import Repository, repository_of
 
 
-def load_revision(revision: str, paths: Sequence[Path], root: Path) -> Repository:
+def load_revision(
+    revision: str, paths: Sequence[Path], root: Path, *, inventory: Sequence[Resource] = ()
+) -> Repository:
     """Read the files of a revision below some paths, without touching the working tree.
 
     Raises UsageError when there is no Git, no repository or no such revision.
@@ -30,7 +33,9 @@ def load_revision(revision: str, paths: Sequence[Path], root: Path) -> Repositor
     contents = _blobs(top, sorted(set(blobs.values())))
     prefix = _below(top, root)
     return repository_of(
-        {_relative(path, prefix): contents[blob] for path, blob in blobs.items()}, root=root
+        {_relative(path, prefix): contents[blob] for path, blob in blobs.items()},
+        root=root,
+        inventory=inventory,
     )
 
 

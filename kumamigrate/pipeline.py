@@ -92,9 +92,10 @@ def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
         source = release(options.source).name if options.source else newest_two(target)
     except UnknownRelease as error:
         raise UsageError(str(error)) from error
+    inventory = load_inventory(options.inventory)
     return Scene(
-        repository=load_repository(paths, root),
-        inventory=load_inventory(options.inventory),
+        repository=load_repository(paths, root, inventory=inventory),
+        inventory=inventory,
         environment=options.environment,
         source=source,
         target=target,

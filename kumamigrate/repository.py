@@ -18,7 +18,8 @@ from kumamigrate.model.labels import Refused, stored_labels
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State
-from kumamigrate.source.find import Kind, classify, find_files
+from kumamigrate.model.workloads import injecting
+from kumamigrate.source.find import Kind, classify, find_files, pods_only
 from kumamigrate.source.load import read_file
 from kumamigrate.source.node import node_at
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
@@ -99,11 +100,15 @@ class Repository:
         return (where.path, where.line, 1)
 
 
-def load_repository(paths: Sequence[Path], root: Path) -> Repository:
+def load_repository(
+    paths: Sequence[Path], root: Path, *, inventory: Sequence[Resource] = ()
+) -> Repository:
     """Read all files below some paths that may hold something Kuma or a rule reads.
 
     Workload manifests (Pods, Namespaces, Services) are parsed only if there is something of
-    Kuma's at all: most repositories have many more of them than of ours.
+    Kuma's at all, and Pods without a word of Kuma's only if a Namespace that they name, of the
+    repository or the inventory, gives them a sidecar: most repositories have many more of them
+    than of ours.
     """
     found, refusals = find_files(paths, root=root)
     contents: dict[str, bytes] = {}
@@ -112,23 +117,50 @@ def load_repository(paths: Sequence[Path], root: Path) -> Repository:
             contents[path] = _read_bytes(root, path)
         except OSError as error:
             refusals.append(_unreadable(path, error))
-    return repository_of(contents, root=root, refusals=refusals)
+    return repository_of(contents, root=root, refusals=refusals, inventory=inventory)
 
 
 def repository_of(
-    contents: Mapping[str, bytes], *, root: Path, refusals: Iterable[Refusal] = ()
+    contents: Mapping[str, bytes],
+    *,
+    root: Path,
+    refusals: Iterable[Refusal] = (),
+    inventory: Sequence[Resource] = (),
 ) -> Repository:
     """Return the repository that some files make up, given as bytes by path."""
     kinds = {path: classify(data) for path, data in contents.items()}
     wanted = (Kind.KUMA, Kind.WORKLOAD) if Kind.KUMA in kinds.values() else ()
-    data = {path: contents[path] for path in sorted(contents) if kinds[path] in wanted}
+    read: dict[str, SourceFile] = {}
+    pods: list[str] = []
+    for path in contents:
+        if kinds[path] in wanted:
+            if kinds[path] is Kind.WORKLOAD and pods_only(contents[path]):
+                pods.append(path)
+            else:
+                read[path] = read_file(path, contents[path])
+    namespaces = _injecting(read.values(), inventory)
+    for path in pods:
+        if any(name in contents[path] for name in namespaces):
+            read[path] = read_file(path, contents[path])
+    files = {path: read[path] for path in sorted(read)}
     return Repository(
         root=root,
-        files={path: read_file(path, content) for path, content in data.items()},
-        data=data,
+        files=files,
+        data={path: contents[path] for path in files},
         refusals=tuple(refusals),
         examined=len(contents),
     )
+
+
+def _injecting(files: Iterable[SourceFile], inventory: Sequence[Resource]) -> list[bytes]:
+    """Return what a file must hold to name a Namespace that gives its Pods a sidecar.
+
+    A name with a template in it may be any.
+    """
+    telling = [file for file in files if "sidecar-injection" in file.text]
+    found = [r for file in telling for r in read_resources(file)]
+    names = injecting((*found, *inventory))
+    return [name.encode() if "{{" not in name else b"" for name in sorted(names)]
 
 
 _MESH = re.compile(r"""^\s*["']?(?:kuma\.io/mesh|mesh)["']?\s*:\s*(.*?)\s*(?:#.*)?$""", re.MULTILINE)

@@ -37,3 +37,39 @@ def test_two_manifests_of_one_identity_leave_their_mesh_in_doubt_unless_equal() 
         )
         assert [(r.path, r.line, r.mesh) for r in state.unread] == doubts
         assert rejections == ()
+
+
+POD = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: %s}\nspec: {}\n"
+NAMESPACE = (
+    "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n"
+    "  labels: {kuma.io/sidecar-injection: %s}\n"
+)
+POLICY = b"type: MeshTimeout\nname: t\nmesh: m\nspec: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("pod", "namespace", "read"),
+    [
+        pytest.param(POD % "shop", "enabled", True, id="its namespace injects"),
+        pytest.param(POD % "shop", "disabled", False, id="its namespace does not inject"),
+        pytest.param(POD % "pay", "enabled", False, id="another namespace injects"),
+        pytest.param(POD % "pay" + "# {{ x }}\n", "disabled", True, id="a template"),
+        pytest.param(POD % "pay" + "# KUMA_MODE\n", "disabled", True, id="a control plane"),
+        pytest.param(POD % "pay" + "---\nkind: Service\n", "disabled", True, id="with a Service"),
+        pytest.param(POD % "pay" + "# kuma.io\n", "disabled", True, id="a word of Kuma's"),
+    ],
+)
+def test_plain_pods_are_read_only_where_a_namespace_makes_proxies_of_them(
+    pod: str, namespace: str, read: bool
+) -> None:
+    files = {"a.yaml": pod.encode(), "n.yaml": (NAMESPACE % namespace).encode(), "p.yaml": POLICY}
+    repository = repository_of(files, root=Path())
+    assert sorted(repository.files) == [*(["a.yaml"] if read else []), "n.yaml", "p.yaml"]
+    assert repository.examined == 3
+
+
+def test_the_namespaces_of_an_inventory_count_for_plain_pods() -> None:
+    inventory = repository_of({"n.yaml": (NAMESPACE % "enabled").encode()}, root=Path()).resources
+    files = {"a.yaml": (POD % "shop").encode(), "p.yaml": POLICY}
+    assert "a.yaml" not in repository_of(files, root=Path()).files
+    assert "a.yaml" in repository_of(files, root=Path(), inventory=inventory).files

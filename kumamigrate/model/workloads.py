@@ -6,7 +6,7 @@ keys of kuma.io and empty values); Services that select it give the inbounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
@@ -14,6 +14,7 @@ from kumamigrate.model.resource import ENV, MESH, NAMESPACE, ORIGIN, SERVICE, ZO
 from kumamigrate.model.state import State
 
 _INJECTION = "kuma.io/sidecar-injection"
+_ON = ("enabled", "true")
 _GATEWAY = "kuma.io/gateway"
 _ACCOUNT = "k8s.kuma.io/service-account"
 _PROTOCOL = "kuma.io/protocol"
@@ -37,6 +38,13 @@ def implied_dataplanes(state: State, mesh: str) -> tuple[Resource, ...]:
     return tuple(found)
 
 
+def injecting(resources: Iterable[Resource]) -> frozenset[str]:
+    """Return the names of the Namespaces whose Pods get a sidecar without asking for it."""
+    return frozenset(
+        r.name for r in resources if r.type == "Namespace" and r.labels.get(_INJECTION) in _ON
+    )
+
+
 def _templates(workload: Resource) -> Iterator[Mapping[str, Any]]:
     if workload.type == "Pod":
         yield workload.body
@@ -55,7 +63,7 @@ def _injected(pod: Mapping[str, Any], namespace: Resource | None) -> bool:
         return True
     own = labels.get(_INJECTION) or notes.get(_INJECTION)
     around = namespace.labels.get(_INJECTION) if namespace is not None else None
-    return (own or around or "") in ("enabled", "true")
+    return (own or around or "") in _ON
 
 
 def _mesh(pod: Mapping[str, Any], namespace: Resource | None) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.source.find import Kind, classify, find_files, may_hold_kuma
+from kumamigrate.source.find import Kind, classify, find_files, may_hold_kuma, pods_only
 from kumamigrate.source.text import Reason
 
 
@@ -112,3 +112,11 @@ def test_workloads_are_told_from_the_rest() -> None:
     assert classify(b"kind: ConfigMap\n") is Kind.NONE
     assert classify(b"type: ClusterIP\nkind: ServiceMonitor\n") is Kind.NONE
     assert classify(b"type: Meshed-up\ntype: RetryPolicy\n") is Kind.NONE
+
+
+def test_pods_alone_are_told_from_what_else_a_rule_reads() -> None:
+    from kumamigrate.model.kinds import WORKLOADS
+
+    assert all(pods_only(f"kind: {kind}\n".encode()) for kind in WORKLOADS)
+    assert not pods_only(b"kind: Deployment\n---\nkind: Service\n")
+    assert not pods_only(b"kind: DeploymentList\n")
