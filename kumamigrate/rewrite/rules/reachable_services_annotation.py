@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import yaml
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.rewrite.change import Change
@@ -12,6 +12,9 @@ from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding, metadata_path, put, words_of
 from kumamigrate.rewrite.reachable import EVERYTHING, references
 from kumamigrate.rewrite.view import View
+
+_NO_TEXT = re.compile(r"(?i)[0-9].*|y|n|yes|no|on|off|true|false|null")
+"""Names that YAML readers take for something else."""
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
@@ -28,7 +31,19 @@ def plan(view: View) -> Iterator[Change | Finding]:
         for service in unread:
             yield finding(view, workload, (*at, old), service=service)
         if not unread:
-            text = yaml.safe_dump({"refs": found}, sort_keys=False)
-            body = put(workload.body, (*at, new), text)
+            body = put(workload.body, (*at, new), _text(found))
             settled = finding(view, workload, (*at, old), pending=True)
             yield change(view, workload, [body], [settled])
+
+
+def _text(references: Sequence[Mapping[str, Any]]) -> str:
+    """Write references as the text of an annotation."""
+    lines = ["refs:"]
+    for reference in references:
+        (first, *others) = (f"{key}: {_scalar(value)}" for key, value in reference.items())
+        lines += [f"- {first}", *(f"  {other}" for other in others)]
+    return "\n".join(lines) + "\n"
+
+
+def _scalar(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) and _NO_TEXT.fullmatch(value) else str(value)
