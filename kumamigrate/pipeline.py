@@ -14,12 +14,12 @@ from kumamigrate.errors import RulebookError, UsageError
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
-from kumamigrate.model.versions import newest_two
+from kumamigrate.model.versions import at_least, newest_two
 from kumamigrate.prove import Proof
 from kumamigrate.repository import Rejection, load_repository
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change
-from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
@@ -187,9 +187,8 @@ def _run_rule(
     said = plan(_view(rule, before, scene, options))
     changes = [c for c in said if isinstance(c, Change) and c.key not in held]
     changes = [c for c in changes if not _silenced(c, scene)]
-    if rule.safety is Safety.REVIEW and rule.id not in options.accept:
-        review = "the rule asks for your word: run again with --accept " + rule.id
-        return Result(scene=scene, held=tuple(Held(change=c, unknown=(review,)) for c in changes))
+    if _asks(rule, options):
+        return Result(scene=scene)
     judge = judge_of(rule, before, take_unknown=rule.id in options.accept)
     return try_changes(scene, without_conflicts(changes), judge)
 
@@ -214,10 +213,44 @@ def _left(
     for said in plan(_view(rule, before, scene, options)):
         if isinstance(said, Finding):
             yield from _at_place([said], scene)
+        elif _asks(rule, options) and not _silenced(said, scene):
+            yield from _to_review(said, scene)
         elif said.key in held:
             yield from _placed(said, Status.HELD, scene)
         elif _silenced(said, scene):
             yield from _placed(said, Status.SUPPRESSED, scene)
+
+
+def _asks(rule: Rule, options: Options) -> bool:
+    """Say whether a rule writes only on the user's word, which has not been given."""
+    return rule.safety is Safety.REVIEW and rule.id not in options.accept
+
+
+def _to_review(change: Change, scene: Scene) -> Iterator[Finding]:
+    """Yield the findings of a change that waits for the user's word."""
+    word = f"look at it with --accept {change.rule} --dry-run; without --dry-run it is written"
+    for finding in _placed(change, Status.MANUAL, scene):
+        action = f"{finding.action.rstrip('.')}; {word}" if finding.action else word
+        yield replace(finding, action=action)
+
+
+def _due(findings: Iterable[Finding], options: Options, target: str) -> Iterator[Finding]:
+    """Yield what concerns the target release, as dangerous as it is there.
+
+    What only a later release refuses or reads differently is at most deprecated now. Where the
+    target does not even warn, no decision is asked for yet, unless the rule was selected or has
+    to say that the target is too old for its new form.
+    """
+    rules = {rule.id: rule for rule in rulebook()}
+    for finding in findings:
+        rule = rules.get(finding.rule)
+        if rule is None or not rule.required or at_least(target, rule.required):
+            yield finding
+            continue
+        warned = bool(rule.warned) and at_least(target, rule.warned)
+        early = bool(rule.since) and not at_least(target, rule.since)
+        if finding.status is not Status.MANUAL or warned or early or rule.id in options.select:
+            yield replace(finding, danger=max(finding.danger, Danger.DEPRECATED))
 
 
 def _placed(change: Change, status: Status, scene: Scene) -> Iterator[Finding]:
@@ -247,7 +280,7 @@ def _silenced(change: Change, scene: Scene) -> bool:
 
 
 def _outcome(options: Options, before: Scene, after: Scene, findings: Iterable[Finding]) -> Outcome:
-    placed = tuple(_at_place(without_echoes(findings), after))
+    placed = tuple(_at_place(without_echoes(_due(findings, options, before.target)), after))
     settled = suppress(placed, after.repository.files, report_unused=not options.select)
     return Outcome(
         options=options,
