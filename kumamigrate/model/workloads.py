@@ -131,16 +131,21 @@ def _inbounds(service: Resource, pod: Mapping[str, Any]) -> Iterator[dict[str, A
         if not isinstance(port, Mapping) or port.get("protocol", "TCP") != "TCP":
             continue
         number = port.get("port")
-        goal = port.get("targetPort", number)
+        goal = port.get("targetPort")
+        goal = number if goal is None else goal
         name = goal if isinstance(goal, str) and not goal.isdigit() else ""
         tag = f"{service.name}_{service.namespace}_svc_{number}"
         protocol = str(port.get("appProtocol") or "tcp")
         inbound: dict[str, Any] = {
-            "port": declared.get(name) if name else int(goal),
+            "port": declared.get(name) if name else _number(goal),
             "tags": {SERVICE: tag, _PROTOCOL: protocol},
         }
         if inbound["port"] is not None:
             yield inbound
+
+
+def _number(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | str) and str(value).isdigit() else None
 
 
 def _meta(pod: Mapping[str, Any], part: str) -> dict[str, str]:

@@ -57,7 +57,10 @@ def rulebook() -> tuple[Rule, ...]:
 
 
 def _read(path: Path) -> Rule:
-    data = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    except (OSError, yaml.YAMLError) as error:
+        raise RulebookError(f"rules/{path.name}: {error}") from error
     if not isinstance(data, dict):
         raise RulebookError(f"rules/{path.name}: not a mapping")
     unknown = sorted(set(data) - _KEYS)
