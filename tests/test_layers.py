@@ -21,6 +21,8 @@ ALLOWED = {
 }
 TEXT_ONLY = {"kumamigrate.source.text", "kumamigrate.source.node", "kumamigrate.source.value"}
 """What layers above the model may see of the source: values, not the reading of text."""
+EMBEDDED = {"kumamigrate/prove/settings.py imports kumamigrate.source.load"}
+"""The value of a MeshProxyPatch is YAML inside YAML; it is compared parsed (matcher-notes §3.9)."""
 
 
 def _imports(path: Path) -> set[str]:
@@ -57,7 +59,7 @@ def test_upper_layers_see_values_of_the_source_only(layer: str) -> None:
         for name in _imports(path)
         if name.startswith("kumamigrate.source.") and name not in TEXT_ONLY
     }
-    assert wrong == set()
+    assert wrong <= EMBEDDED
 
 
 def test_only_the_source_layer_and_the_rulebook_read_yaml() -> None:
