@@ -388,11 +388,12 @@ class Draft:
         node = children.node
         split = lines.start(node.start) != lines.start(starts[0])
         column = lines.column(starts[0])
-        comma = "," + self.sheet.newline + " " * column if split else self.layout.comma
+        pad = self.layout.indent * column
+        comma = "," + self.sheet.newline + pad if split else self.layout.comma
         renderer = self.renderer
         if not split:
             renderer = replace(renderer, layout=replace(renderer.layout, pretty=False))
-            column = lines.column(lines.start(node.start))
+            column = max(place.column, 0)
 
         def joined() -> str:
             if isinstance(node, MapNode):

@@ -114,8 +114,8 @@ def flow_text(value: JSON, layout: Layout, column: int = 0) -> str:
 def enclosed(opening: str, parts: list[str], closing: str, layout: Layout, column: int) -> str:
     """Join the parts of a flow collection between its brackets."""
     if layout.pretty:
-        pad = layout.newline + " " * (column + layout.step)
+        pad = layout.newline + layout.indent * (column + layout.step)
         inner = f",{pad}".join(parts)
-        return f"{opening}{pad}{inner}{layout.newline}{' ' * column}{closing}"
+        return f"{opening}{pad}{inner}{layout.newline}{layout.indent * column}{closing}"
     padding = layout.padding if opening == "{" else ""
     return f"{opening}{padding}{layout.comma.join(parts)}{padding}{closing}"

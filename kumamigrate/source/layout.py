@@ -16,7 +16,7 @@ class Layout:
 
     `step` is the indent of a mapping in a mapping, `dash` that of a sequence's `-` in a
     mapping, `gap` the width of `- `. `comma` and `colon` are the separators in flow style.
-    `pretty` puts every entry of new JSON on its own line.
+    `pretty` puts every entry of new JSON on its own line; only there `indent` may be a tab.
     """
 
     step: int = 2
@@ -29,6 +29,7 @@ class Layout:
     comma: str = ", "
     colon: str = ": "
     padding: str = ""
+    indent: str = " "
 
 
 def layout_of(root: Node | None, others: Iterable[Node], lines: Lines) -> Layout:
@@ -57,7 +58,16 @@ def layout_of(root: Node | None, others: Iterable[Node], lines: Lines) -> Layout
         colon=seen.word("colon", default_colon) if json else ": ",
         comma=seen.word("comma", default_comma if not has_flow else ", "),
         padding=seen.word("padding", ""),
+        indent="\t" if pretty and root is not None and _tabs(root, lines) else " ",
     )
+
+
+def _tabs(root: Node, lines: Lines) -> bool:
+    """Say whether JSON is indented with tabs, which YAML permits between brackets only."""
+    if not isinstance(root, MapNode) or not root.entries:
+        return False
+    start = root.entries[0][0].start
+    return lines.text[lines.start(start) : start].strip("\t") == "" and lines.column(start) > 0
 
 
 class _Seen:

@@ -197,7 +197,8 @@ class Renderer:
         if node_style(node) is not Style.FLOW:
             return None
         _, text = self.slice(source, value, node.start, node.end)
-        return shifted(text, column - source.place.column, rest=True)
+        delta = column - source.place.column
+        return shifted(text, delta, rest=True, indent=self.layout.indent)
 
     def check_text(self, text: str) -> None:
         """Refuse to write out text that a template engine would take for its own."""
@@ -390,7 +391,7 @@ def _indented(lines: str, column: int) -> str:
     return "".join(" " * max(column, 0) + line.lstrip(" ") for line in _lines(lines))
 
 
-def shifted(text: str, delta: int, *, rest: bool = False) -> str:
+def shifted(text: str, delta: int, *, rest: bool = False, indent: str = " ") -> str:
     """Move lines right or left. Empty lines stay empty. `rest` leaves the first line alone."""
     if not delta or not text:
         return text
@@ -399,9 +400,9 @@ def shifted(text: str, delta: int, *, rest: bool = False) -> str:
         if (rest and number == 0) or line.strip("\r\n") == "":
             result.append(line)
         elif delta > 0:
-            result.append(" " * delta + line)
+            result.append(indent * delta + line)
         else:
-            blanks = len(line) - len(line.lstrip(" "))
+            blanks = len(line) - len(line.lstrip(indent))
             result.append(line[min(-delta, blanks) :])
     return "".join(result)
 

@@ -107,7 +107,7 @@ def item_place(sheet: Sheet, node: SeqNode, index: int, place: Place) -> Place:
 
 def _indent(sheet: Sheet, offset: int) -> int:
     start = sheet.lines.start(offset)
-    while sheet.text[start : start + 1] == " ":
+    while sheet.text[start : start + 1] in (" ", "\t"):
         start += 1
     return start - sheet.lines.start(offset)
 

@@ -147,6 +147,38 @@ def test_pretty_json_stays_pretty() -> None:
     )
 
 
+def test_json_indented_with_tabs_stays_so() -> None:
+    def change(value: Any) -> Any:
+        del value["x"]
+        value["to"][0]["y"] = Moved(("x",))
+        value["to"][0]["z"] = {"n": [1]}
+        return value
+
+    text = (
+        '{\n\t"x": {\n\t\t"a": 1,\n\t\t"b": 2\n\t},\n'
+        '\t"to": [\n\t\t{\n\t\t\t"y": {\n\t\t\t\t"c": 3\n\t\t\t}\n\t\t}\n\t]\n}\n'
+    )
+    assert run(text, change, path="a.json") == (
+        '{\n\t"to": [\n\t\t{\n\t\t\t"y": {\n\t\t\t\t"a": 1,\n\t\t\t\t"b": 2\n\t\t\t},\n'
+        '\t\t\t"z": {\n\t\t\t\t"n": [\n\t\t\t\t\t1\n\t\t\t\t]\n\t\t\t}\n\t\t}\n\t]\n}\n'
+    )
+
+
+def test_flow_lines_moved_behind_a_brace_are_indented_against_their_line() -> None:
+    def change(value: Any) -> Any:
+        del value["s"]["x"]
+        value["s"]["to"][0]["k"] = Moved(("s", "x"))
+        return value
+
+    text = (
+        "s: {\n  x: { # why\n    a: 1, # one\n  },\n"
+        "  to: [\n    { k: {c: 3}, # k\n      z: 1 },\n  ]\n}\n"
+    )
+    assert run(text, change) == (
+        "s: {\n  to: [\n    { k: { # why\n      a: 1, # one\n    }, # k\n      z: 1 },\n  ]\n}\n"
+    )
+
+
 def test_a_json_file_takes_no_second_document() -> None:
     assert reason(run('{"a": 1}', {"a": 1}, {"b": 2}, path="a.json"))[0] is Reason.ONE_DOCUMENT
 
