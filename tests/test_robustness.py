@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
-from tests.test_commands import MESH, NEW, OLD, ROUTE
+from tests.test_commands import MESH, OLD, ROUTE
 
 OTHER = OLD.replace("slow-api", "other")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 _EXPRESSION = re.compile(
@@ -16,12 +16,17 @@ _EXPRESSION = re.compile(
 _OPENER = re.compile(r"\{[{%][-+]?\s*(if|range|with|define|block|for|macro|raw|call|filter)\b")
 _MIDDLE = re.compile(r"\{[{%][-+]?\s*(else|elif|elseif)\b")
 _CLOSER = re.compile(r"\{[{%][-+]?\s*end(if|for|macro|raw|block|call|filter)?\b")
+_ACTS = re.compile(r"\b(include|template|toYaml|n?indent)\b")
+_LINES_OF_YAML = re.compile(r"[\r\n][ \t]*(?:- +)*[\w.\"'/-]+[ \t]*:(?=[ \t\r\n])")
 _SUBSTITUTION = re.compile(r"\$\{[A-Za-z_][^}\n]*\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """One masked span. `alone` means that nothing else stands on its lines: it was blanked."""
+    """One masked span. `alone` means that nothing else stands on its lines: it was blanked.
+
+    `in_comment` means that it stands in a YAML comment and can change nothing but its text.
+    """
 
     start: int
     end: int
@@ -54,7 +59,7 @@ def mask_templates(text: str) -> Masked:
     if "{{" not in text and "{%" not in text and "{#" not in text:
         return Masked(text=text)
     filler = next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in text)
-    spans = [m.span() for m in _EXPRESSION.finditer(text)]
+    spans = list(_spans(text))
     if not spans:
         return Masked(text=text)
     masks = tuple(_classified(text, spans))
@@ -68,6 +73,19 @@ def mask_templates(text: str) -> Masked:
     pieces.append(text[last:])
     starts = tuple(m.start for m in masks)
     return Masked(text="".join(pieces), masks=masks, filler=filler, starts=starts)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where expressions stand. An opener whose end is lines of YAML away is text."""
+    at = 0
+    while match := _EXPRESSION.search(text, at):
+        body = match[0]
+        comment = body.startswith(("{{/*", "{{- /*", "{#"))
+        if "\n" in body and not comment and _LINES_OF_YAML.search(body):
+            at = match.start() + 2
+            continue
+        yield match.span()
+        at = match.end()
 
 
 def _classified(text: str, spans: Sequence[tuple[int, int]]) -> list[Mask]:
@@ -88,8 +106,17 @@ def _classified(text: str, spans: Sequence[tuple[int, int]]) -> list[Mask]:
         before = text[line_start : group[0][0]]
         in_comment = before.lstrip().startswith("#")
         alone = not around.strip()
-        masks.extend(Mask(start, end, alone, in_comment) for start, end in group)
+        for start, end in group:
+            idle = in_comment and not _acts(text[start:end])
+            masks.append(Mask(start, end, alone, idle))
     return masks
+
+
+def _acts(body: str) -> bool:
+    """Say whether an expression does something even where it stands in a YAML comment."""
+    if "\n" in body or _ACTS.search(body):
+        return True
+    return any(pattern.match(body) for pattern in (_OPENER, _MIDDLE, _CLOSER))
 
 
 def restore(value: str, original: str, masked: Masked, span: tuple[int, int]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from kumamigrate.source.mask import Masked, restore, substituted
+from kumamigrate.source.mask import Masked, branch_at, restore, substituted
 from kumamigrate.source.node import (
     JSON,
     AliasNode,
@@ -77,6 +77,8 @@ def parse_document(original: str, masked: Masked, start: int, end: int) -> Node 
             node: Node | None = None
         else:
             node, _, _ = builder.node(event, 1)
+            if isinstance(node, (MapNode, SeqNode)) and branch_at(original, masked, node.start):
+                node = _templated(node)  # the condition may begin and end in other documents
         event = builder.parser.get_event()
         if not isinstance(event, yaml.DocumentEndEvent):
             raise UnparsableError(Reason.UNPARSABLE, start, "content after the end of the document")

@@ -258,6 +258,28 @@ def test_templates_in_comment_lines_change_nothing() -> None:
     assert not root.templated
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# {{- if .x }}\na: 1\n# {{- end }}\n",
+        '# {{ include "more" . | nindent 0 }}\na: 1\n',
+        "{{- if .x }}\n---\na: 1\n---\nb: 1\n{{- end }}\n",
+        "{{- if .x }}\n---\na: 1\n---\n# end\n{{- end }}\n",
+    ],
+)
+def test_what_a_condition_elsewhere_leaves_in_or_out_is_templated(text: str) -> None:
+    root = read(text).documents[0].root
+    assert root is not None
+    assert root.templated
+
+
+def test_an_opener_whose_end_is_lines_of_yaml_away_is_text() -> None:
+    root = read("a: # see {{ x\n  b: 1\nc: {d: {e: 1}}\n").documents[0].root
+    assert root is not None
+    assert not root.templated
+    assert json_value(root) == {"a": {"b": 1}, "c": {"d": {"e": 1}}}
+
+
 def test_what_is_no_yaml_without_its_templates_is_refused_as_template() -> None:
     text = "kind: Mesh\n{{ if x }}\na: 1\n{{ else }}\na: 2\n{{ end }}\n---\nb: 1\n"
     file = read(text)
