@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from kumamigrate.admit.problem import Problem
+from kumamigrate.model.release import release as release_of
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
 from kumamigrate.prove import Effect, Proof, prove
 from kumamigrate.repository import Rejection
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.source.text import FieldPath
 from kumamigrate.trial import Judge, Scene, Verdict
 
+_PLACE = re.compile(r" \([^()]*:\d+\)")
+"""A place in a reason: lines move with every edit."""
 _HARMLESS = (Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
 
 
@@ -59,18 +67,39 @@ def _not_worse(
         if witness.effect not in _HARMLESS
         and (witness.key not in known or witness.slot in touched)
     )
-    return Verdict(witnesses=bad, unknown=now.unknown(claim))
+    doubted = {_PLACE.sub("", reason) for reason in then.unknown(claim)}
+    unknown = tuple(r for r in now.unknown(claim) if _PLACE.sub("", r) not in doubted)
+    return Verdict(witnesses=bad, unknown=unknown)
 
 
 def _prove(before: Scene, after: Scene, claim: str) -> Proof:
     release = before.target if claim == "release" else before.source
+    old, (new, rejected) = before.state(before.source)[0], after.state(release)
+    if claim == "release":
+        # A policy that the target refuses or misreads is not settled: it counts on neither side.
+        waiting = {one.resource.identity for one in rejected}
+        waiting |= {r.identity for r in new.resources if _is_misread(r, release)}
+        old, new = _without(old, waiting), _without(new, waiting)
     return prove(
-        before.state(before.source)[0],
-        after.state(release)[0],
-        claims=(claim,),
-        locate_before=before.locate,
-        locate_after=after.locate,
+        old, new, claims=(claim,), locate_before=before.locate, locate_after=after.locate
     )
+
+
+def _without(state: State, identities: set[tuple[str, str, str, str]]) -> State:
+    return replace(
+        state, resources=tuple(r for r in state.resources if r.identity not in identities)
+    )
+
+
+def _is_misread(resource: Resource, name: str) -> bool:
+    """Say whether a release ignores what an older one reads of a policy: whom it is for."""
+    target = release_of(name)
+    kind = target.policy_types.get(resource.type)
+    if kind is None:
+        return False
+    top = resource.spec.get("targetRef")
+    ignored = set(top) - set(target.target_ref_type_fields) if isinstance(top, Mapping) else set()
+    return bool(ignored) or bool(resource.spec.get("from") and "from" not in kind.sections)
 
 
 def _together(verdicts: Iterable[Verdict], *, take_unknown: bool) -> Verdict:
@@ -83,25 +112,34 @@ def _together(verdicts: Iterable[Verdict], *, take_unknown: bool) -> Verdict:
 def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[str, ...]:
     """Say what a control plane would refuse after the changes and did not before."""
     releases = {candidate.target} if upgrade else {candidate.source, candidate.target}
-    found = []
+    found: list[str] = []
     for release in sorted(releases):
         rejected = current.state(release)[1]
         known = {fault for rejection in rejected for fault in _faults(rejection)}
-        stored = {r.resource.identity for r in rejected} | {
-            resource.identity for resource in current.state(release)[0].resources
-        }
-        # A half of a manifest that the target refuses anyway may have the other half's faults.
-        inherited = {(one.resource.type, p.path) for one in rejected for p in one.problems}
         for rejection in candidate.state(release)[1]:
-            name = rejection.resource
-            half = name.identity not in stored and release != candidate.source
-            for problem in rejection.problems:
-                old = (name.identity, problem.path) in known
-                if not old and not (half and (name.type, problem.path) in inherited):
-                    where = f"{name.type} {name.name}"
-                    found.append(f"{release} would refuse {where}: {problem.message}")
+            # What the target refuses before and after is no worse; another rule mends the rest.
+            if release != candidate.source and _was_refused(rejection, rejected):
+                continue
+            fresh = [p for p in rejection.problems if _fault(rejection, p) not in known]
+            name = f"{rejection.resource.type} {rejection.resource.name}"
+            found.extend(f"{release} would refuse {name}: {p.message}" for p in fresh)
     return tuple(found)
 
 
+def _was_refused(rejection: Rejection, rejected: Iterable[Rejection]) -> bool:
+    """Say whether a resource, or the one it was split from, was refused before."""
+    new = rejection.resource
+    return any(
+        one.resource.identity[:3] == new.identity[:3] and new.name.startswith(one.resource.name)
+        for one in rejected
+    )
+
+
 def _faults(rejection: Rejection) -> set[tuple[tuple[str, str, str, str], FieldPath]]:
-    return {(rejection.resource.identity, problem.path) for problem in rejection.problems}
+    return {_fault(rejection, problem) for problem in rejection.problems}
+
+
+def _fault(
+    rejection: Rejection, problem: Problem
+) -> tuple[tuple[str, str, str, str], FieldPath]:
+    return (rejection.resource.identity, problem.path)

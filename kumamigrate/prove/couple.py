@@ -9,13 +9,13 @@ Kubernetes makes the tags of a proxy from the labels of its Pod.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.match.items import top_of
 from kumamigrate.match.select import Proxy, Selector, proxy_of, reach, selector_of
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, Form, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, Form, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.model.workloads import implied_dataplanes
@@ -28,7 +28,7 @@ _OF_NODES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubernetes.io/")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coupling:
-    """Two references that select the same, one by tags or proxy type, one by labels.
+    """Two references that select the same: one by tags, type or name, one by labels.
 
     `inbound`: each inbound counts; `outbound`: it counts whether the proxy is selected at all.
     """
@@ -75,8 +75,8 @@ class Couplings:
             if not _leaves_tags(top_was, top_now):
                 continue
             coupling = Coupling(
-                old=_open(selector_of(was, top_was, {}, self._old)),
-                new=_open(selector_of(now, top_now, {}, self._new)),
+                old=selector_of(was, top_was, {}, self._old),
+                new=selector_of(now, top_now, {}, self._new),
                 inbound=bool(now.spec.get("from") or now.spec.get("rules")),
                 outbound=bool(now.spec.get("to") or now.spec.get("default")),
             )
@@ -93,11 +93,13 @@ class Couplings:
         return not one.outbound or bool(left) == bool(right)
 
     def _shown(self, one: Coupling, known: Sequence[tuple[Proxy, Proxy]]) -> bool:
-        """Whether known proxies show it: one is selected, or the pairs are the same on both sides."""
+        """Whether known proxies show it: one is selected, or both sides ask for the same pairs."""
         if one.old.top.kind == "Mesh":
             return bool(known) or not one.outbound
         if any(reach(one.old, old, self._old) for old, _ in known):
             return True
+        if one.old.top.kind == "Dataplane":
+            return bool(known)
         return bool(known) and _as_labels(one.old.top) == dict(one.new.top.labels or ())
 
 
@@ -119,12 +121,9 @@ def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource
 def _leaves_tags(old: TargetRef, new: TargetRef) -> bool:
     if old.kind in _BY_TAG:
         return new.kind == "Dataplane"
+    if old.kind == "Dataplane" and old.name:
+        return dict(new.labels or ()).get(DISPLAY_NAME) == old.name
     return bool(old.kind == "Mesh" and old.proxy_types) and new.kind in ("Mesh", "Dataplane")
-
-
-def _open(selector: Selector) -> Selector:
-    """Return a selector without the gates of zone and namespace, which stay as they are."""
-    return replace(selector, zone=None, namespace=None)
 
 
 def _as_labels(top: TargetRef) -> dict[str, str]:

@@ -113,6 +113,8 @@ def _dangling(side: Side, policy_type: str) -> Iterator[str]:
             target = entry.target
             if target is None or target.kind != "MeshHTTPRoute":
                 continue
+            if target.name in names and not target.labels:
+                continue  # It is there, in a zone or namespace that the reference does not mean.
             if not resolve(policy, target, index, side.release):
                 labels = ", ".join(f"{k}={v}" for k, v in target.labels or ())
                 yield _dangles(policy, target.name or labels)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kumamigrate.match.entry import Found
@@ -11,9 +12,10 @@ from kumamigrate.match.merge import merge_entries
 from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.match.selection import Point
 from kumamigrate.model.kri import Kri
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove import settings
-from kumamigrate.prove.backend import Cluster, called, place_of
+from kumamigrate.prove.backend import Cluster, called, own_cluster, place_of
 from kumamigrate.prove.compare import Difference, differences, match_of, value_of
 from kumamigrate.prove.couple import Couplings
 from kumamigrate.prove.network import Named, Network
@@ -37,7 +39,7 @@ from kumamigrate.prove.picture import (
 )
 from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
 from kumamigrate.prove.reach import Reach
-from kumamigrate.prove.side import Side
+from kumamigrate.prove.side import Side, ports_of
 
 INBOUND_TYPES = (*settings.INBOUND, "MeshTrafficPermission")
 SINGLE_TYPES = (*settings.SINGLE, "MeshTimeout")
@@ -154,7 +156,9 @@ class MeshComparison:
                 routing_facts(self.before, old, destination),
                 routing_facts(self.after, new, destination),
             )
-            found = self.routing_witnesses(differences(*facts), destination)
+            tagged = self._as_tag(was, destination, routing_facts)
+            left = [d for d in differences(*facts) if not _said(tagged, d)]
+            found = self.routing_witnesses(left, destination)
             if names:
                 found += self._name_witnesses(was, now, old, new, destination, facts)
             self._outbounds[key] = found
@@ -258,10 +262,13 @@ class MeshComparison:
             common=True,
         )
         out: dict[Any, Witness] = {}
+        tagged = self._as_tag(was, destination, partial(_tag_facts, was, policy_type))
         for difference in found:
             witness = self.witness(policy_type, "outbound", difference, destination)
             if witness.key not in out:
-                active = self._is_activation(was, policy_type, difference, destination)
+                active = _said(tagged, difference) or self._is_activation(
+                    was, policy_type, difference, destination
+                )
                 effect = Effect.ACTIVATION if active else Effect.VALUE
                 out[witness.key] = replace(witness, effect=effect)
         return tuple(out.values())
@@ -287,6 +294,33 @@ class MeshComparison:
         # the route's own it takes effect as the old place would have it.
         whole = _said_at_route(policy_type, there.conf)
         return not found.was.settings and whole.get(found.field) == found.after
+
+    def _as_tag(
+        self,
+        was: Resource,
+        destination: Destination,
+        facts: Callable[[Side, Routing, Destination], Mapping[Key, Fact]],
+    ) -> Mapping[Key, Fact] | None:
+        """Return what the service tag read that a destination takes the place of.
+
+        Only where a later release knows no tags and the mesh had outbounds for them: what those
+        read may be what the real service reads now (claim *release*).
+        """
+        before = self.before
+        if not before.tags_mean_services or not isinstance(destination, RealResource):
+            return None
+        if mesh_services_mode(before.state, before.mesh) == "Exclusive":
+            return None
+        resource = before.real.get(destination.kri.of_section(""))
+        if resource is None or resource.type != "MeshService":
+            return None
+        tag = ServiceTag(_tag_of(resource, destination.kri.section))
+        found = facts(before, self.routing(before, was, tag), tag)
+        mine = own_cluster(tag).key
+        return {
+            own_cluster(destination).place if key[0] == "cluster" and key[1] == mine else key: fact
+            for key, fact in found.items()
+        }
 
     def _old_place(self, was: Resource, policy_type: str, route: EffectiveRoute) -> Found | None:
         """Return what a route's rule would read at a service-tag outbound."""
@@ -429,6 +463,33 @@ class MeshComparison:
     def value(self, fact: Fact, field: str, value: Any, side: int) -> Value:
         """Return one value with where it stands."""
         return value_of(fact, field, value, self._locate[side])
+
+
+def _said(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:
+    """Whether the service tag read before what the difference has after."""
+    if tagged is None:
+        return False
+    fact = tagged.get(found.key)
+    if fact is None:
+        return not found.now.settings
+    there = (found.field in fact.settings) == (found.field in found.now.settings)
+    return there and fact.settings.get(found.field) == found.after
+
+
+def _tag_facts(
+    was: Resource, policy_type: str, side: Side, routing: Routing, tag: Destination
+) -> Mapping[Key, Fact]:
+    return outbound_facts(side, was, policy_type, tag, routing, as_real=True)
+
+
+def _tag_of(service: Resource, section: str) -> str:
+    """Return the service tag that stands for a port of a MeshService."""
+    if service.labels.get(SERVICE):
+        return service.labels[SERVICE]
+    if not service.namespace_label:
+        return service.display_name
+    numbers = {str(p.get("name") or p.get("port")): p.get("port") for p in ports_of(service.spec)}
+    return f"{service.display_name}_{service.namespace_label}_svc_{numbers.get(section, section)}"
 
 
 def _said_at_route(policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from kumamigrate.match.entry import Found
 from kumamigrate.match.inbound import InboundPoint
-from kumamigrate.match.route import Destination, EffectiveRoute, ServiceTag
+from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.model.conf import canonical, merge
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prove import settings
 from kumamigrate.prove.backend import (
     Cluster,
@@ -20,8 +20,15 @@ from kumamigrate.prove.backend import (
     written_outbounds,
 )
 from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL, Settings
-from kumamigrate.prove.side import DEFAULT_PROTOCOL, PROTOCOL, Side, inbounds_of, networking
-from kumamigrate.prove.traffic import successors
+from kumamigrate.prove.side import (
+    DEFAULT_PROTOCOL,
+    PROTOCOL,
+    Side,
+    inbounds_of,
+    networking,
+    ports_of,
+)
+from kumamigrate.prove.traffic import service_parts, successors
 
 Key = tuple[str, ...]
 """("route", match, n), ("listener",), ("cluster", key, name) or ("inbound",)."""
@@ -152,10 +159,34 @@ def _meant(side: Side, cluster: Cluster) -> Cluster:
     """Return a cluster, that of a service tag as the service which takes its place in 3.0."""
     tag = cluster.destination
     if side.tags_mean_services and isinstance(tag, ServiceTag) and not cluster.tags:
-        found = successors(side, tag.service)
+        found = _on_port(side, tag.service, successors(side, tag.service))
         if len(found) == 1:
             return own_cluster(found[0])
     return cluster
+
+
+def _on_port(
+    side: Side, service: str, found: tuple[RealResource, ...]
+) -> tuple[RealResource, ...]:
+    """Keep the ports that a service tag means: by its number, else by the inbounds that have it."""
+    if len(found) < 2:
+        return found
+    number = service_parts(service)[2]
+    inbounds = {
+        str(inbound.get("port"))
+        for dataplane in side.state.of_type("Dataplane")
+        for inbound in inbounds_of(dataplane)
+        if (inbound.get("tags") or {}).get(SERVICE) == service
+    }
+    kept = []
+    for one in found:
+        resource = side.real.get(one.kri.of_section(""))
+        for port in ports_of(resource.spec) if resource is not None else ():
+            name, own = str(port.get("name") or port.get("port")), str(port.get("port"))
+            inner = str(port.get("targetPort", port.get("port")))
+            if name == one.kri.section and (own == number if number else inner in inbounds):
+                kept.append(one)
+    return tuple(kept)
 
 
 def names_of(routing: Routing) -> dict[Key, str]:

@@ -164,7 +164,10 @@ def _asked(ref: Mapping[str, Any], kind: str, policy: Resource, state: State) ->
         return
     if kind == "MeshService" and space and not section:
         pairs = frozenset({(DISPLAY_NAME, short), (NAMESPACE, space)})
-        yield Asked(kind=kind, labels=_placed(pairs, state), number=port or number, tag=tag)
+        # The name means the service of every zone; where none has it, ours may.
+        there = any(_carries(r, pairs) for r in state.of_type("MeshService"))
+        placed = pairs if there else _placed(pairs, state)
+        yield Asked(kind=kind, labels=placed, number=port or number, tag=tag)
         return
     space = str(ref.get("namespace") or policy.namespace_label)
     wanted = ((DISPLAY_NAME, name), (NAMESPACE, space), (ZONE, policy.zone))

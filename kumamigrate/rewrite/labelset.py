@@ -178,6 +178,10 @@ def _copied(asked: Question, tags: Mapping[str, str]) -> Choice | None:
     labels = {WORKLOAD if key == SERVICE else key: value for key, value in tags.items()}
     if SERVICE in tags and (_on_kubernetes(asked.policy) or "_svc" in tags[SERVICE]):
         return None
+    if SERVICE in tags and any(
+        one.get(SERVICE) == tags[SERVICE] for proxy in asked.known for one in _tag_sets(proxy)
+    ):
+        return None
     choice = Choice(labels=labels, basis=Basis.COPIED)
     fresh = all(_stands(asked, key) is not False for key in labels if key != WORKLOAD)
     return choice if asked.known and fresh and same(asked, choice) else None
@@ -257,14 +261,19 @@ def _stands(asked: Question, key: str) -> bool | None:
     seen = None
     for proxy in asked.known:
         label = proxy.resource.labels.get(key)
-        sets = [proxy.gateway_tags] if proxy.gateway else [p.tags for p in proxy.places if p.tags]
-        values = {tags.get(key) for tags in sets}
+        values = {tags.get(key) for tags in _tag_sets(proxy)}
         if not values or key in (NAMESPACE, ZONE) and values == {None}:
             continue
         if values != {label}:
             return False
         seen = seen or label is not None or None
     return seen
+
+
+def _tag_sets(proxy: Proxy) -> list[Mapping[str, str]]:
+    if proxy.gateway:
+        return [proxy.gateway_tags]
+    return [place.tags for place in proxy.places if place.tags]
 
 
 def _on_kubernetes(policy: Resource) -> bool:
@@ -307,8 +316,7 @@ def _by_workload(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
     seen = False
     for proxy in asked.known:
         workload = proxy.resource.labels.get(WORKLOAD)
-        sets = [proxy.gateway_tags] if proxy.gateway else [p.tags for p in proxy.places if p.tags]
-        if {s.get(SERVICE) for s in sets} != {workload}:
+        if {s.get(SERVICE) for s in _tag_sets(proxy)} != {workload}:
             return
         seen = True
     if seen:

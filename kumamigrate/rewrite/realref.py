@@ -135,9 +135,10 @@ def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
 def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str) -> bool:
     """Whether a name works through service-tag outbounds, which know no zones (MADR 060).
 
-    They read it as a value of kuma.io/service; in mode Exclusive there are none.
+    They read it as a value of kuma.io/service; in mode Exclusive there are none. Of a service
+    with several ports the tag means one, the labels all.
     """
-    if view.mode(owner.mesh) == "Exclusive":
+    if view.mode(owner.mesh) == "Exclusive" or any(len(sections(r)) > 1 for r in found):
         return False
     return all(r.labels.get(SERVICE, r.display_name) == name for r in found)
 
