@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from kumamigrate.model.kinds import (
@@ -15,7 +16,7 @@ from kumamigrate.model.kinds import (
     MESH_SCOPED,
 )
 from kumamigrate.model.resource import MESH, Form, Resource, Where
-from kumamigrate.source.node import Node, json_value, node_at, walk
+from kumamigrate.source.node import node_at, walk
 from kumamigrate.source.text import Document, FieldPath, SourceFile
 
 KUMA_GROUP = "kuma.io/"
@@ -33,26 +34,26 @@ def read_resources(file: SourceFile) -> tuple[Resource, ...]:
     return tuple(
         resource
         for document in file.documents
-        if document.root is not None
-        for resource in _read_document(file, document, document.root)
+        if document.holds
+        for resource in _read_document(file, document)
     )
 
 
-def _read_document(file: SourceFile, document: Document, root: Node) -> Iterator[Resource]:
-    body = json_value(root)
+def _read_document(file: SourceFile, document: Document) -> Iterator[Resource]:
+    body = document.value
     if not isinstance(body, dict):
         return
     for item, manifest in _manifests(body, ()):
-        node = node_at(root, item)
-        if node is None:
+        node = node_at(document.root, item) if item else None
+        if item and node is None:
             continue
-        line, _ = file.position(node.start)
+        line, _ = file.position(document.start if node is None else node.start)
         where = Where(path=file.path, document=document.index, item=item, line=line)
         resource = _kubernetes(manifest, where) or _universal(manifest, where)
         if resource is None and not item:
             resource = _settings(manifest, where)
         if resource is not None:
-            yield _mark_templates(resource, node)
+            yield _mark_templates(resource, document)
 
 
 def _manifests(
@@ -138,10 +139,11 @@ def _settings(body: Mapping[str, Any], where: Where) -> Resource | None:
     )
 
 
-def _mark_templates(resource: Resource, node: Node) -> Resource:
-    from dataclasses import replace
-
-    templated = any(inner.templated for _, inner in walk(node))
+def _mark_templates(resource: Resource, document: Document) -> Resource:
+    if document.quick is not None or resource.where is None:
+        return resource  # nothing with templates is read quickly
+    node = node_at(document.root, resource.where.item)
+    templated = node is not None and any(inner.templated for _, inner in walk(node))
     return replace(resource, templated=True) if templated else resource
 
 

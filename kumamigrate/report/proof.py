@@ -40,7 +40,7 @@ def proof_json(proof: Proof, repositories: Sequence[Repository]) -> dict[str, An
 
 def coverage_json(repository: Repository) -> dict[str, Any]:
     """Return what was read and what was not."""
-    documents = [d for file in repository.files.values() for d in file.documents if d.root]
+    documents = [d for file in repository.files.values() for d in file.documents if d.holds]
     return {
         "files": repository.examined,
         "documents": len(documents),

@@ -7,10 +7,11 @@ from bisect import bisect_right
 
 from kumamigrate.source.find import Kind, classify
 from kumamigrate.source.mask import Masked, mask_templates
-from kumamigrate.source.nested import nested_places
-from kumamigrate.source.node import json_value
+from kumamigrate.source.nested import mentions_kuma, nested_places
+from kumamigrate.source.node import JSON, json_value
 from kumamigrate.source.parse import UnparsableError, parse_document
-from kumamigrate.source.text import Document, Reason, Refusal, SourceFile, Span
+from kumamigrate.source.quick import quick_value
+from kumamigrate.source.text import Document, Later, Reason, Refusal, SourceFile, Span
 
 __all__ = ["json_value", "read_file"]
 
@@ -49,12 +50,16 @@ def read_file(path: str, data: bytes) -> SourceFile:
     refusals: list[Refusal] = []
     for span in document_spans(masked.text):
         index = len(documents)
+        plain = not masked.masks and not mentions_kuma(text, span)
+        if plain and (quick := quick_value(text[span.start : span.end])):
+            documents.append(_quick(path, index, span, masked, *quick))
+            continue
         root = None
         try:
             root = parse_document(text, masked, span.start, span.end)
         except UnparsableError as problem:
             refusals.append(_refusal(path, index, problem, text, masked, starts, span))
-        document = Document(path=path, index=index, span=span, root=root)
+        document = Document(path=path, index=index, span=span, parsed=root)
         documents.append(document)
         if places := nested_places(document, text):
             refusals.append(_nested(document, places, starts))
@@ -66,6 +71,12 @@ def read_file(path: str, data: bytes) -> SourceFile:
         refusals=tuple(refusals),
         line_starts=starts,
     )
+
+
+def _quick(path: str, index: int, span: Span, masked: Masked, value: JSON, start: int) -> Document:
+    tree = Later(lambda: parse_document(masked.text, masked, span.start, span.end))
+    quick = (value, span.start + start)
+    return Document(path=path, index=index, span=span, parsed=tree, quick=quick)
 
 
 def line_starts(text: str) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from functools import cache
 
 from kumamigrate.source.find import universal_type_pattern
 from kumamigrate.source.node import AliasNode, MapNode, Node, ScalarNode, SeqNode
-from kumamigrate.source.text import Document
+from kumamigrate.source.text import Document, Span
 
 _IDENTITY = ("mesh", "spec", "networking", "conf", "metadata")
 
@@ -24,16 +24,18 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     return hint, inside, re.compile(types)
 
 
+def mentions_kuma(text: str, span: Span) -> bool:
+    """Say whether a document may hold Kuma's content, at its root or below."""
+    return _patterns()[0].search(text, span.start, span.end) is not None
+
+
 def nested_places(document: Document, text: str) -> list[int]:
     """Return where Kuma-looking content stands that is no resource of its own.
 
     Items of a `kind: List` and what stands inside a Kuma resource do not count.
     """
     root = document.root
-    hint, _, _ = _patterns()
-    if root is None or not hint.search(text, document.span.start, document.span.end):
-        return []
-    if _is_kuma(root):
+    if root is None or not mentions_kuma(text, document.span) or _is_kuma(root):
         return []
     found: list[int] = []
     for node in _below(root):

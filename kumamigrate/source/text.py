@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kumamigrate.source.node import Node
+from kumamigrate.source.node import JSON, Node, json_value
 
 FieldPath = tuple[str | int, ...]
 """Keys and indexes from the root of a document: `("spec", "to", 0, "targetRef")`."""
@@ -57,14 +58,57 @@ class Refusal:
     mesh: str = ""
 
 
+class Later:
+    """A tree that is built when it is first asked for."""
+
+    __slots__ = ("_build", "_node")
+
+    def __init__(self, build: Callable[[], Node | None]) -> None:
+        self._build: Callable[[], Node | None] | None = build
+        self._node: Node | None = None
+
+    def node(self) -> Node | None:
+        """Return the tree."""
+        if self._build is not None:
+            self._node, self._build = self._build(), None
+        return self._node
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One YAML document of a file. `root` is None when it is empty or was refused."""
+    """One YAML document of a file.
+
+    `parsed` is its tree, None when it is empty or was refused, or what builds the tree when it
+    is first needed; then `quick` holds the value, and the offset at which that begins.
+    """
 
     path: str
     index: int
     span: Span
-    root: Node | None
+    parsed: Node | Later | None
+    quick: tuple[JSON, int] | None = None
+
+    @property
+    def root(self) -> Node | None:
+        """Return the tree, None when the document is empty or was refused."""
+        return self.parsed.node() if isinstance(self.parsed, Later) else self.parsed
+
+    @property
+    def value(self) -> JSON:
+        """Return the document as plain JSON."""
+        return json_value(self.root) if self.quick is None else self.quick[0]
+
+    @property
+    def holds(self) -> bool:
+        """Say whether there is anything that could be read."""
+        return self.parsed is not None
+
+    @property
+    def start(self) -> int:
+        """Return the offset at which the root stands, or the document if it has none."""
+        if self.quick is not None:
+            return self.quick[1]
+        return self.root.start if self.root is not None else self.span.start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
