@@ -41,6 +41,7 @@ def read_resources(file: SourceFile) -> tuple[Resource, ...]:
 
 def _read_document(file: SourceFile, document: Document) -> Iterator[Resource]:
     body = document.value
+    templated = file.may_be_templated
     if not isinstance(body, dict):
         return
     for item, manifest in _manifests(body, ()):
@@ -53,7 +54,7 @@ def _read_document(file: SourceFile, document: Document) -> Iterator[Resource]:
         if resource is None and not item:
             resource = _settings(manifest, where)
         if resource is not None:
-            yield _mark_templates(resource, document)
+            yield _mark_templates(resource, document) if templated else resource
 
 
 def _manifests(
@@ -140,8 +141,7 @@ def _settings(body: Mapping[str, Any], where: Where) -> Resource | None:
 
 
 def _mark_templates(resource: Resource, document: Document) -> Resource:
-    if document.quick is not None or resource.where is None:
-        return resource  # nothing with templates is read quickly
+    assert resource.where is not None
     node = node_at(document.root, resource.where.item)
     templated = node is not None and any(inner.templated for _, inner in walk(node))
     return replace(resource, templated=True) if templated else resource

@@ -28,13 +28,17 @@ def implied_dataplanes(state: State, mesh: str) -> tuple[Resource, ...]:
     no Service of the state selects has the one inbound of its workload.
     """
     namespaces = {r.name: r for r in state.of_type("Namespace")}
-    services = [s for s in state.of_type("Service") if s.spec.get("selector")]
+    services: dict[str, list[Resource]] = {}
+    for service in state.of_type("Service"):
+        if service.spec.get("selector"):
+            services.setdefault(service.namespace, []).append(service)
     found = []
     for workload in state.of_type(*sorted(WORKLOADS)):
         for pod in _templates(workload):
             around = namespaces.get(workload.namespace)
             if _injected(pod, around) and _mesh(pod, around) == mesh:
-                found.append(_dataplane(state, workload, pod, services, mesh))
+                near = services.get(workload.namespace, [])
+                found.append(_dataplane(state, workload, pod, near, mesh))
     return tuple(found)
 
 
@@ -95,8 +99,7 @@ def _dataplane(
     inbounds = [
         {**inbound, "tags": {**shared, **inbound["tags"]}}
         for service in services
-        if service.namespace == workload.namespace
-        and all(own.get(k) == str(v) for k, v in _mapping(service.spec["selector"]).items())
+        if all(own.get(k) == str(v) for k, v in _mapping(service.spec["selector"]).items())
         for inbound in _inbounds(service, spec)
     ]
     if not inbounds:

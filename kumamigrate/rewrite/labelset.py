@@ -292,9 +292,10 @@ def _by_service(asked: Question, tags: Mapping[str, str], state: State) -> Itera
     if len(parts) != 4 or not all(_stands(asked, k) for k in rest):
         return
     for service in state.of_type("Service", "MeshService"):
-        selector = _selector_labels(service)
         home = service.namespace or service.namespace_label
-        if (service.display_name, home) == (parts[0], parts[1]) and selector:
+        if (service.display_name, home) != (parts[0], parts[1]):
+            continue
+        if selector := _selector_labels(service):
             labels = {**selector, NAMESPACE: home, **rest}
             yield from _with_sections(asked, labels, Basis.SERVICE)
 

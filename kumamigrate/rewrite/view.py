@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -69,20 +69,24 @@ class View:
 
     def of_type(self, *types: str) -> Iterator[Resource]:
         """Yield the repository's own resources of some types, in file order."""
-        return (r for r in self.manifests() if r.type in types)
+        if self.rule.refused and self.refused:
+            return (r for r in self.manifests() if r.type in types)
+        return self._own(self.state.of_type(*types))
 
     def policies(self) -> Iterator[Resource]:
         """Yield the repository's own targetRef policies of the source release."""
-        known = self.source.policy_types
-        return (r for r in self.manifests() if r.type in known)
+        return self.of_type(*self.source.policy_types)
 
     def manifests(self) -> Iterator[Resource]:
         """Yield the repository's own resources that the rule may look at, in file order."""
         seen = self.state.resources
         if self.rule.refused and self.refused:
             seen = tuple(sorted((*seen, *self.refused), key=_place))
+        return self._own(seen)
+
+    def _own(self, resources: Iterable[Resource]) -> Iterator[Resource]:
         form = self.rule.form
-        return (r for r in seen if self.owns(r) and (not form or r.form == form))
+        return (r for r in resources if self.owns(r) and (not form or r.form == form))
 
     def owns(self, resource: Resource) -> bool:
         """Say whether a resource stands in the repository, so that it may be changed."""

@@ -126,6 +126,11 @@ class SourceFile:
     refusals: tuple[Refusal, ...] = ()
     line_starts: tuple[int, ...] = field(default=(0,), repr=False)
 
+    @property
+    def may_be_templated(self) -> bool:
+        """Say whether some value may hold a template, or a name to fill in later."""
+        return any(mark in self.text for mark in ("{{", "{%", "{#", "${"))
+
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column, both from 1, of a code-point offset."""
         from bisect import bisect_right
