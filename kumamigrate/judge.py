@@ -79,6 +79,8 @@ def _prove(before: Scene, after: Scene, claim: str) -> Proof:
         # A policy that the target refuses or misreads is not settled: it counts on neither side.
         waiting = {one.resource.identity for one in rejected}
         waiting |= {r.identity for r in new.resources if _is_misread(r, release)}
+        refused = (one.resource for one in rejected if one.resource.type == "MeshHTTPRoute")
+        new = replace(new, resources=(*new.resources, *refused))
         old, new = _without(old, waiting), _without(new, waiting)
     return prove(
         old, new, claims=(claim,), locate_before=before.locate, locate_after=after.locate
@@ -86,9 +88,14 @@ def _prove(before: Scene, after: Scene, claim: str) -> Proof:
 
 
 def _without(state: State, identities: set[tuple[str, str, str, str]]) -> State:
-    return replace(
-        state, resources=tuple(r for r in state.resources if r.identity not in identities)
-    )
+    """Return a state without some policies. Of a route the name stays, for what refers to it."""
+    kept = []
+    for resource in state.resources:
+        if resource.identity not in identities:
+            kept.append(resource)
+        elif resource.type == "MeshHTTPRoute":
+            kept.append(replace(resource, spec={}))
+    return replace(state, resources=tuple(kept))
 
 
 def _is_misread(resource: Resource, name: str) -> bool:

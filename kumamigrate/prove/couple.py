@@ -68,8 +68,9 @@ class Couplings:
         )
 
     def _find(self, before: State, after: State) -> Iterator[Coupling]:
-        listed = [r for r in before.of_type("Dataplane") if not r.made_up]
-        known = [self._seen(r) for r in (*listed, *implied_dataplanes(before, self._mesh))]
+        known = [
+            (self._seen(was)[0], self._seen(now)[1]) for was, now in self._known(before, after)
+        ]
         for was, now in _moved(before, after, self._old):
             top_was, top_now = top_of(was, self._old), top_of(now, self._new)
             if not _leaves_tags(top_was, top_now):
@@ -84,6 +85,16 @@ class Couplings:
                 self._shown(coupling, known) or _follows(was, coupling, before)
             ):
                 yield coupling
+
+    def _known(self, before: State, after: State) -> Iterator[tuple[Resource, Resource]]:
+        """Yield the proxies that both states know, as each has them."""
+        later = {r.identity: r for r in self._all(after)}
+        for proxy in self._all(before):
+            yield proxy, later.get(proxy.identity, proxy)
+
+    def _all(self, state: State) -> list[Resource]:
+        listed = [r for r in state.of_type("Dataplane") if not r.made_up]
+        return [*listed, *implied_dataplanes(state, self._mesh)]
 
     def _alike(self, one: Coupling, old: Proxy, new: Proxy) -> bool:
         left = reach(one.old, old, self._old)

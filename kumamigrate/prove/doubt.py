@@ -13,7 +13,7 @@ from kumamigrate.match.resolve import index_of, resolve
 from kumamigrate.match.selection import Selection
 from kumamigrate.match.ties import Tie
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
-from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.side import ROUTES, Side
@@ -113,7 +113,7 @@ def _dangling(side: Side, policy_type: str) -> Iterator[str]:
             target = entry.target
             if target is None or target.kind != "MeshHTTPRoute":
                 continue
-            if target.name in names and not target.labels:
+            if (target.name or dict(target.labels or ()).get(DISPLAY_NAME)) in names:
                 continue  # It is there, in a zone or namespace that the reference does not mean.
             if not resolve(policy, target, index, side.release):
                 labels = ", ".join(f"{k}={v}" for k, v in target.labels or ())

@@ -12,7 +12,15 @@ from typing import Any
 
 from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.model.labels import Refused, policy_role
-from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, ZONE, Resource
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    MESH,
+    NAMESPACE,
+    ROLE,
+    SERVICE,
+    ZONE,
+    Resource,
+)
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
@@ -116,7 +124,7 @@ def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
         return f"there is no {kind} {name}; if it stands elsewhere, add it with --inventory"
     if len(exact) == len(loose):
         note = "" if exact else f"{kind} {name} is in neither repository nor inventory"
-        return Meaning(labels=labels, note=note)
+        return Meaning(labels=_placed(view, owner, labels, exact), note=note)
     if kind == "MeshService" and not reference.backend and _by_tag_today(view, owner, loose, name):
         note = f"as the service tag {name} does today, it means MeshService {name} of every zone"
         return Meaning(labels=labels, note=note)
@@ -130,6 +138,23 @@ def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
     return (
         f"on 2.x it means {kind} {name} of {here} only, labels would also select that of zone {zones}"
     )
+
+
+def _placed(
+    view: View, owner: Resource, labels: dict[str, str], found: list[Resource]
+) -> dict[str, str]:
+    """Return labels with the zone, where there are several and it does not change the role.
+
+    The name means its own zone; a service of that name may come up in another one.
+    """
+    zones = {r.zone for r in view.state.resources if r.mesh == owner.mesh and r.zone}
+    zone = next((r.zone for r in found), "")
+    several = len(zones) > 1 and zone
+    return {**labels, ZONE: zone} if several and _role(owner) != "producer" else labels
+
+
+def _role(owner: Resource) -> str:
+    return owner.labels.get(ROLE, "")
 
 
 def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str) -> bool:
@@ -208,7 +233,7 @@ def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning
             f"the service tag {tag} means its instances in every zone, a MeshService those of one:"
             " name a MeshMultiZoneService or choose the zone"
         )
-    return Meaning(labels=labels, port=port)
+    return Meaning(labels=_placed(view, owner, labels, found), port=port)
 
 
 def _port_of_tag(view: View, service: Resource, tag: str) -> int | None:
