@@ -7,8 +7,8 @@ logs do not count, and a service-tag outbound without any timeout counts as havi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
@@ -16,6 +16,7 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prove.backend import Cluster, backends_of, own_cluster, written_outbounds
 from kumamigrate.prove.compare import Difference, differences
 from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.prove.network import Named, is_named
 from kumamigrate.prove.picture import (
     NOTHING,
     ROUTING,
@@ -28,7 +29,9 @@ from kumamigrate.prove.picture import (
 )
 from kumamigrate.prove.proof import Witness
 from kumamigrate.prove.side import ports_of
-from kumamigrate.prove.traffic import service_tags, successors
+from kumamigrate.prove.traffic import successors
+
+Couple = tuple[ServiceTag, RealResource]
 
 CARRIED = (
     "MeshTimeout",
@@ -39,13 +42,84 @@ CARRIED = (
 )
 
 
-def carry_witnesses(pair: MeshComparison, was: Resource, now: Resource) -> tuple[Witness, ...]:
-    """Return what of a proxy's service-tag outbounds is not carried over."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Couples:
+    """Every service tag with what replaces it; `alike` are those that read the same unnamed."""
+
+    all: tuple[Couple, ...]
+    alike: tuple[tuple[Couple, ...], ...]
+
+
+def couples_of(pair: MeshComparison, services: Iterable[str]) -> Couples:
+    """Return services with the real destinations that replace them."""
+    listed = tuple((ServiceTag(s), d) for s in services for d in successors(pair.after, s))
+    groups: dict[tuple[str, str], list[Couple]] = {}
+    for old, new in listed:
+        protocols = (pair.before.protocol(old), pair.after.protocol(new))
+        groups.setdefault(protocols, []).append((old, new))
+    return Couples(listed, tuple(tuple(group) for group in groups.values()))
+
+
+def carry_witnesses(
+    pair: MeshComparison, was: Resource, now: Resource, couples: Couples
+) -> tuple[Witness, ...]:
+    """Return what of a proxy's service-tag outbounds is not carried over.
+
+    `couples` are those of a transparent proxy.
+    """
+    if written_outbounds(pair.before, was) is None:
+        return _all_couples(pair, was, now, couples)
     found: list[Witness] = []
     for service in services_of(pair, was):
         for destination in targets_of(pair, now, service):
             found += _pair(pair, was, now, ServiceTag(service), destination)
     return tuple(found)
+
+
+def _all_couples(
+    pair: MeshComparison, was: Resource, now: Resource, couples: Couples
+) -> tuple[Witness, ...]:
+    found: tuple[Witness, ...] = ()
+    for policy_type in (ROUTING, *CARRIED):
+        key = ("carry", id(couples), policy_type, *_inputs(pair, was, now, policy_type))
+        if key not in pair.kept:
+            named = pair.named(was, now, policy_type)
+            pair.kept[key] = tuple(_table(pair, was, now, policy_type, couples, named))
+        found += pair.kept[key]
+    return found
+
+
+def _table(
+    pair: MeshComparison,
+    was: Resource,
+    now: Resource,
+    policy_type: str,
+    couples: Couples,
+    named: Named,
+) -> Iterator[Witness]:
+    for group in couples.alike:
+        clean = False
+        for old, new in group:
+            alike = not (is_named(old, named) or is_named(new, named))
+            if alike and clean:
+                continue
+            found = carry_one(pair, was, now, policy_type, old, new)
+            clean = clean or (alike and not found)
+            yield from found
+
+
+def carry_one(
+    pair: MeshComparison,
+    was: Resource,
+    now: Resource,
+    policy_type: str,
+    old: ServiceTag,
+    new: RealResource,
+) -> tuple[Witness, ...]:
+    """Return what of one policy type, or of the routes, is not carried over."""
+    if policy_type == ROUTING:
+        return carry_routes(pair, was, now, old, new)
+    return carry_type(pair, was, now, policy_type, old, new)
 
 
 def services_of(pair: MeshComparison, was: Resource) -> tuple[str, ...]:
@@ -55,9 +129,7 @@ def services_of(pair: MeshComparison, was: Resource) -> tuple[str, ...]:
     tags that they replaced.
     """
     written = written_outbounds(pair.before, was)
-    if written is None:
-        return tuple(dict.fromkeys(service_tags(pair.before.state)))
-    reached = [c.destination for c in written.values()]
+    reached = [c.destination for c in (written or {}).values()]
     tags = [d.service for d in reached if isinstance(d, ServiceTag)]
     if not tags:
         tags = [t for d in reached if isinstance(d, RealResource) for t in _replaced(pair, d)]
@@ -92,9 +164,8 @@ def _pair(
     old: ServiceTag,
     new: RealResource,
 ) -> Iterator[Witness]:
-    yield from carry_routes(pair, was, now, old, new)
-    for policy_type in CARRIED:
-        yield from carry_type(pair, was, now, policy_type, old, new)
+    for policy_type in (ROUTING, *CARRIED):
+        yield from carry_one(pair, was, now, policy_type, old, new)
 
 
 def carry_routes(

@@ -16,7 +16,7 @@ from itertools import product
 
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
-from kumamigrate.prove.carry import CARRIED, carry_routes, carry_type
+from kumamigrate.prove.carry import CARRIED, carry_one
 from kumamigrate.prove.doubt import tie_doubts
 from kumamigrate.prove.madeup import (
     Atom,
@@ -309,10 +309,7 @@ def _carried(
     def check(proxy: Resource) -> list[Witness]:
         found: list[Witness] = []
         for old, new in couples:
-            if policy_type == ROUTING:
-                found += carry_routes(pair, proxy, proxy, old, new)
-            else:
-                found += carry_type(pair, proxy, proxy, policy_type, old, new)
+            found += carry_one(pair, proxy, proxy, policy_type, old, new)
         return found
 
     return check

@@ -100,7 +100,7 @@ class MeshComparison:
                 continue
             asked = (key, id(network))
             if asked not in self._tables:
-                chosen = network.grouped(self._named(was, now, policy_type))
+                chosen = network.grouped(self.named(was, now, policy_type))
                 self._tables[asked] = self._table(was, now, policy_type, chosen, names)
             found += self._tables[asked]
         return found
@@ -126,7 +126,7 @@ class MeshComparison:
                 found += here
         return found
 
-    def _named(self, was: Resource, now: Resource, policy_type: str) -> Named:
+    def named(self, was: Resource, now: Resource, policy_type: str) -> Named:
         """Return the destinations that some policy in question is about in particular."""
         tags: set[str] = set()
         kris: set[Kri] = set()

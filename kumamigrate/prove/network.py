@@ -36,7 +36,7 @@ class Network:
         for alike in self._alike.values():
             others = []
             for destination in alike:
-                if _is_named(destination, named):
+                if is_named(destination, named):
                     yield (destination,)
                 else:
                     others.append(destination)
@@ -44,7 +44,8 @@ class Network:
                 yield others
 
 
-def _is_named(destination: Destination, named: Named) -> bool:
+def is_named(destination: Destination, named: Named) -> bool:
+    """Whether some policy is about a destination in particular."""
     if isinstance(destination, ServiceTag):
         return destination.service in named.tags
     return destination.kri.of_section("") in named.kris

@@ -150,9 +150,7 @@ def _filter(side: Side, one: Any, policy: Resource | None) -> Any:
 
 
 def _backends(side: Side, route: EffectiveRoute, destination: Destination) -> list[Any]:
-    return [
-        [_meant(side, b.cluster).key, b.weight] for b in backends_of(side, route, destination)
-    ]
+    return [[_meant(side, b.cluster).key, b.weight] for b in backends_of(side, route, destination)]
 
 
 def _meant(side: Side, cluster: Cluster) -> Cluster:
@@ -165,9 +163,7 @@ def _meant(side: Side, cluster: Cluster) -> Cluster:
     return cluster
 
 
-def _on_port(
-    side: Side, service: str, found: tuple[RealResource, ...]
-) -> tuple[RealResource, ...]:
+def _on_port(side: Side, service: str, found: tuple[RealResource, ...]) -> tuple[RealResource, ...]:
     """Keep the ports that a service tag means: by its number, else by the inbounds that have it."""
     if len(found) < 2:
         return found

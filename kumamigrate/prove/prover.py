@@ -11,7 +11,7 @@ from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.backend import Cluster, written_outbounds
-from kumamigrate.prove.carry import carry_witnesses
+from kumamigrate.prove.carry import Couples, carry_witnesses, couples_of
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
 from kumamigrate.prove.doubt import TIED, changed_types, doubts, old_engine_doubts, tie_doubts
@@ -90,18 +90,17 @@ def _prove_mesh(
     contents: Contents,
     locate: tuple[Locate, Locate],
 ) -> MeshProof:
-    results: dict[str, ClaimResult] = {}
-    proofs: list[MeshProof] = []
+    results: dict[str, MeshProof] = {}
+    scenes: dict[int, Scene] = {}
     for claim in claims:
         later = upgraded if claim == RELEASE and upgraded is not None else after
-        proof = _prove_claim(
-            claim, mesh, before.mesh(mesh), later.mesh(mesh), proxies, contents, locate
-        )
-        results[claim] = proof.claims[claim]
-        proofs.append(proof)
+        if id(later) not in scenes:
+            scenes[id(later)] = Scene(mesh, before.mesh(mesh), later.mesh(mesh), contents, locate)
+        results[claim] = _prove_claim(claim, scenes[id(later)], proxies)
+    proofs = tuple(results.values())
     return MeshProof(
         mesh=mesh,
-        claims=results,
+        claims={claim: proof.claims[claim] for claim, proof in results.items()},
         all_proxies=all(p.all_proxies for p in proofs),
         beyond=tuple(dict.fromkeys(b for p in proofs for b in p.beyond)),
         assumptions=tuple(dict.fromkeys(a for p in proofs for a in p.assumptions)),
@@ -109,36 +108,44 @@ def _prove_mesh(
     )
 
 
-def _prove_claim(
-    claim: str,
-    mesh: str,
-    before: State,
-    after: State,
-    proxies: str,
-    contents: Contents,
-    locate: tuple[Locate, Locate],
-) -> MeshProof:
-    made_up = proxies != LISTED and not (before.complete and after.complete)
-    worlds = worlds_of(before, after, mesh)
-    parts, pairs = [], []
-    for world in worlds.worlds:
-        sides = [Side(with_world(state, world), mesh, contents) for state in (before, after)]
-        pair = MeshComparison(sides[0], sides[1], *locate)
-        pairs.append(pair)
-        parts.append(Claim(claim, pair, subjects(pair), world.tags).result(made_up=made_up))
-    result = together(parts)
-    if made_up and worlds.too_many:
-        unknown = (*result.unknown, worlds.too_many)
+class Scene:
+    """Two states of one mesh in every world, matchers and all; claims share it."""
+
+    def __init__(
+        self,
+        mesh: str,
+        before: State,
+        after: State,
+        contents: Contents,
+        locate: tuple[Locate, Locate],
+    ) -> None:
+        self.mesh = mesh
+        self.complete = before.complete and after.complete
+        self.worlds = worlds_of(before, after, mesh)
+        self.pairs = []
+        for world in self.worlds.worlds:
+            sides = [Side(with_world(s, world), mesh, contents) for s in (before, after)]
+            self.pairs.append((MeshComparison(sides[0], sides[1], *locate), world.tags))
+
+
+def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
+    made_up = proxies != LISTED and not scene.complete
+    result = together(
+        [
+            Claim(claim, pair, subjects(pair), tags).result(made_up=made_up)
+            for pair, tags in scene.pairs
+        ]
+    )
+    if made_up and scene.worlds.too_many:
+        unknown = (*result.unknown, scene.worlds.too_many)
         result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
-    beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
-    if made_up:
-        beyond = tuple(dict.fromkeys(str(one) for p in pairs for one in p.couplings.all))
+    beyond = () if made_up else ("only the Dataplanes that the states hold were compared",)
     return MeshProof(
-        mesh=mesh,
+        mesh=scene.mesh,
         claims={claim: result},
-        all_proxies=not beyond,
+        all_proxies=made_up,
         beyond=beyond,
-        assumptions=worlds.assumptions,
+        assumptions=scene.worlds.assumptions,
         ties=tuple(r for r in result.reasons if TIED in r),
     )
 
@@ -274,7 +281,7 @@ class Claim:
 
     def _witnesses(self, was: Resource, now: Resource) -> tuple[Witness, ...]:
         if self.claim == CARRY:
-            return carry_witnesses(self.pair, was, now)
+            return carry_witnesses(self.pair, was, now, self.couples)
         found: list[Witness] = []
         if self.claim == LIVE:
             found += dataplane_differences(self.pair.before.mesh, was, now)
@@ -282,6 +289,11 @@ class Claim:
         found += self.pair.inbounds(was, now)
         found += self.pair.proxy(was, now)
         return tuple(found)
+
+    @cached_property
+    def couples(self) -> Couples:
+        """Return every service of the mesh with what replaces it."""
+        return couples_of(self.pair, self._services())
 
     def _outbounds(self, was: Resource, now: Resource) -> Iterator[Witness]:
         old = written_outbounds(self.pair.before, was)

@@ -1,0 +1,252 @@
+"""One side of a mesh in which the old engine still has a say: both engines, asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from kumamigrate.legacy.engine import order
+from kumamigrate.legacy.order import Latest
+from kumamigrate.legacy.proxy import Proxy, proxy_of
+from kumamigrate.legacy.selector import tags_of
+from kumamigrate.legacy.targets import (
+    UNKNOWN,
+    live_targets,
+    main_targets,
+    service_protocols,
+)
+from kumamigrate.legacy.values import Effect
+from kumamigrate.legacy.winners import OldPolicies, connection_winner, old_policies, route_targets
+from kumamigrate.match.entry import Found
+from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.prove.side import Side
+
+REMOVED = "3.0"
+MOST_CHOICES = 64
+"""More outcomes of ties than this are not worked out: the answer is unknown."""
+
+Options = tuple[Resource | None, ...]
+Routes = Mapping[str, Resource | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a place may come to, and who says so.
+
+    Several effects where something undecided decides: `why` says what. `old` are the old
+    policies that may win, `found` what the new engine reads.
+    """
+
+    effects: tuple[Effect, ...]
+    old: tuple[Resource, ...] = ()
+    found: Found | None = None
+    why: str = ""
+
+    @property
+    def certain(self) -> bool:
+        """Whether there is one effect only."""
+        return len(self.effects) == 1
+
+
+Place = tuple[str, ...]
+"""Policy type, direction, destination or inbound, and what else tells places apart."""
+Places = dict[Place, Outcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A proxy as both engines see it. `ordered`: its outbounds are written down, in order."""
+
+    dataplane: Resource
+    proxy: Proxy
+    services: tuple[str, ...]
+    ordered: bool
+
+
+class OldSide:
+    """The old policies of one side, its matcher, and the protocols its services have.
+
+    `protocols` may hold an assumed protocol for services of which the state knows none.
+    """
+
+    def __init__(self, side: Side, assumed: str = UNKNOWN) -> None:
+        self.side = side
+        self.matcher = side.matcher
+        gone = order(side.release.name) >= order(REMOVED)
+        found = old_policies(side.state, side.mesh)
+        self.old = OldPolicies(mesh=side.mesh, by_kind={}) if gone else found
+        self.mesh = next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
+        self.external = tuple(
+            tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService")
+        )
+        self._assumed = assumed
+        zone = side.state.environment.zone
+        own = [proxy_of(d, zone) for d in side.state.of_type("Dataplane")]
+        self.known = service_protocols(own, self.external)
+
+    @property
+    def routed(self) -> bool:
+        """Whether the old engine makes outbounds at all (legacy.md fact 3)."""
+        return self.old.routed
+
+    def protocol(self, service: str) -> str:
+        """Return the protocol of a service, an assumed one where nothing tells."""
+        return self.known.get(service, self._assumed)
+
+    @cached_property
+    def egress(self) -> bool:
+        """Whether traffic to ExternalServices leaves through a zone egress."""
+        routing = self.mesh.spec.get("routing") if self.mesh is not None else None
+        return isinstance(routing, Mapping) and routing.get("zoneEgress") is True
+
+    def options(self, latest: Latest | None) -> Options:
+        """Return the policies that may have won: several in a tie."""
+        if latest is None:
+            return (None,)
+        return (latest.policy,) if latest.tie is None else latest.tie.policies
+
+    def connection(self, kind: str, asked: Asked, service: str) -> Options:
+        """Return who may win a connection."""
+        return self.options(
+            connection_winner(self.old.of(kind), asked.proxy.tag_sets, service, self.old.ties)
+        )
+
+    def scenarios(self, asked: Asked) -> list[dict[str, Resource | None]] | None:
+        """Return what TrafficRoutes may win for the services of a proxy; None: too many ways.
+
+        Of TrafficRoutes that tie and lead to the same places one stands for all.
+        """
+        ways: list[list[Resource | None]] = []
+        for service in asked.services:
+            alike: dict[str, Resource | None] = {}
+            for route in self.connection("TrafficRoute", asked, service):
+                alike.setdefault(_route_key(route, service), route)
+            ways.append(list(alike.values()))
+        count = 1
+        for way in ways:
+            count *= len(way)
+        if count > MOST_CHOICES:
+            return None
+        return [dict(zip(asked.services, chosen, strict=True)) for chosen in product(*ways)]
+
+    def targets(self, routes: Routes) -> frozenset[str]:
+        """Return the services under which Retry, CircuitBreaker, HealthCheck are looked up."""
+        return frozenset(t for s, r in routes.items() for t in route_targets(r, s))
+
+    def to(self, asked: Asked, policy_type: str, service: str) -> Found | None:
+        """Return what the new engine reads for a service-tag outbound."""
+        if policy_type not in self.side.types:
+            return None
+        selection = self.matcher.selection(asked.dataplane, policy_type)
+        return self.matcher.service(selection, service)
+
+    def reached(self, asked: Asked, policy_type: str) -> bool:
+        """Say whether any policy of a new type reaches the proxy."""
+        if policy_type not in self.side.types:
+            return False
+        return bool(self.matcher.selection(asked.dataplane, policy_type).policies)
+
+    def has_to(self, asked: Asked, policy_type: str) -> bool:
+        """Say whether a policy of a type with outbound rules reaches the proxy."""
+        if not self.reached(asked, policy_type):
+            return False
+        policies = self.matcher.selection(asked.dataplane, policy_type).policies
+        return any(p.spec.get("to") for p in policies)
+
+
+def _route_key(route: Resource | None, service: str) -> str:
+    if route is None:
+        return ""
+    conf = route.spec.get("conf")
+    extra = [conf.get("http"), conf.get("loadBalancer")] if isinstance(conf, Mapping) else []
+    return repr((main_targets(route, service), live_targets(route, service), conf_split(conf), extra))
+
+
+def conf_split(conf: Any) -> Any:
+    """Return the split of a TrafficRoute conf with its weights."""
+    return (conf.get("split"), conf.get("destination")) if isinstance(conf, Mapping) else None
+
+
+def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> Asked:
+    """Return a Dataplane as both engines see it; without outbounds it reaches all services.
+
+    The control plane adds the zone tag to what it stores (legacy-notes.md G2), so both see it.
+    """
+    proxy = proxy_of(dataplane, zone)
+    own = tuple(dict.fromkeys(o.service for o in proxy.outbounds if o.service))
+    return Asked(
+        dataplane=_with_zone(dataplane, dataplane.zone or zone),
+        proxy=proxy,
+        services=own or tuple(services),
+        ordered=bool(own),
+    )
+
+
+def _with_zone(dataplane: Resource, zone: str) -> Resource:
+    networking = dataplane.spec.get("networking")
+    if not zone or not isinstance(networking, Mapping):
+        return dataplane
+    changed = dict(networking)
+    inbounds = networking.get("inbound")
+    if isinstance(inbounds, list):
+        changed["inbound"] = [_tagged(inbound, zone) for inbound in inbounds]
+    if isinstance(networking.get("gateway"), Mapping):
+        changed["gateway"] = _tagged(networking["gateway"], zone)
+    return replace(dataplane, spec={**dataplane.spec, "networking": changed})
+
+
+def _tagged(node: Any, zone: str) -> Any:
+    if not isinstance(node, Mapping):
+        return node
+    return {**node, "tags": {ZONE: zone, **tags_of(node.get("tags"))}}
+
+
+def outcome(
+    effects: Sequence[Effect],
+    old: Sequence[Resource | None] = (),
+    found: Found | None = None,
+    why: str = "",
+) -> Outcome:
+    """Return an outcome with each effect once."""
+    distinct: list[Effect] = []
+    for effect in effects:
+        if effect not in distinct:
+            distinct.append(effect)
+    policies = {p.identity: p for p in old if p is not None}
+    return Outcome(effects=tuple(distinct), old=tuple(policies.values()), found=found, why=why)
+
+
+def joined(many: Sequence[Places]) -> Places:
+    """Return what any of several scenarios may come to, place by place."""
+    if len(many) == 1:
+        return many[0]
+    found: Places = {}
+    for key in dict.fromkeys(k for places in many for k in places):
+        here = [places[key] for places in many if key in places]
+        effects = [e for o in here for e in o.effects]
+        if len(here) < len(many):
+            effects.append({})
+        why = next((o.why for o in here if o.why), "") or "TrafficRoutes tie"
+        merged = outcome(effects, [p for o in here for p in o.old], here[0].found, why)
+        found[key] = merged if not merged.certain else replace(merged, why="")
+    return found
+
+
+def mentioned(tags: Mapping[str, str]) -> str:
+    """Return a service with its further tags as readers see a cluster."""
+    rest = ",".join(f"{k}={v}" for k, v in sorted(tags.items()) if k != SERVICE)
+    return f"{tags.get(SERVICE, '')}{{{rest}}}" if rest else tags.get(SERVICE, "")
+
+
+def names(policies: Sequence[Resource]) -> str:
+    """Return the names of policies for a sentence."""
+    listed = sorted({f"{p.type} {p.name}" for p in policies})
+    return " and ".join(listed)
+
+
+def each(found: Iterator[tuple[Place, Outcome]]) -> Places:
+    """Return yielded places as a map."""
+    return dict(found)
