@@ -38,6 +38,7 @@ def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...
         for policy_type in sorted(changed):
             found.update(dict.fromkeys(_templated(side, policy_type)))
             found.update(dict.fromkeys(_dangling(side, policy_type)))
+            found.update(dict.fromkeys(_gateways(side, policy_type)))
     return tuple(found)
 
 
@@ -118,6 +119,20 @@ def _dangling(side: Side, policy_type: str) -> Iterator[str]:
             if not resolve(policy, target, index, side.release):
                 labels = ", ".join(f"{k}={v}" for k, v in target.labels or ())
                 yield _dangles(policy, target.name or labels)
+
+
+def _gateways(side: Side, policy_type: str) -> Iterator[str]:
+    """Yield the built-in gateways that policies choose and the state lacks."""
+    if side.state.complete or policy_type not in side.release.policy_types:
+        return
+    names = {r.display_name for r in side.state.of_type("MeshGateway")}
+    for policy in side.state.of_type(policy_type):
+        top = top_of(policy, side.release)
+        if top.kind == "MeshGateway" and (top.name or "") not in names:
+            yield (
+                f"{_called(policy)} is for MeshGateway {top.name or ''}, which is neither in the"
+                " repository nor in an inventory; add the gateway, or an inventory that has it"
+            )
 
 
 def _dangles(policy: Resource, name: str) -> str:

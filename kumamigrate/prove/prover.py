@@ -15,6 +15,7 @@ from kumamigrate.prove.carry import Couples, carry_witnesses, couples_of
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
 from kumamigrate.prove.doubt import TIED, changed_types, doubts, old_engine_doubts, tie_doubts
+from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.network import Network
@@ -234,7 +235,14 @@ class Claim:
             coverage.carry(self._services())
         elif made_up:
             coverage.live(names=self.claim == LIVE)
-        return found_verdicts(coverage.found)
+        gateways = tuple(made_up_gateways(self.pair, zone)) if made_up else ()
+        return (
+            *found_verdicts(coverage.found),
+            *(
+                self._verdict(Subject(name=g.name, was=g, now=g, made_up=True), ())
+                for g in gateways
+            ),
+        )
 
     def _services(self) -> tuple[str, ...]:
         sides = (self.pair.before, self.pair.after)
@@ -280,6 +288,9 @@ class Claim:
             )
 
     def _witnesses(self, was: Resource, now: Resource) -> tuple[Witness, ...]:
+        if is_builtin(was) or is_builtin(now):
+            own = dataplane_differences(self.pair.before.mesh, was, now)
+            return (*(own if self.claim == LIVE else ()), *gateway_witnesses(self.pair, was, now))
         if self.claim == CARRY:
             return carry_witnesses(self.pair, was, now, self.couples)
         found: list[Witness] = []

@@ -1,0 +1,111 @@
+"""Built-in gateways: their rule lists are compared as a whole, listener by listener.
+
+What a virtual host reads depends on the order of the store, which Git does not hold; where that
+order would matter the matcher reports a tie, and the verdict is unknown (matcher-notes §1.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.match.select import has_tags
+from kumamigrate.model.resource import MESH, NAMESPACE, ORIGIN, PROXY_TYPE, ZONE, Resource
+from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.prove.proof import Value, Witness
+from kumamigrate.prove.side import Side, networking
+
+_NAMES = ("origin", "policies", "warnings")
+
+
+def is_builtin(proxy: Resource) -> bool:
+    """Whether a Dataplane is a built-in gateway."""
+    gateway = networking(proxy).get("gateway")
+    return isinstance(gateway, Mapping) and str(gateway.get("type") or "").upper() == "BUILTIN"
+
+
+def gateway_witnesses(pair: MeshComparison, was: Resource, now: Resource) -> Iterator[Witness]:
+    """Yield what differs in the rules of a built-in gateway, one witness for each list."""
+    for policy_type in sorted(pair.before.types | pair.after.types):
+        same = pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type)
+        if same and pair.same_ground and pair.same_routes:
+            continue
+        old, new = (_lists(s, p, policy_type) for s, p in ((pair.before, was), (pair.after, now)))
+        for place in sorted({*old, *new}):
+            if old.get(place) != new.get(place):
+                yield Witness(
+                    mesh=pair.before.mesh,
+                    proxy="",
+                    policy_type=policy_type,
+                    direction="gateway",
+                    destination=place,
+                    place=place,
+                    field="rules",
+                    before=Value(value=old.get(place)),
+                    after=Value(value=new.get(place)),
+                )
+
+
+def _lists(side: Side, proxy: Resource, policy_type: str) -> dict[str, Any]:
+    """Return every list a gateway reads of a type by its place; empty ones are left out."""
+    if policy_type not in side.types:
+        return {}
+    answer = side.matcher.rules(proxy, policy_type).as_json()
+    out: dict[str, Any] = {}
+    for key, value in answer.items():
+        if key in _NAMES:
+            continue
+        for place, rules in value.items() if isinstance(value, Mapping) else (("", value),):
+            bare = _bare(rules)
+            if bare not in ([], {"rules": [], "resourceRules": []}, None):
+                out[f"{key} {place}".strip()] = bare
+    return out
+
+
+def _bare(value: Any) -> Any:
+    """Return rules without the names of the policies they came from."""
+    if isinstance(value, Mapping):
+        return {k: _bare(v) for k, v in value.items() if k not in _NAMES}
+    if isinstance(value, list):
+        return [_bare(v) for v in value]
+    return value
+
+
+def made_up_gateways(pair: MeshComparison, zone: str) -> Iterator[Resource]:
+    """Yield a built-in gateway for each MeshGateway of either side that no Dataplane serves."""
+    done: set[str] = set()
+    for side in (pair.before, pair.after):
+        served = [_gateway_tags(d) for d in side.state.of_type("Dataplane") if is_builtin(d)]
+        for gateway in side.state.of_type("MeshGateway"):
+            selectors = gateway.spec.get("selectors")
+            first = selectors[0] if isinstance(selectors, list) and selectors else {}
+            match = first.get("match") if isinstance(first, Mapping) else None
+            tags = {str(k): str(v) for k, v in match.items()} if isinstance(match, Mapping) else {}
+            wanted = tuple(tags.items())
+            if gateway.name in done or any(has_tags(own, wanted) for own in served):
+                continue
+            done.add(gateway.name)
+            yield _made_up(gateway, tags, zone)
+
+
+def _gateway_tags(proxy: Resource) -> dict[str, str]:
+    gateway = networking(proxy).get("gateway")
+    tags = gateway.get("tags") if isinstance(gateway, Mapping) else None
+    return {str(k): str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
+
+
+def _made_up(gateway: Resource, tags: Mapping[str, str], zone: str) -> Resource:
+    labels = {MESH: gateway.mesh, PROXY_TYPE: "gateway"}
+    if zone:
+        labels |= {ZONE: zone, ORIGIN: "zone"}
+    if gateway.namespace_label:
+        labels[NAMESPACE] = gateway.namespace_label
+    net = {"address": "192.0.2.1", "gateway": {"type": "BUILTIN", "tags": dict(tags)}}
+    return Resource(
+        type="Dataplane",
+        mesh=gateway.mesh,
+        name=f"gateway {gateway.name}",
+        labels=labels,
+        spec={"networking": net},
+        made_up=True,
+    )
