@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 
 NEW_OBJECTS = 50_000
 """So many objects come up before cycles are looked for. What a run makes it mostly keeps, and
@@ -12,6 +14,12 @@ with Python's 700 the search for cycles took half of the time to parse a reposit
 def main() -> None:
     """Run the command line."""
     gc.set_threshold(NEW_OBJECTS, 5, 5)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by who called
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+        else:
+            stream.reconfigure(errors="backslashreplace")
     from kumamigrate.cli import app
 
     app()

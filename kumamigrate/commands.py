@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from kumamigrate.config import settings
-from kumamigrate.errors import UsageError
+from kumamigrate.errors import OutputError, SourceError, UsageError
 from kumamigrate.model.state import Environment
 from kumamigrate.pipeline import Options, Outcome, check as check_scene, migrate, prove_scenes, scene_of, write
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, show
+from kumamigrate.source.find import JOURNAL, interrupted
 
 Given = Mapping[str, Any]
 
@@ -23,10 +24,9 @@ def run(given: Given, *, dry_run: bool, diff: Path | None, as_json: bool) -> Exi
     from kumamigrate.report.diff import diff_lines, patch_text
     from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
     from kumamigrate.report.progress import progress
-    from kumamigrate.source.write import recover
 
     paths, root, options = _asked(given)
-    recover(root)
+    _settle(root, writing=not dry_run)
     scene = scene_of(paths, root, options)
     with progress() as tell:
         outcome = migrate(scene, options, tell)
@@ -38,7 +38,12 @@ def run(given: Given, *, dry_run: bool, diff: Path | None, as_json: bool) -> Exi
     lines = [] if as_json else run_lines(outcome, written=written)
     if written:
         write(outcome)
-    _print(as_json, data, [*(diff_lines(outcome) if dry_run else ()), *lines])
+    try:
+        _print(as_json, data, [*(diff_lines(outcome) if dry_run else ()), *lines])
+    except OutputError as error:
+        if written and outcome.texts:
+            raise OutputError(f"{error}; the files were written") from error
+        raise
     return exit_of_run(outcome, written=written)
 
 
@@ -47,6 +52,7 @@ def check(given: Given, *, as_json: bool) -> Exit:
     from kumamigrate.report.outcome import check_json, check_lines, exit_of_check
 
     paths, root, options = _asked(given)
+    _settle(root, writing=False)
     outcome = check_scene(scene_of(paths, root, options), options)
     _print(as_json, check_json(outcome), check_lines(outcome))
     return exit_of_check(outcome)
@@ -80,6 +86,7 @@ def inspect(
     from kumamigrate.report.proxytree import inspect_lines
 
     paths, root, options = _asked(given)
+    _settle(root, writing=False)
     scene = scene_of(paths, root, options)
     if resources:
         _print(as_json, resources_json(scene), resources_lines(scene))
@@ -122,6 +129,18 @@ def _asked(given: Given) -> tuple[list[Path], Path, Options]:
     return relative, root, _options(settings(given, root))
 
 
+def _settle(root: Path, *, writing: bool) -> None:
+    """Complete what an interrupted run left, or refuse to read half of it."""
+    folder = interrupted(root)
+    if folder is not None and writing:
+        from kumamigrate.source.write import recover
+
+        recover(root)
+    elif folder is not None:
+        detail = "a run was interrupted, or is at work; `kumamigrate run` completes it"
+        raise SourceError(f"{folder}/{JOURNAL}", detail)
+
+
 def _common(paths: Sequence[Path]) -> Path:
     folders = [p.resolve() if p.is_dir() else p.resolve().parent for p in paths]
     root = folders[0]
@@ -152,6 +171,7 @@ def _options(asked: Mapping[str, Any]) -> Options:
 
 def _scene(given: Given, path: Path) -> tuple[Any, Options]:
     paths, root, options = _asked({**given, "paths": [path]})
+    _settle(root, writing=False)
     return scene_of(paths, root, options), options
 
 
@@ -179,17 +199,27 @@ def _pairs(words: Sequence[str]) -> dict[str, str]:
 
 def _save(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8", newline="")
+        # Names of files need not be UTF-8.
+        path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
 
 
 def _print(as_json: bool, data: Any, lines: Sequence[Line]) -> None:
-    if as_json:
-        _print_json(data)
-    else:
-        show(lines)
+    try:
+        if as_json:
+            _print_json(data)
+        else:
+            show(lines)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot print the report: {error.strerror}") from error
 
 
 def _print_json(data: Any) -> None:
-    sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    encoding = (sys.stdout.encoding or "ascii").replace("-", "").lower()
+    text = json.dumps(data, indent=1, ensure_ascii=encoding != "utf8")
+    # What is no character, from names of files, is an escape in JSON too.
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")

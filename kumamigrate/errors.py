@@ -11,6 +11,10 @@ class UsageError(KumamigrateError):
     """The command line or configuration asks for something that cannot be."""
 
 
+class OutputError(KumamigrateError):
+    """The report cannot be printed."""
+
+
 class RulebookError(KumamigrateError):
     """A rule file is wrong: our fault, or a damaged installation."""
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
-from tests.test_commands import MESH, OLD, ROUTE
+from tests.test_commands import MESH, NEW, OLD, ROUTE
 
 OTHER = OLD.replace("slow-api", "other")
 
@@ -50,3 +53,94 @@ def test_a_file_that_cannot_be_read_keeps_every_byte(
     assert (code, report["coverage"]["unread"][0]["file"]) == (3, "odd.yaml")
     assert "odd.yaml" not in report["files"]
     assert (shop / "odd.yaml").read_bytes() == data
+
+
+def _command(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    done = subprocess.run(
+        [sys.executable, "-m", "kumamigrate", *words],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert b"internal error" not in done.stderr
+    assert b"Traceback" not in done.stderr
+    return done
+
+
+def test_what_is_no_file_is_not_opened(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(shop / "pipe.yaml")
+    (shop / "link.yaml").symlink_to("pipe.yaml")
+    (shop / "self.yaml").symlink_to("self.yaml")
+    (shop / "zero.yaml").symlink_to("/dev/zero")
+    code, text = _call(monkeypatch, shop, "check", "--format", "json")
+    unread = {one["file"] for one in json.loads(text)["coverage"]["unread"]}
+    assert (code, unread) == (3, {"pipe.yaml", "link.yaml", "self.yaml", "zero.yaml"})
+    code, text = _call(monkeypatch, shop, "check", "pipe.yaml")
+    assert (code, "neither a file nor a folder" in text) == (3, True)
+
+
+def test_links_lead_to_nothing_outside_the_paths_given(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / "a").mkdir()
+    (shop / "b").mkdir()
+    for name in ("mesh.yaml", "route.yaml"):
+        (shop / name).rename(shop / "a" / name)
+    (shop / "timeout.yaml").rename(shop / "b" / "timeout.yaml")
+    (shop / "a" / "file.yaml").symlink_to("../b/timeout.yaml")
+    (shop / "a" / "folder").symlink_to("../b")
+    assert _call(monkeypatch, shop, "run", "a")[0] == 3
+    assert (shop / "b" / "timeout.yaml").read_text() == OLD
+    assert _call(monkeypatch, shop, "run", "a", "b")[0] == 0
+    assert (shop / "b" / "timeout.yaml").read_text() == NEW
+    assert (shop / "a" / "file.yaml").is_symlink()
+
+
+def test_names_that_are_no_text_are_printed_and_saved(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = os.fsencode(shop) + b"/t\xff.yaml"
+    os.rename(shop / "timeout.yaml", name)  # noqa: PTH104
+    done = _command(shop, "run", "--dry-run", "--format", "json", PYTHONIOENCODING="utf-8")
+    assert json.loads(done.stdout)["files"] == ["t\udcff.yaml"]
+    code, _ = _call(monkeypatch, shop, "run", "--dry-run", "--diff", "my.patch")
+    assert (code, b"b/t\xff.yaml" in (shop / "my.patch").read_bytes()) == (1, True)
+
+
+def test_a_terminal_that_lacks_characters_gets_escapes(shop: Path) -> None:
+    (shop / "timeout.yaml").rename(shop / "t\u00fc\U0001f4a9.yaml")
+    for words in (("run", "--dry-run"), ("run", "--dry-run", "--format", "json")):
+        done = _command(shop, *words, PYTHONIOENCODING="ascii")
+        assert done.returncode == 1
+        assert b"\\xfc" in done.stdout or b"\\u00fc" in done.stdout
+    assert json.loads(done.stdout)["files"] == ["t\u00fc\U0001f4a9.yaml"]
+
+
+def test_a_report_that_cannot_be_printed_says_what_was_written(shop: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kumamigrate", "run"],
+            cwd=shop,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, (shop / "timeout.yaml").read_text()) == (2, NEW)
+    assert b"the files were written" in done.stderr
+
+
+def test_nothing_is_read_from_a_half_written_repository(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = shop / ".kumamigrate-journal"
+    journal.write_text('{"state": "preparing", "swaps": []}')
+    (shop / "sub").mkdir()
+    for words in (("check",), ("run", "--dry-run"), ("inspect",), ("prove", ".", ".")):
+        for folder in (shop, shop / "sub"):
+            code, text = _call(monkeypatch, folder, *words)
+            assert (code, "interrupted" in text) == (2, True)
+    assert journal.exists()
+    assert _call(monkeypatch, shop / "sub", "run")[0] == 0
+    assert not journal.exists()

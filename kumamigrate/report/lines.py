@@ -40,7 +40,8 @@ def show(lines: Iterable[Line], stream: TextIO | None = None) -> None:
     """Print lines, in colour only where somebody sees it and did not ask otherwise."""
     out = stream or sys.stdout
     if not out.isatty() or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb":
-        out.write(plain(lines))
+        encoding = getattr(out, "encoding", None) or "utf-8"
+        out.write(plain(lines).encode(encoding, "backslashreplace").decode(encoding))
         return
     from rich.console import Console
     from rich.text import Text

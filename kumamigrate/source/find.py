@@ -1,7 +1,7 @@
 """Which files of a repository are read: found by name, sifted by bytes."""
 
 # pathlib triples the time of a walk over ten thousand files.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH123
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from kumamigrate.source.text import Reason, Refusal
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+
+
+JOURNAL = ".kumamigrate-journal"
+"""The file in which a run notes what it is about to write; gone when all is written."""
 
 
 class Kind(StrEnum):
@@ -92,12 +96,14 @@ def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Re
 
     A path that names a file is taken whatever its name. Folders are walked: `.gitignore` files
     between the root and a folder count, and so does `.git/info/exclude`. Links are followed to
-    targets inside the root and reported under the target's own path.
+    targets inside the paths, since what is found may be written, and reported under the
+    target's own path.
     """
     top = os.path.realpath(root)
-    walk = _Walk(root=top, ignored=_Ignored(root=top))
-    for path in paths:
-        full = path if path.is_absolute() else root / path
+    places = [path if path.is_absolute() else root / path for path in paths]
+    given = tuple(real for real in map(os.path.realpath, places) if _inside(real, top))
+    walk = _Walk(root=top, given=given, ignored=_Ignored(root=top))
+    for full in places:
         real = os.path.realpath(full)
         shown = os.path.relpath(os.path.abspath(full), top).replace(os.sep, "/")
         if not _inside(real, top):
@@ -106,9 +112,38 @@ def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Re
             walk.folder(os.path.relpath(real, top))
         elif os.path.isfile(real):
             walk.found.add(os.path.relpath(real, top).replace(os.sep, "/"))
+        elif os.path.exists(real):
+            walk.refuse(shown, Reason.UNREADABLE, _SPECIAL)
         else:
             walk.refuse(shown, Reason.UNREADABLE, "no such file or folder")
     return sorted(walk.found), sorted(walk.refusals, key=lambda r: r.path)
+
+
+def interrupted(root: Path) -> str | None:
+    """Return the folder of a journal that an interrupted run left, None if there is none.
+
+    It is the root or one above it, up to the top of its Git repository. Journals of other
+    users count only in the root itself.
+    """
+    top = folder = os.path.realpath(root)
+    while True:
+        try:
+            owner = os.lstat(os.path.join(folder, JOURNAL)).st_uid
+        except OSError:
+            owner = None
+        if owner is not None and (folder == top or owner == _user()):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.lexists(os.path.join(folder, ".git")):
+            return None
+        folder = parent
+
+
+def _user() -> int:
+    return os.geteuid() if hasattr(os, "geteuid") else 0
+
+
+_SPECIAL = "neither a file nor a folder"
 
 
 def _inside(path: str, root: str) -> bool:
@@ -126,6 +161,7 @@ def _names() -> tuple[tuple[str, ...], re.Pattern[str], tuple[str, ...], frozens
 @dataclass(slots=True, kw_only=True)
 class _Walk:
     root: str
+    given: tuple[str, ...]
     ignored: _Ignored
     found: set[str] = field(default_factory=set)
     refusals: list[Refusal] = field(default_factory=list)
@@ -169,7 +205,13 @@ class _Walk:
                 and not name.endswith(never)
                 and not (ignored and ignored(path))
             ):
-                self.found.add(path)
+                if entry.is_file(follow_symlinks=False):
+                    self.found.add(path)
+                else:
+                    self.refuse(path, Reason.UNREADABLE, _SPECIAL)
+            elif name == JOURNAL and folder:
+                detail = "an interrupted run left it; `kumamigrate run` in its folder completes it"
+                self.refuse(path, Reason.UNREADABLE, detail)
 
     def link(self, path: str, entry: os.DirEntry[str]) -> Iterator[str]:
         extensions, inner, never, skipped = _names()
@@ -184,15 +226,17 @@ class _Walk:
             if named:
                 detail = "a symbolic link that leads nowhere"
                 self.refuse(path, Reason.UNREADABLE, detail, hides=False)
-        elif not _inside(real, self.root):
+        elif not any(_inside(real, given) for given in self.given):
             if folder or named:
                 self.refuse(path, Reason.OUTSIDE_ROOT, "a symbolic link that leads outside")
         else:
             target = os.path.relpath(real, self.root).replace(os.sep, "/")
             if folder:
                 yield "" if target == "." else target
-            elif named:
+            elif named and os.path.isfile(real):
                 self.found.add(target)
+            elif named:
+                self.refuse(path, Reason.UNREADABLE, _SPECIAL)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumamigrate.errors import SourceError
+from kumamigrate.source.find import JOURNAL, interrupted
 
 if sys.platform != "win32":
     import fcntl
 
-JOURNAL = ".kumamigrate-journal"
 _PREPARING, _SWAPPING = "preparing", "swapping"
 
 
@@ -67,13 +67,13 @@ def write_all(root: Path, contents: Mapping[str, tuple[bytes | None, bytes | Non
 
 
 def recover(root: Path) -> bool:
-    """Complete or take back a run that was interrupted; say whether there was one.
+    """Complete or take back a run that was interrupted in a root or above; say whether one was.
 
     If all new files had been prepared, the swaps are completed; else what was prepared is
     removed. Raises SourceError if files were changed since, so that neither can be done.
     """
-    top = os.path.realpath(root)
-    if not os.path.lexists(os.path.join(top, JOURNAL)):
+    top = interrupted(root)
+    if top is None:
         return False
     with _locked(top):
         return _recover(top)
