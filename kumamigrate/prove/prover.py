@@ -140,11 +140,14 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     if made_up and scene.worlds.too_many:
         unknown = (*result.unknown, scene.worlds.too_many)
         result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
-    beyond = () if made_up else ("only the Dataplanes that the states hold were compared",)
+    beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
+    if made_up:
+        couplings = (one for pair, _ in scene.pairs for one in pair.couplings.all)
+        beyond = tuple(dict.fromkeys(str(one) for one in couplings))
     return MeshProof(
         mesh=scene.mesh,
         claims={claim: result},
-        all_proxies=made_up,
+        all_proxies=not beyond,
         beyond=beyond,
         assumptions=scene.worlds.assumptions,
         ties=tuple(r for r in result.reasons if TIED in r),
