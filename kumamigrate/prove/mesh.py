@@ -290,10 +290,11 @@ class MeshComparison:
         said = _said_at_route(policy_type, conf)
         if found.field in said and said[found.field] == found.after:
             return True
-        # Without a retry policy (numRetries: 0) what the service says has no effect either; with
-        # the route's own it takes effect as the old place would have it.
+        # numRetries: 0 leaves no retry policy at all: where the route switches retries on or off,
+        # everything else comes and goes with it, as the old place would have it.
         whole = _said_at_route(policy_type, there.conf)
-        return not found.was.settings and whole.get(found.field) == found.after
+        switched = not found.was.settings or not found.now.settings
+        return switched and whole.get(found.field) == found.after
 
     def _as_tag(
         self,
