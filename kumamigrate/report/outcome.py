@@ -9,7 +9,7 @@ from typing import Any
 
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.pipeline import Outcome
-from kumamigrate.prove import Effect, Verdict, to_json
+from kumamigrate.prove import Effect, to_json
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.proof import coverage_json, refusal_json, unread_lines, witness_lines
@@ -25,6 +25,12 @@ _DANGERS = {
     Danger.DEPRECATED: "Deprecated",
     Danger.ADVICE: "Advice",
 }
+_WORDS = {
+    Effect.ACTIVATION: "that take effect and had none before, just as they are written",
+    Effect.NAME: "in names of routes, in Envoy's configuration and statistics; no traffic changes",
+    Effect.RESIDUE: "in settings of the old engine that no policy can express",
+}
+MOST_REASONS = 10
 _OPEN = (Status.PENDING, Status.MANUAL, Status.HELD)
 
 
@@ -190,29 +196,29 @@ def _finding_lines(finding: Finding, *, action: bool) -> list[Line]:
 def _proved_lines(outcome: Outcome) -> list[Line]:
     proof = outcome.proof
     assert proof is not None
+    upgrade = any(change.rollout is not Rollout.NOW for change in outcome.kept)
+    claim = "release" if upgrade and "release" in proof.claims else "live"
     scope = "every possible proxy" if proof.proxies == "all" else "the listed proxies"
-    harmless = Counter(w.effect for w in proof.witnesses("live"))
-    live = proof.verdict("live")
-    if live is Verdict.UNKNOWN:
-        return [(), line(("Written on your word", "warn"), ": the proof could not tell"), *_reasons(proof.unknown("live"))]
-    lines: list[Line] = [(), line(("Proved", "good"), f" for {scope}: nothing that reaches a proxy changes", ", except" if harmless else "")]
-    words = {
-        Effect.ACTIVATION: "take effect that had none before, just as they are written",
-        Effect.NAME: "are names of routes in Envoy's configuration and statistics; no traffic changes",
-        Effect.RESIDUE: "are settings of the old engine that no policy can express",
-        Effect.VALUE: "are changed values",
-    }
+    witnesses = proof.witnesses(claim)
+    harmless = Counter(w.effect for w in witnesses if w.effect is not Effect.VALUE)
+    other = [w for w in witnesses if w.effect is Effect.VALUE]
+    unknown = proof.unknown(claim)
+    if unknown:
+        lines: list[Line] = [(), line(("Not proved", "warn"), ": what was written stands on your word or on a part of it")]
+        lines += [line(f"      cannot tell: {reason}") for reason in unknown[:MOST_REASONS]]
+    elif claim == "live":
+        nothing = f" for {scope}: nothing that reaches a proxy changes"
+        lines = [(), line(("Proved", "good"), nothing, ", except" if harmless else "")]
+    else:
+        what = f"what was written means on {outcome.before.target} what it meant on {outcome.before.source}"
+        lines = [(), line(("Proved", "good"), f" for {scope}: {what}", ", except" if harmless else "")]
     for effect, number in sorted(harmless.items()):
-        lines.append(line(f"  {_count(number, 'difference')} that {words[effect]}"))
-        chosen = [w for w in proof.witnesses("live") if w.effect is effect]
-        lines += witness_lines(chosen, indent="      ")
-    for fact in proof.assumptions[:5]:
-        lines.append(line((f"  assumed: {fact}", "dim")))
-    return lines
-
-
-def _reasons(reasons: Iterable[str]) -> list[Line]:
-    return [line(f"      {reason}") for reason in list(reasons)[:10]]
+        lines.append(line(f"  {_count(number, 'difference')} {_WORDS[effect]}"))
+        lines += witness_lines([w for w in witnesses if w.effect is effect], indent="      ")
+    if other:
+        lines.append(line((f"  {_count(len(other), 'difference')} that the upgrade makes where nothing was written", "warn")))
+        lines += witness_lines(other, indent="      ")
+    return lines + [line((f"  assumed: {fact}", "dim")) for fact in proof.assumptions[:5]]
 
 
 def _held_lines(outcome: Outcome) -> list[Line]:
@@ -259,19 +265,22 @@ def _more(items: Sequence[object]) -> list[Line]:
 
 
 def _steps(outcome: Outcome) -> Iterable[str]:
-    rollouts = {change.rollout for change in outcome.kept}
-    if Rollout.WITH_UPGRADE in rollouts:
-        early = sorted({p for c in outcome.kept if c.rollout is Rollout.NOW for p in _files(c)})
-        late = sorted({p for c in outcome.kept if c.rollout is not Rollout.NOW for p in _files(c)})
-        if early:
-            yield f"now, on {outcome.before.source}: {', '.join(early)}"
-        yield f"together with the upgrade to {outcome.before.target}: {', '.join(late)}"
+    """Yield what must be deployed separately, in order; nothing where one commit is enough."""
+    source, target = outcome.before.source, outcome.before.target
+    by_rollout: dict[Rollout, set[str]] = {}
+    for change in outcome.kept:
+        by_rollout.setdefault(change.rollout, set()).update(e.where.path for e in change.edits)
+    if set(by_rollout) - {Rollout.NOW}:
+        words = {
+            Rollout.NOW: f"any time before the upgrade, on {source} (kumamigrate run writes just these)",
+            Rollout.WITH_UPGRADE: f"together with the upgrade to {target}, not before",
+            Rollout.AFTER_UPGRADE: f"when every control plane runs {target}",
+        }
+        for rollout in Rollout:
+            if rollout in by_rollout:
+                yield f"{words[rollout]}: {', '.join(sorted(by_rollout[rollout]))}"
     for change in outcome.kept:
         yield from change.steps
-
-
-def _files(change: Any) -> list[str]:
-    return [edit.where.path for edit in change.edits]
 
 
 def _next_lines(outcome: Outcome, *, written: bool) -> list[Line]:
