@@ -105,7 +105,7 @@ def _dataplane(
     if not inbounds:
         tags = {SERVICE: f"{workload.name}_{workload.namespace}_svc", _PROTOCOL: "tcp"}
         inbounds = [{"port": _SERVICELESS_PORT, "tags": {**shared, **tags}}]
-    networking: dict[str, Any] = {"address": "0.0.0.0"}  # noqa: S104  # no address is known
+    networking: dict[str, Any] = {"address": "0.0.0.0"}  # none is known
     if _meta(pod, "annotations").get(_GATEWAY) in ("enabled", "true", "provided"):
         networking["gateway"] = {"type": "DELEGATED", "tags": inbounds[0]["tags"]}
     else:

@@ -92,7 +92,7 @@ class Question:
     """What is asked: a policy, what it selects today of each known proxy, which half matters.
 
     `known` are the proxies of the mesh, `today` those that the policy's zone and namespace let it
-    reach. `inbound`: it has inbound settings, so each single inbound counts. `outbound`: it has others,
+    reach. `inbound`: it has inbound settings, so each inbound counts. `outbound`: it has others,
     so it counts that the proxy is selected at all.
     """
 
@@ -109,6 +109,14 @@ class Question:
 
 def known_proxies(state: State, mesh: str, release: Release) -> tuple[Proxy, ...]:
     """Return the Dataplanes of a mesh, listed ones first, then those its workloads imply."""
+    asked = ("known proxies", mesh, release.name)
+    if asked not in state.known:
+        state.known[asked] = _known_proxies(state, mesh, release)
+    found: tuple[Proxy, ...] = state.known[asked]
+    return found
+
+
+def _known_proxies(state: State, mesh: str, release: Release) -> tuple[Proxy, ...]:
     gateways = tuple(state.of_type("MeshGateway"))
     listed = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
     return tuple(
@@ -207,8 +215,9 @@ def same(asked: Question, choice: Choice) -> bool:
     """Say whether a choice selects of every known proxy what the policy selects today."""
     top = read_target_ref(choice.ref(), ("kind", "labels", "sectionName"))
     selector = replace(asked.selector, top=top, identity=None)
+    release = _with_dataplane(asked.release)
     return all(
-        alike(asked, proxy, before, _reach(selector, proxy, asked.release))
+        alike(asked, proxy, before, _reach(selector, proxy, release))
         for proxy, before in asked.today
     )
 
@@ -216,7 +225,7 @@ def same(asked: Question, choice: Choice) -> bool:
 def _reach(selector: Selector, proxy: Proxy, release: Release) -> Reach:
     if proxy.gateway == "builtin":
         return NOTHING
-    return reach(replace(selector), proxy, _with_dataplane(release))
+    return reach(selector, proxy, release)
 
 
 def _with_dataplane(release: Release) -> Release:
@@ -249,9 +258,10 @@ def _mirrored(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
     stands = {key: _stands(asked, key) for key in tags}
     if all(stands.values()):
         yield from _with_sections(asked, tags, Basis.MIRROR)
-    elif False not in stands.values() and _on_kubernetes(asked.policy):
-        if all(stands[key] or _of_pods(key) for key in tags):
-            yield from _with_sections(asked, tags, Basis.PODS)
+        return
+    by_pods = all(stands[key] or (stands[key] is None and _of_pods(key)) for key in tags)
+    if by_pods and _on_kubernetes(asked.policy):
+        yield from _with_sections(asked, tags, Basis.PODS)
 
 
 def _stands(asked: Question, key: str) -> bool | None:
@@ -262,7 +272,7 @@ def _stands(asked: Question, key: str) -> bool | None:
     for proxy in asked.known:
         label = proxy.resource.labels.get(key)
         values = {tags.get(key) for tags in _tag_sets(proxy)}
-        if not values or key in (NAMESPACE, ZONE) and values == {None}:
+        if not values or (key in (NAMESPACE, ZONE) and values == {None}):
             continue
         if values != {label}:
             return False
@@ -310,7 +320,7 @@ def _selector_labels(service: Resource) -> dict[str, str]:
 
 
 def _by_workload(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
-    """Yield the label kuma.io/workload where it says on every known proxy what the service tag says."""
+    """Yield the label kuma.io/workload where it is the service tag on every known proxy."""
     rest = {k: v for k, v in tags.items() if k != SERVICE}
     if SERVICE not in tags or not all(_stands(asked, k) for k in rest):
         return

@@ -83,7 +83,7 @@ def _backends(item: Mapping[str, Any], at: FieldPath) -> Iterator[Reference]:
 
 def _backend(ref: Mapping[str, Any], path: FieldPath) -> Iterator[Reference]:
     subset = ref.get("kind") == "MeshServiceSubset"
-    if subset or ref.get("kind") in REAL and ref.get("name"):
+    if subset or (ref.get("kind") in REAL and ref.get("name")):
         rule = BACKEND if subset or is_tag_backend(ref) else BY_NAME
         yield Reference(path=path, ref=ref, rule=rule, backend=True)
 
@@ -104,7 +104,7 @@ def meaning(view: View, owner: Resource, reference: Reference) -> Meaning | str:
     """Return what a reference means in labels, or a sentence that says why that is not known."""
     ref = reference.ref
     if ref.get("kind") == "MeshServiceSubset":
-        return "a share of a service by tags has no counterpart: each needs a MeshService of its own"
+        return "a share of a service by tags has no counterpart; each needs its own MeshService"
     if reference.backend and is_tag_backend(ref):
         return _tag_backend(view, owner, ref)
     parts = tag_parts(ref) if not reference.top and not reference.backend else None
@@ -129,14 +129,15 @@ def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
         note = f"as the service tag {name} does today, it means MeshService {name} of every zone"
         return Meaning(labels=labels, note=note)
     home = owner.zone
-    if home and [r for r in loose if r.zone == home] == exact:
-        if exact or _says_zone(owner):
-            note = "" if exact else f"zone {home} has no {kind} {name}; it selects nothing, as today"
-            return Meaning(labels={**labels, ZONE: home}, note=note)
+    at_home = [r for r in loose if r.zone == home]
+    if home and at_home == exact and (exact or _says_zone(owner)):
+        note = "" if exact else f"zone {home} has no {kind} {name}; it selects nothing, as today"
+        return Meaning(labels={**labels, ZONE: home}, note=note)
     zones = ", ".join(sorted({r.zone or "none" for r in loose if r not in exact}))
     here = f"zone {home}" if home else "no zone"
     return (
-        f"on 2.x it means {kind} {name} of {here} only, labels would also select that of zone {zones}"
+        f"on 2.x it means {kind} {name} of {here} only, while labels would also select that of"
+        f" zone {zones}"
     )
 
 
@@ -184,7 +185,8 @@ def _tag(view: View, owner: Resource, parts: list[str]) -> Meaning | str:
     if not names:
         names = {_service_port_name(s, port) for s in _services(view, parts[0], parts[1])}
     if not names:
-        return f"no MeshService or Service {parts[0]} of namespace {parts[1]} is known to take its port's name from"
+        known = f"no MeshService or Service {parts[0]} of namespace {parts[1]} is known"
+        return f"{known} to take its port's name from"
     if not port:
         return Meaning(labels=labels)
     if len(names) > 1 or None in names:
@@ -194,7 +196,8 @@ def _tag(view: View, owner: Resource, parts: list[str]) -> Meaning | str:
 
 def _port_name(service: Resource, number: str) -> str | None:
     ports = service.spec.get("ports")
-    for name, port in zip(sections(service), ports if isinstance(ports, list) else (), strict=False):
+    listed = ports if isinstance(ports, list) else ()
+    for name, port in zip(sections(service), listed, strict=False):
         if str(port.get("port")) == number:
             return name
     return None
@@ -216,7 +219,8 @@ def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning
         if not found and not any(
             _service_port_name(s, parts[3]) for s in _services(view, parts[0], parts[1])
         ):
-            return f"no MeshService or Service with port {parts[3]} is known for the service tag {tag}"
+            known = f"no MeshService or Service with port {parts[3]} is known"
+            return f"{known} for the service tag {tag}"
         if found and all(_port_name(r, parts[3]) is None for r in found):
             return f"MeshService {parts[0]} has no port {parts[3]}, so 3.0 would answer 500"
         port: int | None = int(parts[3])

@@ -69,7 +69,7 @@ def _rewrite(
             plain = put(plain, path, kept_consumer(owner.mesh, labels))
         role = role_change(view, owner, _spec(owner, plain))
         notes.append(
-            "the label kuma.io/mesh, which every resource of the mesh has, keeps it a consumer policy"
+            "the label kuma.io/mesh, which everything in the mesh has, keeps it a consumer policy"
         )
     if role is not None:
         reason = f"its role would go from {role[0]} to {role[1]}, and with it whom it reaches"
@@ -105,9 +105,10 @@ def _producing(owner: Resource, body: Any) -> Iterator[tuple[Any, Mapping[str, A
     for index, item in enumerate(_spec(owner, body).get("to") or ()):
         ref = item.get("targetRef") if isinstance(item, Mapping) else None
         labels = ref.get("labels") if isinstance(ref, Mapping) else None
-        if isinstance(labels, Mapping) and labels.get(DISPLAY_NAME):
-            if set(labels) <= {DISPLAY_NAME, NAMESPACE}:
-                yield (*owner.spec_path, "to", index, "targetRef", "labels"), labels
+        if not isinstance(labels, Mapping) or not labels.get(DISPLAY_NAME):
+            continue
+        if set(labels) <= {DISPLAY_NAME, NAMESPACE}:
+            yield (*owner.spec_path, "to", index, "targetRef", "labels"), labels
 
 
 def _notes(what: Meaning) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
@@ -34,7 +33,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
             continue
         if policy.mesh not in clients:
             clients[policy.mesh] = clients_of(view.state, policy.mesh, view.source)
-        yield finding(view, policy, path, notes=_proposal(policy, entries, clients[policy.mesh]))
+        yield finding(view, policy, path, notes=_proposal(entries, clients[policy.mesh]))
 
 
 def _action(entry: Mapping[str, Any]) -> str:
@@ -44,7 +43,7 @@ def _action(entry: Mapping[str, Any]) -> str:
 
 
 def _proposal(
-    policy: Resource, entries: list[Mapping[str, Any]], clients: tuple[Client, ...]
+    entries: list[Mapping[str, Any]], clients: tuple[Client, ...]
 ) -> tuple[str, ...]:
     """Return the rules of a policy as text where every client is known, else what is not."""
     found: dict[str, list[str]] = {}

@@ -64,7 +64,8 @@ _RATE_LIMIT = (
 
 def _drops_nothing(asked: Question, policy: Resource) -> bool:
     """Say whether kind Mesh alone selects the same. Built-in gateways are gone in 3.0."""
-    if _BOTH <= set(policy.spec["targetRef"]["proxyTypes"] or _BOTH):
+    written = policy.spec["targetRef"]["proxyTypes"]
+    if not written or _BOTH.issubset(written):
         return True
     if asked.outbound and not asked.known:
         return False

@@ -1,0 +1,64 @@
+"""Dataplanes that Pods will become."""
+
+from __future__ import annotations
+
+from kumamigrate.model.read import read_resources
+from kumamigrate.model.state import Environment, State
+from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.source.load import read_file
+
+NAMESPACE = """apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {kuma.io/sidecar-injection: enabled}}
+---
+"""
+DEPLOYMENT = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  template:
+    metadata: {labels: {app: web, tier: ""}}
+    spec: {serviceAccountName: web, containers: [{ports: [{name: http, containerPort: 8080}]}]}
+---
+"""
+SERVICE = """apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 80, targetPort: http, appProtocol: http}]}
+---
+"""
+
+
+def _state(text: str) -> State:
+    resources = read_resources(read_file("a.yaml", text.encode()))
+    return State(release="2.14", environment=Environment(zone="east"), resources=resources)
+
+
+def test_a_pod_gives_its_labels_to_the_dataplane_and_to_every_inbound() -> None:
+    (dataplane,) = implied_dataplanes(_state(NAMESPACE + DEPLOYMENT + SERVICE), "default")
+    assert dataplane.labels["app"] == "web"
+    assert dataplane.labels["k8s.kuma.io/service-account"] == "web"
+    assert dataplane.made_up
+    assert dataplane.spec["networking"]["inbound"] == [
+        {
+            "port": 8080,
+            "tags": {
+                "app": "web",
+                "k8s.kuma.io/namespace": "shop",
+                "kuma.io/zone": "east",
+                "kuma.io/service": "web_shop_svc_80",
+                "kuma.io/protocol": "http",
+            },
+        }
+    ]
+
+
+def test_a_pod_that_no_service_selects_has_the_inbound_of_its_workload() -> None:
+    (dataplane,) = implied_dataplanes(_state(NAMESPACE + DEPLOYMENT), "default")
+    (inbound,) = dataplane.spec["networking"]["inbound"]
+    assert inbound["tags"]["kuma.io/service"] == "web_shop_svc"
+
+
+def test_pods_without_a_sidecar_or_of_another_mesh_are_none() -> None:
+    assert implied_dataplanes(_state(DEPLOYMENT + SERVICE), "default") == ()
+    assert implied_dataplanes(_state(NAMESPACE + DEPLOYMENT), "other") == ()

@@ -1,0 +1,78 @@
+"""What a proof of tags against labels rests on, and when it rests on nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.model.read import read_resources
+from kumamigrate.model.state import Environment, State
+from kumamigrate.prove import Proof, Verdict, prove
+from kumamigrate.repository import state_of
+from kumamigrate.source.load import read_file
+
+MESH = "type: Mesh\nname: default\n---\n"
+WEB = """type: Dataplane
+mesh: default
+name: web-1
+labels: {app: web}
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: web, app: web}}]
+---
+"""
+
+
+def _state(text: str) -> State:
+    read = read_file("mesh.yaml", (MESH + text).encode())
+    return state_of(read_resources(read), release="2.14", environment=Environment())[0]
+
+
+def _policy(top: str) -> str:
+    return (
+        "type: MeshTimeout\nmesh: default\nname: t\n"
+        f"spec: {{targetRef: {top}, to: [{{targetRef: {{kind: Mesh}},"
+        " default: {idleTimeout: 1m}}]}\n---\n"
+    )
+
+
+SUBSET = _policy("{kind: MeshSubset, tags: {app: web}}")
+LABELS = _policy("{kind: Dataplane, labels: {app: web}}")
+
+
+def _proof(before: str, after: str) -> Proof:
+    return prove(_state(before), _state(after), claims=("live",))
+
+
+def test_labels_for_tags_are_equal_for_the_proxies_that_show_it() -> None:
+    proof = _proof(WEB + SUBSET, WEB + LABELS)
+    assert proof.verdict("live") is Verdict.EQUIVALENT
+    assert proof.proxies == "listed"
+    assert any("taken for granted" in reason for reason in proof.beyond)
+
+
+def test_nothing_is_taken_for_granted_where_nothing_shows_it() -> None:
+    assert _proof(SUBSET, LABELS).verdict("live") is Verdict.DIFFERENT
+
+
+def test_a_proxy_with_the_tag_and_without_the_label_refutes_it() -> None:
+    bare = WEB.replace("labels: {app: web}\n", "")
+    assert _proof(bare + SUBSET, bare + LABELS).verdict("live") is Verdict.DIFFERENT
+
+
+@pytest.mark.parametrize("label", ["{app: db}", "{app: web, tier: x}"])
+def test_other_labels_are_not_the_same(label: str) -> None:
+    after = WEB + _policy(f"{{kind: Dataplane, labels: {label}}}")
+    assert _proof(WEB + SUBSET, after).verdict("live") is Verdict.DIFFERENT
+
+
+def test_labels_narrowed_by_hand_are_a_difference_as_ever() -> None:
+    after = WEB.replace("{app: web}\n", "{app: web, tier: x}\n", 1)
+    narrow = _policy("{kind: Dataplane, labels: {app: web, tier: x}}")
+    assert _proof(after + LABELS, after + narrow).verdict("live") is Verdict.DIFFERENT
+
+
+def test_precedence_is_still_compared() -> None:
+    """A Dataplane policy of a smaller name wins over the one that left rank MeshSubset."""
+    other = LABELS.replace("name: t\n", "name: a\n").replace("1m", "9m")
+    proof = _proof(WEB + other + SUBSET, WEB + other + LABELS)
+    assert proof.verdict("live") is Verdict.DIFFERENT

@@ -1,0 +1,142 @@
+"""Labels for tags: only what something known shows (catalogue, top-level-subset-to-dataplane)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.model.read import read_resources
+from kumamigrate.model.release import release
+from kumamigrate.model.state import Environment, State
+from kumamigrate.repository import state_of
+from kumamigrate.rewrite.labelset import Basis, Choice, choose, known_proxies, question
+from kumamigrate.source.load import read_file
+
+
+def _state(text: str) -> State:
+    read = read_file("mesh.yaml", text.encode())
+    state, refused = state_of(read_resources(read), release="2.14", environment=Environment())
+    assert not refused
+    return state
+
+
+def _choice(text: str) -> Choice | str:
+    state = _state(text)
+    policy = next(state.of_type("MeshTimeout"))
+    proxies = known_proxies(state, "default", release("2.14"))
+    return choose(question(policy, proxies, release("2.14"), sections=True), state)
+
+
+def _dataplane(name: str, labels: str, *inbounds: str) -> str:
+    lines = "".join(f"    - {inbound}\n" for inbound in inbounds)
+    return (
+        f"type: Dataplane\nmesh: default\nname: {name}\nlabels: {labels}\n"
+        f"networking:\n  address: 10.0.0.1\n  inbound:\n{lines}---\n"
+    )
+
+
+def _policy(top: str, inbound: bool = False) -> str:
+    conf = "rules: [{default: {idleTimeout: 1m}}]"
+    if not inbound:
+        conf = "to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1m}}]"
+    return f"type: MeshTimeout\nmesh: default\nname: t\nspec:\n  targetRef: {top}\n  {conf}\n"
+
+
+WEB = _dataplane("web-1", "{app: web}", "{port: 80, tags: {kuma.io/service: web, app: web}}")
+DB = _dataplane("db-1", "{app: db}", "{port: 81, tags: {kuma.io/service: db, app: db}}")
+
+
+def test_a_tag_that_is_a_label_on_every_proxy_stays_what_it_is() -> None:
+    chosen = _choice(WEB + DB + _policy("{kind: MeshSubset, tags: {app: web}}"))
+    assert isinstance(chosen, Choice)
+    assert (chosen.ref(), chosen.basis) == (
+        {"kind": "Dataplane", "labels": {"app": "web"}},
+        Basis.MIRROR,
+    )
+
+
+def test_a_mirrored_tag_that_no_proxy_has_today_is_translated_too() -> None:
+    chosen = _choice(WEB + DB + _policy("{kind: MeshSubset, tags: {app: cache}}"))
+    assert isinstance(chosen, Choice)
+    assert chosen.ref() == {"kind": "Dataplane", "labels": {"app": "cache"}}
+
+
+def test_without_tags_every_proxy_is_selected_one_rank_above_mesh() -> None:
+    chosen = _choice(WEB + _policy("{kind: MeshSubset}"))
+    assert isinstance(chosen, Choice)
+    assert chosen.ref() == {"kind": "Dataplane"}
+
+
+def test_a_service_is_found_by_labels_of_the_listed_proxies() -> None:
+    chosen = _choice(WEB + DB + _policy("{kind: MeshService, name: web}"))
+    assert isinstance(chosen, Choice)
+    assert (dict(chosen.labels), chosen.basis) == ({"app": "web"}, Basis.LISTED)
+
+
+TWO = _dataplane(
+    "web-1",
+    "{app: web}",
+    "{port: 80, name: http, tags: {kuma.io/service: web}}",
+    "{port: 81, name: admin, tags: {kuma.io/service: web-admin}}",
+)
+
+
+def test_one_inbound_is_named_where_the_policy_is_about_inbounds() -> None:
+    chosen = _choice(TWO + DB + _policy("{kind: MeshService, name: web-admin}", inbound=True))
+    assert isinstance(chosen, Choice)
+    assert chosen.ref() == {"kind": "Dataplane", "labels": {"app": "web"}, "sectionName": "admin"}
+
+
+def test_an_outbound_policy_reaches_the_whole_proxy_and_gets_no_section() -> None:
+    chosen = _choice(TWO + DB + _policy("{kind: MeshService, name: web-admin}"))
+    assert isinstance(chosen, Choice)
+    assert chosen.ref() == {"kind": "Dataplane", "labels": {"app": "web"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (_policy("{kind: MeshSubset, tags: {env: prod}}"), "no Dataplane or workload is known"),
+        (WEB + _policy("{kind: MeshService, name: cache_shop_svc_80}"), "no known proxy has"),
+        (
+            _dataplane("a", "{app: web}", "{port: 80, tags: {kuma.io/service: web, env: prod}}")
+            + _dataplane("b", "{app: web}", "{port: 80, tags: {kuma.io/service: web, env: dev}}")
+            + _policy("{kind: MeshSubset, tags: {env: prod}}"),
+            "no set of labels selects exactly",
+        ),
+    ],
+    ids=["nothing is known", "nobody has the service", "the tag is no label"],
+)
+def test_what_nothing_shows_is_left_to_a_human(text: str, reason: str) -> None:
+    chosen = _choice(text)
+    assert isinstance(chosen, str)
+    assert chosen.startswith(reason)
+
+
+SERVICE = """apiVersion: v1
+kind: Service
+metadata: {name: redis, namespace: demo}
+spec: {selector: {app: redis}, ports: [{port: 6379}]}
+---
+"""
+K8S_POLICY = """apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: t, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: %s
+  to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1m}}]
+"""
+
+
+def test_a_service_tag_of_kubernetes_is_the_selector_of_its_service() -> None:
+    chosen = _choice(SERVICE + K8S_POLICY % "{kind: MeshService, name: redis_demo_svc_6379}")
+    assert isinstance(chosen, Choice)
+    assert chosen.ref()["labels"] == {"app": "redis", "k8s.kuma.io/namespace": "demo"}
+
+
+def test_tags_of_pods_are_their_labels_but_for_those_kuma_makes() -> None:
+    tags = "{kind: MeshSubset, tags: {app: redis, k8s.kuma.io/namespace: demo}}"
+    chosen = _choice(K8S_POLICY % tags)
+    assert isinstance(chosen, Choice)
+    assert chosen.basis is Basis.PODS
+    made = _choice(K8S_POLICY % "{kind: MeshSubset, tags: {topology.kubernetes.io/zone: a}}")
+    assert isinstance(made, str)
