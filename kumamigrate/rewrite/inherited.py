@@ -105,6 +105,11 @@ class Reader:
         return index_of(self.state)
 
     @cached_property
+    def _in_new_form(self) -> frozenset[int]:
+        policies = self.state.of_type(self.policy_type)
+        return frozenset(id(p) for p in policies if has_to_route(p))
+
+    @cached_property
     def protocols(self) -> Mapping[str, str]:
         """Return the protocol of every service whose inbounds agree on one."""
         found: dict[str, set[str]] = {}
@@ -144,13 +149,13 @@ class Reader:
         places: set[Any] = set()
         for proxy in self.proxies:
             routing = self.matcher.selection(proxy, ROUTE)
-            if not any(r.identity == route.identity for r in routing.policies):
+            if not any(r is route for r in routing.policies):
                 continue
             selection = self.matcher.selection(proxy, self.policy_type)
             if (routing.key, selection.key) in proxies:
                 continue
             proxies.add((routing.key, selection.key))
-            new = tuple(id(p) for p in selection.policies if has_to_route(p))
+            new = tuple(id(p) for p in selection.policies if id(p) in self._in_new_form)
             for slot in self._slots(route, proxy, selection):
                 old = tuple(id(e.policy) for e in slot.entries)
                 key = (slot.destination, slot.digest, slot.owner.identity, old, new)
