@@ -80,7 +80,7 @@ def _unused(mark: Mark) -> Finding:
         action="remove the comment",
         status=Status.MANUAL,
         safety=Safety.MANUAL,
-        danger=Danger.ADVICE,
+        danger=Danger.DEPRECATED,
         file=mark.file,
         line=mark.line,
         column=1,

@@ -39,7 +39,7 @@ def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
     codes = [_exit_of_reading(outcome)]
     for held in outcome.held:
         codes.append(Exit.DIFFERENT if held.witnesses else Exit.INCONCLUSIVE)
-    if any(finding.status in _OPEN for finding in outcome.findings):
+    if any(_counts(finding) for finding in outcome.findings):
         codes.append(Exit.FINDINGS)
     if not written and outcome.texts:
         codes.append(Exit.FINDINGS)
@@ -48,8 +48,14 @@ def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
 
 def exit_of_check(outcome: Outcome) -> Exit:
     """Return the exit code of a check: findings, and content that could not be read."""
-    found = any(finding.status in _OPEN for finding in outcome.findings)
+    found = any(_counts(finding) for finding in outcome.findings)
     return worst([_exit_of_reading(outcome), Exit.FINDINGS if found else Exit.CLEAN])
+
+
+def _counts(finding: Finding) -> bool:
+    """Say whether a finding is something to be done; mere advice is not."""
+    advice = finding.status is Status.MANUAL and finding.danger is Danger.ADVICE
+    return finding.status in _OPEN and not advice
 
 
 def _exit_of_reading(outcome: Outcome) -> Exit:
