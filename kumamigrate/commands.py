@@ -123,7 +123,10 @@ def _asked(given: Given) -> tuple[list[Path], Path, Options]:
     for path in paths:
         if not path.exists():
             raise UsageError(f"{path}: no such file or folder")
-    here = Path.cwd().resolve()
+    try:
+        here = Path.cwd().resolve()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder does not exist any more") from error
     root = here if all(p.resolve().is_relative_to(here) for p in paths) else _common(paths)
     relative = [path.resolve().relative_to(root) for path in paths]
     return relative, root, _options(settings(given, root))

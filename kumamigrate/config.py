@@ -12,6 +12,11 @@ from kumamigrate.errors import UsageError
 _WORDS = {"target", "from", "mesh-services", "zone", "control-plane-mode", "system-namespace", "stage"}
 _LISTS = {"inventory", "select", "ignore", "accept"}
 _NAMES = {"from": "source"}
+_CHOICES = {
+    "stage": ("auto", "expand", "contract"),
+    "control-plane-mode": ("zone", "global"),
+    "mesh-services": ("Disabled", "Everywhere", "ReachableBackends", "Exclusive"),
+}
 
 
 def settings(given: Mapping[str, Any], start: Path) -> dict[str, Any]:
@@ -34,9 +39,14 @@ def settings(given: Mapping[str, Any], start: Path) -> dict[str, Any]:
 
 def _checked(path: Path, key: str, value: Any) -> Any:
     if key in _WORDS:
-        if isinstance(value, str):
-            return value
-        raise UsageError(f"{path}: {key} must be a string (write releases in quotes)")
+        if not isinstance(value, str):
+            raise UsageError(f"{path}: {key} must be a string (write releases in quotes)")
+        choices = _CHOICES.get(key)
+        if choices is not None and value not in choices:
+            raise UsageError(f"{path}: {key} must be one of {', '.join(choices)}")
+        if not value:
+            raise UsageError(f"{path}: {key} must not be empty")
+        return value
     if key in _LISTS:
         if isinstance(value, list) and all(isinstance(word, str) for word in value):
             return value
@@ -52,9 +62,12 @@ def _nearest(start: Path) -> tuple[Path, dict[str, Any]] | None:
         if own.is_file():
             return own, _toml(own)
         if project.is_file():
-            table = _toml(project).get("tool", {}).get("kumamigrate")
-            if table is not None:
+            tools = _toml(project).get("tool")
+            table = tools.get("kumamigrate") if isinstance(tools, dict) else None
+            if isinstance(table, dict):
                 return project, table
+            if table is not None:
+                raise UsageError(f"{project}: tool.kumamigrate must be a table")
     return None
 
 

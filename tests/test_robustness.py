@@ -144,3 +144,37 @@ def test_nothing_is_read_from_a_half_written_repository(
     assert journal.exists()
     assert _call(monkeypatch, shop / "sub", "run")[0] == 0
     assert not journal.exists()
+
+
+def test_ignore_files_above_count_up_to_the_top_of_the_git_repository(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=shop, check=True)
+    inner = shop / "mesh"
+    for folder in ("gen", "kept"):
+        (inner / folder).mkdir(parents=True)
+        (inner / folder / "odd.yaml").write_bytes(b"kuma.io\xff")
+    (shop / ".gitignore").write_text("gen/\nmesh/kept/*\n!odd.yaml\n")
+    (shop.parent / ".gitignore").write_text("*\n")
+    code, text = _call(monkeypatch, inner, "check", "--format", "json")
+    assert [one["file"] for one in json.loads(text)["coverage"]["unread"]] == ["kept/odd.yaml"]
+    code, text = _call(monkeypatch, inner / "gen", "check")
+    assert (code, "odd.yaml" in text) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("kumamigrate.toml", 'stage = "later"\n', "stage must be one of auto, expand, contract"),
+        ("kumamigrate.toml", 'mesh-services = "exclusive"\n', "must be one of Disabled"),
+        ("kumamigrate.toml", 'control-plane-mode = "local"\n', "must be one of zone, global"),
+        ("kumamigrate.toml", 'zone = ""\n', "zone must not be empty"),
+        ("pyproject.toml", "[tool]\nkumamigrate = 3\n", "tool.kumamigrate must be a table"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(
+    name: str, text: str, said: str, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / name).write_text(text)
+    code, output = _call(monkeypatch, shop, "check")
+    assert (code, said in output, name in output) == (2, True, True), output
