@@ -32,7 +32,8 @@ def marks(files: Mapping[str, SourceFile]) -> tuple[Mark, ...]:
 def _marks_of(file: SourceFile) -> list[Mark]:
     if "kumamigrate:" not in file.text:
         return []
-    lines = file.text.splitlines()
+    starts = file.line_starts
+    lines = [file.text[a:b] for a, b in zip(starts, (*starts[1:], None), strict=True)]
     found = []
     for number, line in enumerate(lines, start=1):
         match = _MARK.search(line)

@@ -178,3 +178,41 @@ def test_settings_that_mean_nothing_are_refused(
     (shop / name).write_text(text)
     code, output = _call(monkeypatch, shop, "check")
     assert (code, said in output, name in output) == (2, True, True), output
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a\t\n\"\\ b.yaml", OLD),
+        ("t.yaml", OLD.replace("\n", "\r\n")[:-2]),
+        ("t.yaml", OLD.replace("\n", "\r")),
+        ("t.yaml", OLD + 'labels: {a: "\u2028", b: "\u0085"}\n'),
+    ],
+    ids=["name", "crlf without final line end", "cr", "other line ends"],
+)
+def test_git_applies_the_patch(
+    name: str, text: str, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / "timeout.yaml").unlink()
+    (shop / name).write_bytes(text.encode())
+    assert _call(monkeypatch, shop, "run", "--dry-run", "--diff", "my.patch")[0] == 1
+    patch = (shop / "my.patch").read_bytes()
+    assert _call(monkeypatch, shop, "run")[0] == 0
+    changed = (shop / name).read_bytes()
+    assert changed != text.encode()
+    (shop / name).write_bytes(text.encode())
+    subprocess.run(["git", "apply", "-"], cwd=shop, check=True, input=patch)
+    assert (shop / name).read_bytes() == changed
+
+
+def test_suppressions_count_lines_as_yaml_does(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = "  # kumamigrate: ignore[route-in-target-ref] until the bank is ready\n"
+    text = OLD.replace("spec:\n", 'labels: {a: "\u2028\u0085\u2028"}\nspec:\n')
+    text = text.replace("    kind: MeshHTTPRoute\n", mark + "    kind: MeshHTTPRoute\n")
+    (shop / "timeout.yaml").write_text(text)
+    _, out = _call(monkeypatch, shop, "run", "--format", "json")
+    statuses = [(f["rule"], f["status"]) for f in json.loads(out)["findings"]]
+    assert ("route-in-target-ref", "suppressed") in statuses
+    assert (shop / "timeout.yaml").read_text() == text

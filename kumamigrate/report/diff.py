@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import unified_diff
 
 from kumamigrate.pipeline import Outcome
@@ -19,17 +20,29 @@ def diff_lines(outcome: Outcome) -> list[Line]:
     """Return the patch as lines for the screen."""
     styles = {"+": "good", "-": "bad", "@": "dim"}
     found: list[Line] = []
-    for text in patch_text(outcome).splitlines():
+    for text in patch_text(outcome).split("\n")[:-1]:
         header = text.startswith(("--- ", "+++ "))
         found.append(((text.rstrip("\r"), "strong" if header else styles.get(text[:1], "")),))
     return [*found, ()] if found else []
 
 
 def _of_file(path: str, old: bytes, new: bytes | None) -> str:
-    before = old.decode("utf-8").splitlines(keepends=True)
-    after = [] if new is None else new.decode("utf-8").splitlines(keepends=True)
-    goal = "/dev/null" if new is None else f"b/{path}"
+    before = _lines(old)
+    after = [] if new is None else _lines(new)
+    goal = "/dev/null" if new is None else _quoted(f"b/{path}")
     lines = []
-    for text in unified_diff(before, after, fromfile=f"a/{path}", tofile=goal):
+    for text in unified_diff(before, after, fromfile=_quoted(f"a/{path}"), tofile=goal):
         lines.append(text if text.endswith("\n") else f"{text}\n{_NO_NEWLINE}")
     return "".join(lines)
+
+
+def _lines(data: bytes) -> list[str]:
+    """Split as Git does: at line feeds only."""
+    return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8"))
+
+
+def _quoted(name: str) -> str:
+    """Return a name as Git writes and reads it: in quotes if it holds control characters."""
+    if not re.search(r'[\x00-\x1f\x7f"\\]', name):
+        return name
+    return '"' + re.sub(r'[\x00-\x1f\x7f"\\]', lambda m: f"\\{ord(m[0]):03o}", name) + '"'
