@@ -8,6 +8,7 @@ from functools import cmp_to_key
 from typing import Any
 
 from kumamigrate.match.items import top_of
+from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.resolve import index_of
 from kumamigrate.match.sort import Ranked, compare
 from kumamigrate.model.conf import JsonConf, normal
@@ -15,6 +16,7 @@ from kumamigrate.model.resource import EFFECT, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.compensate import Choice, Problem, Unit, choose, own_of
+from kumamigrate.rewrite.destinations import with_destinations
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.inherited import Identity, Reader
 from kumamigrate.rewrite.proxies import never_meet, proxies_of
@@ -322,7 +324,7 @@ def _change(
 
 
 def _reader(view: View, policy_type: str, mesh: str) -> Reader:
-    matcher = view.matcher(mesh)
+    matcher = Matcher(with_destinations(view.state.mesh(mesh)))
     return Reader(
         matcher=matcher,
         policy_type=policy_type,
