@@ -7,7 +7,7 @@ logs do not count, and a service-tag outbound without any timeout counts as havi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from kumamigrate.prove.picture import (
     outbound_facts,
     routing_facts,
 )
-from kumamigrate.prove.proof import Witness
+from kumamigrate.prove.proof import Outbound, Witness
 from kumamigrate.prove.side import ports_of
 from kumamigrate.prove.traffic import successors
 
@@ -44,20 +44,26 @@ CARRIED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Couples:
-    """Every service tag with what replaces it; `alike` are those that read the same unnamed."""
+    """Every service tag with what replaces it; `alike` are those that read the same unnamed.
+
+    `alone` are the services that nothing replaces.
+    """
 
     all: tuple[Couple, ...]
     alike: tuple[tuple[Couple, ...], ...]
+    alone: tuple[str, ...]
 
 
-def couples_of(pair: MeshComparison, services: Iterable[str]) -> Couples:
+def couples_of(pair: MeshComparison, services: Sequence[str]) -> Couples:
     """Return services with the real destinations that replace them."""
     listed = tuple((ServiceTag(s), d) for s in services for d in successors(pair.after, s))
     groups: dict[tuple[str, str], list[Couple]] = {}
     for old, new in listed:
         protocols = (pair.before.protocol(old), pair.after.protocol(new))
         groups.setdefault(protocols, []).append((old, new))
-    return Couples(listed, tuple(tuple(group) for group in groups.values()))
+    replaced = {old.service for old, _ in listed}
+    alone = tuple(service for service in services if service not in replaced)
+    return Couples(listed, tuple(tuple(group) for group in groups.values()), alone)
 
 
 def carry_witnesses(
@@ -74,6 +80,23 @@ def carry_witnesses(
         for destination in targets_of(pair, now, service):
             found += _pair(pair, was, now, ServiceTag(service), destination)
     return tuple(found)
+
+
+def as_tags(found: Iterable[Witness]) -> tuple[Witness, ...]:
+    """Return witnesses as differences of service-tag outbounds that are there."""
+    return tuple(replace(w, outbound=Outbound.SERVICE_TAG) for w in found)
+
+
+def carry_doubts(pair: MeshComparison, was: Resource, couples: Couples) -> tuple[str, ...]:
+    """Return the services of a proxy of which nothing says what replaces them."""
+    services: Iterable[str] = couples.alone
+    if written_outbounds(pair.before, was) is not None:
+        services = (s for s in services_of(pair, was) if not successors(pair.after, s))
+    return tuple(
+        f"nothing says which real resource takes the place of service {service}; add its"
+        " MeshService, or an inventory that has it"
+        for service in services
+    )
 
 
 def _all_couples(

@@ -16,7 +16,7 @@ from itertools import product
 
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
-from kumamigrate.prove.carry import CARRIED, carry_one
+from kumamigrate.prove.carry import CARRIED, as_tags, carry_one
 from kumamigrate.prove.doubt import tie_doubts
 from kumamigrate.prove.madeup import (
     Atom,
@@ -136,8 +136,8 @@ class Coverage:
             )
         return self.found
 
-    def carry(self, services: Sequence[str]) -> Findings:
-        """Try every service with what replaces it."""
+    def carry(self, services: Sequence[str], *, live: bool = False) -> Findings:
+        """Try every service with what replaces it; `live` says that its outbounds exist."""
         pair = self.pair
         for policy_type in (ROUTING, *CARRIED):
             groups: dict[Atoms, list[tuple[ServiceTag, RealResource]]] = {}
@@ -147,7 +147,7 @@ class Coverage:
                     atoms = self._atoms_at(policy_type, (old,), (target,))
                     groups.setdefault(atoms, []).append((old, target))
             for atoms, couples in groups.items():
-                self._try(policy_type, atoms, _carried(pair, policy_type, couples))
+                self._try(policy_type, atoms, _carried(pair, policy_type, couples, live))
         return self.found
 
     # -- places ------------------------------------------------------------------------------
@@ -304,13 +304,16 @@ def _outbound(
 
 
 def _carried(
-    pair: MeshComparison, policy_type: str, couples: Sequence[tuple[ServiceTag, RealResource]]
+    pair: MeshComparison,
+    policy_type: str,
+    couples: Sequence[tuple[ServiceTag, RealResource]],
+    live: bool,
 ) -> Check:
-    def check(proxy: Resource) -> list[Witness]:
+    def check(proxy: Resource) -> Sequence[Witness]:
         found: list[Witness] = []
         for old, new in couples:
             found += carry_one(pair, proxy, proxy, policy_type, old, new)
-        return found
+        return as_tags(found) if live else found
 
     return check
 

@@ -157,8 +157,10 @@ class MeshComparison:
                 routing_facts(self.after, new, destination),
             )
             tagged = self._as_tag(was, destination, routing_facts)
-            left = [d for d in differences(*facts) if not _said(tagged, d)]
-            found = self.routing_witnesses(left, destination)
+            every = list(differences(*facts))
+            said = self.routing_witnesses([d for d in every if _said(tagged, d)], destination)
+            found = self.routing_witnesses([d for d in every if not _said(tagged, d)], destination)
+            found += tuple(replace(w, effect=Effect.ACTIVATION) for w in said)
             if names:
                 found += self._name_witnesses(was, now, old, new, destination, facts)
             self._outbounds[key] = found

@@ -11,7 +11,7 @@ from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.backend import Cluster, written_outbounds
-from kumamigrate.prove.carry import Couples, carry_witnesses, couples_of
+from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
 from kumamigrate.prove.doubt import TIED, changed_types, doubts, old_engine_doubts, tie_doubts
@@ -238,6 +238,8 @@ class Claim:
             coverage.carry(self._services())
         elif made_up:
             coverage.live(names=self.claim == LIVE)
+            if self._tags_end:
+                coverage.carry(self._services(), live=True)
         gateways = tuple(made_up_gateways(self.pair, zone)) if made_up else ()
         return (
             *found_verdicts(coverage.found),
@@ -275,6 +277,8 @@ class Claim:
         else:
             found = (*shared, *self._witnesses(subject.was, subject.now))
             unknown = tie_doubts(self.pair, subject.was, subject.now)
+            if self.claim == CARRY or self._tags_end:
+                unknown += carry_doubts(self.pair, subject.was, self.couples)
         return _proxy_verdict(subject.name, found, unknown, made_up=subject.made_up)[0]
 
     def _come_or_gone(self, subject: Subject) -> Iterator[Witness]:
@@ -300,6 +304,8 @@ class Claim:
         if self.claim == LIVE:
             found += dataplane_differences(self.pair.before.mesh, was, now)
         found += self._outbounds(was, now)
+        if self._tags_end:
+            found += as_tags(carry_witnesses(self.pair, was, now, self.couples))
         found += self.pair.inbounds(was, now)
         found += self.pair.proxy(was, now)
         return tuple(found)
@@ -349,7 +355,7 @@ class Claim:
         before, after = self.pair.before.state, self.pair.after.state
         kinds = self._kinds(self.modes[0]) & self._kinds(self.modes[1])
         if self._only_real:
-            kinds = frozenset({Outbound.REAL})
+            kinds = self._kinds(self.modes[0]) & {Outbound.REAL}
         tags = self._services()
         real = dict.fromkeys(real_destinations(before))
         both = [d for d in dict.fromkeys(real_destinations(after)) if d in real]
@@ -360,6 +366,15 @@ class Claim:
     def _only_real(self) -> bool:
         """Whether the later release knows real resources only, whatever mode a Mesh names."""
         return not self.pair.after.release.subset_rules
+
+    @property
+    def _tags_end(self) -> bool:
+        """Whether service-tag outbounds that are there now go with the later release.
+
+        Then the real resources that replace them must read what they read (claim *release*).
+        """
+        there = self.pair.before.release.subset_rules and self._only_real
+        return there and Outbound.SERVICE_TAG in self._kinds(self.modes[0])
 
     def _kinds(self, mode: str | None) -> frozenset[Outbound]:
         return frozenset(Outbound) if mode is None else MODES.get(mode, frozenset(Outbound))

@@ -96,12 +96,21 @@ class Side:
     def protocol(self, destination: Destination) -> str:
         """Return the protocol an outbound to a destination has, "" where nothing tells."""
         if isinstance(destination, ServiceTag):
-            found = self._protocols.get(destination.service)
-            if not found:
-                return UNKNOWN_PROTOCOL
-            return next(iter(found)) if len(found) == 1 else DEFAULT_PROTOCOL
+            return self._protocol_of(destination.service)
         resource = self.real.get(destination.kri.of_section(""))
-        return UNKNOWN_PROTOCOL if resource is None else _real_protocol(resource, destination.kri)
+        if resource is None:
+            return UNKNOWN_PROTOCOL
+        if resource.made_up:
+            tags = [tag for tag, _ in tags_of(resource, destination.kri.section)]
+            known = {self._protocol_of(tag) for tag in tags} - {UNKNOWN_PROTOCOL}
+            return known.pop() if len(known) == 1 else UNKNOWN_PROTOCOL
+        return _real_protocol(resource, destination.kri)
+
+    def _protocol_of(self, service: str) -> str:
+        found = self._protocols.get(service)
+        if not found:
+            return UNKNOWN_PROTOCOL
+        return next(iter(found)) if len(found) == 1 else DEFAULT_PROTOCOL
 
     def section_of(self, kri: Kri, port: str) -> str:
         """Return the name of a port of a real resource; the number where it is not known."""
@@ -138,14 +147,43 @@ def _kinds(state: State, contents: Contents) -> dict[str, Signature]:
 
 
 def _tag_protocols(state: State) -> dict[str, set[str]]:
-    """Return the protocols that Dataplanes and ExternalServices give each service tag."""
+    """Return the protocols of service tags.
+
+    Dataplanes and ExternalServices give them; of other services the MeshService says the same.
+    """
     found: dict[str, set[str]] = {}
     for dataplane in state.of_type("Dataplane"):
         for inbound in inbounds_of(dataplane):
             _note(found, inbound.get("tags"))
     for external in state.of_type("ExternalService"):
         _note(found, external.spec.get("tags"))
-    return found
+    told: dict[str, set[str]] = {}
+    for service in state.of_type("MeshService"):
+        for port in ports_of(service.spec) if not service.made_up else ():
+            section = str(port.get("name") or port.get("port", ""))
+            protocol = str(port.get("appProtocol") or DEFAULT_PROTOCOL)
+            for tag, _ in tags_of(service, section):
+                told.setdefault(tag, set()).add(protocol)
+    return {**told, **found}
+
+
+def tags_of(service: Resource, section: str) -> list[tuple[str, str]]:
+    """Return the service tags that a port of a MeshService replaces, with the port's number.
+
+    By label `kuma.io/service`, else `name_namespace_svc_port`, else the plain name.
+    """
+    label = service.labels.get(SERVICE)
+    if label:
+        return [(label, "")]
+    name, space = service.display_name, service.namespace_label
+    if not space:
+        return [(name, "")]
+    numbers = [
+        str(port.get("port", ""))
+        for port in ports_of(service.spec)
+        if str(port.get("name") or port.get("port", "")) == section
+    ]
+    return [(f"{name}_{space}_svc_{number}", number) for number in numbers]
 
 
 def _note(found: dict[str, set[str]], tags: Any) -> None:
