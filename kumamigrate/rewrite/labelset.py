@@ -124,6 +124,24 @@ def _known_proxies(state: State, mesh: str, release: Release) -> tuple[Proxy, ..
     )
 
 
+def before_upgrade(proxies: Sequence[Proxy], before: State) -> tuple[Proxy, ...]:
+    """Return proxies without the workload labels that the state the run began with lacks.
+
+    Those come with the upgrade, and nothing that is deployed earlier may rest on them.
+    """
+    old = {r.identity for r in before.of_type("Dataplane") if WORKLOAD in r.labels}
+    return tuple(
+        proxy
+        if proxy.resource.made_up or proxy.resource.identity in old
+        else replace(proxy, resource=_without_workload(proxy.resource))
+        for proxy in proxies
+    )
+
+
+def _without_workload(dataplane: Resource) -> Resource:
+    return dataplane.with_labels({k: v for k, v in dataplane.labels.items() if k != WORKLOAD})
+
+
 def question(
     policy: Resource, proxies: Sequence[Proxy], release: Release, *, sections: bool
 ) -> Question:

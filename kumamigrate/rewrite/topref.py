@@ -9,7 +9,14 @@ from kumamigrate.match.select import Proxy
 from kumamigrate.model.resource import ROLE, Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status
-from kumamigrate.rewrite.labelset import Basis, Choice, choose, known_proxies, question
+from kumamigrate.rewrite.labelset import (
+    Basis,
+    Choice,
+    before_upgrade,
+    choose,
+    known_proxies,
+    question,
+)
 from kumamigrate.rewrite.steps import with_spec
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Value
@@ -37,7 +44,8 @@ def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
         if not isinstance(ref, dict) or ref.get("kind") not in kinds:
             continue
         if policy.mesh not in proxies:
-            proxies[policy.mesh] = known_proxies(view.state, policy.mesh, view.source)
+            known = known_proxies(view.state, policy.mesh, view.source)
+            proxies[policy.mesh] = before_upgrade(known, view.before)
         chosen = _choice(view, policy, proxies[policy.mesh])
         if isinstance(chosen, str):
             yield finding(view, policy, missing=chosen)
