@@ -286,9 +286,7 @@ def _base(problem: Problem, rank: Ref | None, copies: Copies) -> list[Draft]:
             if lowest[route.identity] is unit:
                 conf = filled(conf, copies.get(route.identity, {}))
             confs.append((route, ref, conf))
-        drafts.append(
-            Draft(stands_for=unit.policy, name=unit.name, top=rank, confs=tuple(confs))
-        )
+        drafts.append(Draft(stands_for=unit.policy, name=unit.name, top=rank, confs=tuple(confs)))
     return drafts
 
 

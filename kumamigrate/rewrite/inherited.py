@@ -240,9 +240,7 @@ class Reader:
         kept = [*others, *(p for p in mine if _may_show(p, names))]
         new = [draft.resource() for draft in drafts]
         state = replace(self.state, resources=(*kept, *new))
-        return Reader(
-            matcher=Matcher(state), policy_type=self.policy_type, proxies=self.proxies
-        )
+        return Reader(matcher=Matcher(state), policy_type=self.policy_type, proxies=self.proxies)
 
     def disturbs(self, slot: Slot, conf: JsonConf, inert: JsonConf) -> bool:
         """Say whether a conf changes what a real-resource outbound reads at a slot today.

@@ -48,9 +48,7 @@ def _name(view: View, policy: Resource) -> str | None:
         if p.mesh == policy.mesh and p.identity != policy.identity
     ]
     names = free_names(policy, "route", view.state)
-    return next(
-        (n for n in names if not any(policy.name < other <= n for other in shown)), None
-    )
+    return next((n for n in names if not any(policy.name < other <= n for other in shown)), None)
 
 
 def _split(view: View, policy: Resource, routes: list[int], name: str) -> Change:
@@ -98,9 +96,7 @@ def _reported(view: View, policy: Resource, at: int) -> Finding:
     )
 
 
-def _finding(
-    view: View, policy: Resource, at: int, message: str, *, action: str = ""
-) -> Finding:
+def _finding(view: View, policy: Resource, at: int, message: str, *, action: str = "") -> Finding:
     return Finding(
         rule=view.rule.id,
         resource=policy,

@@ -188,9 +188,7 @@ def _sharing_routes(olds: Sequence[Old]) -> list[list[Old]]:
     return groups
 
 
-def _plan_group(
-    view: View, reader: Reader, group: list[Old]
-) -> Iterator[Change | Finding]:
+def _plan_group(view: View, reader: Reader, group: list[Old]) -> Iterator[Change | Finding]:
     mesh = group[0].policy.mesh
     in_place = view.mode(mesh) == "Exclusive" or at_least(view.target_name, "3.0")
     done = [old for old in group if _has_new_half(view, old)]
@@ -455,9 +453,7 @@ def _moving(
     )
 
 
-def _copied_notes(
-    view: View, unit: Unit, problem: Problem, choice: Choice
-) -> Iterator[str]:
+def _copied_notes(view: View, unit: Unit, problem: Problem, choice: Choice) -> Iterator[str]:
     for copied in choice.copied:
         first = next(u for u in problem.units if u.on(copied.route))
         if first is unit:
@@ -545,9 +541,7 @@ def _dangling(view: View, policy: Resource, name: str) -> Finding:
     )
 
 
-def _ambiguous(
-    view: View, policy: Resource, name: str, routes: Sequence[Resource]
-) -> Finding:
+def _ambiguous(view: View, policy: Resource, name: str, routes: Sequence[Resource]) -> Finding:
     places = " and ".join(
         f"{r.namespace + '/' if r.namespace else ''}{r.name} ({view.locate(r, ())})" for r in routes
     )
