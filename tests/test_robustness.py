@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
+from kumamigrate.source.write import recover
 from tests.test_commands import MESH, NEW, OLD, ROUTE
 
 OTHER = OLD.replace("slow-api", "other")
@@ -216,3 +217,42 @@ def test_suppressions_count_lines_as_yaml_does(
     statuses = [(f["rule"], f["status"]) for f in json.loads(out)["findings"]]
     assert ("route-in-target-ref", "suppressed") in statuses
     assert (shop / "timeout.yaml").read_text() == text
+
+
+def test_a_run_killed_anywhere_leaves_old_or_new_and_nothing_else(shop: Path) -> None:
+    """Kill a write before each of its system calls that change something."""
+    old = {path.name: path.read_bytes() for path in shop.iterdir()}
+    script = """
+import os, sys
+from pathlib import Path
+from kumamigrate.source.write import write_all
+left = int(sys.argv[1])
+def counted(call):
+    def inner(*args, **more):
+        global left
+        left -= 1
+        if left < 0:
+            os._exit(9)
+        return call(*args, **more)
+    return inner
+for name in ("open", "replace", "unlink", "chmod", "fsync"):
+    setattr(os, name, counted(getattr(os, name)))
+change = {n: (Path(n).read_bytes(), b"new") for n in ("mesh.yaml", "route.yaml")}
+change["timeout.yaml"] = (Path("timeout.yaml").read_bytes(), None)
+write_all(Path(), {**change, "x.yaml": (None, b"x")})
+"""
+    new = {"mesh.yaml": b"new", "route.yaml": b"new", "x.yaml": b"x"}
+    seen = set()
+    for kill_at in range(200):
+        for path in shop.iterdir():
+            path.unlink()
+        for name, data in old.items():
+            (shop / name).write_bytes(data)
+        done = subprocess.run([sys.executable, "-c", script, str(kill_at)], cwd=shop, check=False)
+        recover(shop)
+        after = {path.name: path.read_bytes() for path in shop.iterdir()}
+        assert after in (old, new), (kill_at, sorted(after))
+        seen.add(after == new)
+        if done.returncode == 0:
+            break
+    assert seen == {True, False}

@@ -74,6 +74,7 @@ def recover(root: Path) -> bool:
     """
     top = interrupted(root)
     if top is None:
+        _tidy(os.path.realpath(root))
         return False
     with _locked(top):
         return _recover(top)
@@ -241,6 +242,14 @@ def _journal(top: str, state: str, swaps: Sequence[_Swap]) -> None:
     _sync(top)
 
 
+def _tidy(top: str) -> None:
+    """Remove a journal that was never finished; nothing had been done then."""
+    part = os.path.join(top, f"{JOURNAL}.part")
+    if os.path.lexists(part):
+        with _locked(top), contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+
+
 def _recover(top: str) -> bool:
     journal = os.path.join(top, JOURNAL)
     try:
@@ -260,6 +269,8 @@ def _recover(top: str) -> bool:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(prepared)
     os.unlink(journal)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{journal}.part")
     _sync(top)
     return True
 
