@@ -6,6 +6,11 @@ from __future__ import annotations
 class KumamigrateError(Exception):
     """Base of all errors that end a run with exit code 2 and a message, never a traceback."""
 
+    def __str__(self) -> str:
+        """Return the message in one line, safe to print: names come from anywhere."""
+        text = super().__str__()
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
 
 class UsageError(KumamigrateError):
     """The command line or configuration asks for something that cannot be."""

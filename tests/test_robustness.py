@@ -256,3 +256,14 @@ write_all(Path(), {**change, "x.yaml": (None, b"x")})
         if done.returncode == 0:
             break
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("rule", "\x1b[31m\n"), ("inspect", "--labels", "\x1b[31m"), ("check", "--ignore", "\x1b[31m")],
+)
+def test_errors_show_escape_codes(
+    words: tuple[str, ...], shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, text = _call(monkeypatch, shop, *words)
+    assert (code, "\x1b" in text, "\\x1b" in text, len(text.splitlines())) == (2, False, True, 1)
