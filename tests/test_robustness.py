@@ -260,7 +260,11 @@ write_all(Path(), {**change, "x.yaml": (None, b"x")})
 
 @pytest.mark.parametrize(
     "words",
-    [("rule", "\x1b[31m\n"), ("inspect", "--labels", "\x1b[31m"), ("check", "--ignore", "\x1b[31m")],
+    [
+        ("rule", "\x1b[31m\n"),
+        ("inspect", "--labels", "\x1b[31m"),
+        ("check", "--ignore", "\x1b[31m"),
+    ],
 )
 def test_errors_show_escape_codes(
     words: tuple[str, ...], shop: Path, monkeypatch: pytest.MonkeyPatch
