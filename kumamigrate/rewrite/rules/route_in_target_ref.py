@@ -17,7 +17,7 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.compensate import Choice, Problem, Unit, choose, own_of
 from kumamigrate.rewrite.destinations import with_destinations
-from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
+from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.inherited import Identity, Reader
 from kumamigrate.rewrite.proxies import never_meet, proxies_of
 from kumamigrate.rewrite.routeconf import contains, folded, own_part, reaching
@@ -30,14 +30,28 @@ from kumamigrate.rewrite.routes import (
     reference,
     routes_called,
 )
+from kumamigrate.rewrite.routewords import (
+    ambiguous,
+    at_gateway,
+    copied_notes,
+    dangling,
+    dead,
+    manual,
+    mode_notes,
+    no_name,
+    not_yet,
+    nothing_to_contract,
+    pending,
+    rank_notes,
+    too_early,
+    unreachable,
+    why_not,
+)
 from kumamigrate.rewrite.siblings import free_names
 from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
 
 TYPES = ("MeshTimeout", "MeshRetry")
 """Types that took a route at the top and take one in `to` (MeshRateLimit has no new form)."""
-
-EVERYWHERE = ("Everywhere", "ReachableBackends")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +74,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
     """Yield one change for each set of policies that share routes, and what cannot be moved."""
     for policy_type in TYPES:
         if not at_least(view.target_name, view.rule.since):
-            yield from (_too_early(view, p) for p in _old_form(view, policy_type))
+            yield from (too_early(view, p) for p in _old_form(view, policy_type))
             continue
         for mesh in view.state.meshes():
             yield from _plan_mesh(view, policy_type, mesh)
@@ -115,24 +129,24 @@ def _examined(view: View, policy: Resource) -> tuple[Finding | None, Old | None]
     name = old_route_name(policy) or ""
     routes = routes_called(view.state, policy.mesh, name)
     if not routes:
-        return _dangling(view, policy, name), None
+        return dangling(view, policy, name), None
     if len(routes) > 1:
-        return _ambiguous(view, policy, name, routes), None
+        return ambiguous(view, policy, name, routes), None
     route = routes[0]
     if bound_to_gateway(route):
-        return _at_gateway(view, policy, route), None
+        return at_gateway(view, policy, route), None
     entries = policy.spec.get("to")
     confs = [e.get("default") or {} for e in entries or () if isinstance(e, Mapping)]
     own, dropped = own_part(policy.type, folded(confs))
     if not own:
-        return _manual(
+        return manual(
             view,
             policy,
             f"{policy.type} {policy.name} says nothing that a route can take",
             "Remove the policy: no proxy reads any of it",
         ), None
     if never_meet(policy, route):
-        return _dead(view, policy, route), None
+        return dead(view, policy, route), None
     return None, Old(policy=policy, routes=(route,), own=own, dropped=dropped)
 
 
@@ -196,11 +210,11 @@ def _plan_group(view: View, reader: Reader, group: list[Old]) -> Iterator[Change
     if in_place and view.stage != "expand":
         yield from (_contracted(view, old) for old in done)
     elif view.stage == "contract":
-        yield from (_not_yet(view, old.policy) for old in done)
+        yield from (not_yet(view, old.policy) for old in done)
     if not waiting:
         return
     if view.stage == "contract":
-        yield from (_nothing_to_contract(view, old.policy) for old in waiting)
+        yield from (nothing_to_contract(view, old.policy) for old in waiting)
         return
     yield from _attempts(view, reader, waiting, in_place=in_place and view.stage != "expand")
 
@@ -274,12 +288,12 @@ def _units(
     for old in _in_merge_order(view, olds):
         name = old.policy.name if in_place else _name(view, old.policy, "route", taken)
         if name is None:
-            return (), _no_name(view, old.policy)
+            return (), no_name(view, old.policy)
         refs = []
         for route in routes_of(old):
             ref = _reference(view, old.policy, route)
             if ref is None:
-                return (), _unreachable(view, old.policy, route)
+                return (), unreachable(view, old.policy, route)
             refs.append((route, ref))
         taken.add(name)
         units.append(Unit(policy=old.policy, name=name, own=old.own, routes=tuple(refs)))
@@ -401,7 +415,7 @@ def _dead_entries(view: View) -> Iterator[Finding]:
         for route in view.state.of_type(ROUTE):
             if index is not None and route.mesh == policy.mesh and never_meet(policy, route):
                 for at, _ in entries_on(policy, route, index, view.source):
-                    yield _dead(view, policy, route, ("to", at, "targetRef"))
+                    yield dead(view, policy, route, ("to", at, "targetRef"))
 
 
 def _may_name_route(policy: Resource) -> bool:
@@ -415,7 +429,7 @@ def _may_name_route(policy: Resource) -> bool:
 def _contracted(view: View, old: Old) -> Change:
     policy = old.policy
     assert policy.where is not None
-    finding = _finding(
+    said = pending(
         view,
         policy,
         message=f"{policy.type} {policy.name} names its route at the top, where this mesh no"
@@ -429,7 +443,7 @@ def _contracted(view: View, old: Old) -> Change:
         mesh=policy.mesh,
         group=f"{policy.type} {policy.mesh}",
         edits=tuple(edits),
-        findings=(finding,),
+        findings=(said,),
         rollout=Rollout.NOW if exclusive else Rollout.WITH_UPGRADE,
     )
 
@@ -439,220 +453,15 @@ def _moving(
 ) -> Finding:
     routes = " and ".join(route.display_name for route in old.routes)
     goal = "in spec.to[]" if in_place else f"in spec.to[] of {unit.name}, beside this policy"
-    notes = [*_copied_notes(view, unit, problem, choice), *_rank_notes(choice, old)]
+    notes = [*copied_notes(view, unit, problem, choice), *rank_notes(choice, old.policy)]
     for path in old.dropped:
         notes.append(f"left out {'.'.join(path)}, which never reaches a route")
-    notes += [] if in_place else _mode_notes(view, old.policy.mesh)
-    return _finding(
+    notes += [] if in_place else mode_notes(view, old.policy.mesh)
+    return pending(
         view,
         old.policy,
         message=f"{old.policy.type} {old.policy.name} names MeshHTTPRoute {routes} at the top;"
         f" it is named {goal} now",
-        action="" if choice.fits else _why_not(problem, choice),
+        action="" if choice.fits else why_not(problem, choice),
         notes=tuple(notes),
-    )
-
-
-def _copied_notes(view: View, unit: Unit, problem: Problem, choice: Choice) -> Iterator[str]:
-    for copied in choice.copied:
-        first = next(u for u in problem.units if u.on(copied.route))
-        if first is unit:
-            yield f"copied {'.'.join(copied.path)} {_shown(copied.value)}, which route" + (
-                f" {copied.route.display_name} inherited{_whence(view, copied.entry, copied.path)}"
-            )
-    for draft in choice.drafts:
-        if draft.group and draft.stands_for.identity == unit.policy.identity:
-            yield f"{draft.name} says it for proxies that read something else as well"
-
-
-def _whence(view: View, entry: Any, path: Sequence[str]) -> str:
-    if entry is None:
-        return ""
-    policy = entry.policy
-    at = view.locate(policy, (*policy.spec_path, *entry.path, *path))
-    return f" from {policy.type} {policy.display_name}" + (f" ({at})" if at else "")
-
-
-def _rank_notes(choice: Choice, old: Old) -> Iterator[str]:
-    if choice.rank is not None:
-        yield (
-            f"kind {choice.rank['kind']} at the top selects every proxy and keeps"
-            f" {old.policy.name} ahead of policies with a narrower selector"
-        )
-
-
-def _mode_notes(view: View, mesh: str) -> list[str]:
-    mode = view.mode(mesh)
-    if mode is None:
-        return [
-            "nothing here says which MeshService mode the mesh runs: in Disabled the new policy"
-            " waits, in the others it takes effect at once; the Mesh in the repository, an"
-            " inventory or --mesh-services settles it"
-        ]
-    if mode in EVERYWHERE:
-        return [f"in mode {mode} it also takes effect on outbounds to MeshServices"]
-    return ["it takes effect the day the mesh goes to mode Exclusive; then run again"]
-
-
-def _why_not(problem: Problem, choice: Choice) -> str:
-    for route in problem.routes:
-        entries = route.spec.get("to")
-        if isinstance(entries, list) and len(entries) > 1:
-            return (
-                f"One entry carries one conf, but the destinations of {route.display_name} inherit"
-                " different values: split it first, kumamigrate run --select multi-entry-route"
-            )
-    owners = {s.owner.display_name for s, _ in choice.misses}
-    others = sorted(owners - {r.display_name for r in problem.routes})
-    if others:
-        return (
-            f"MeshHTTPRoute {others[0]} has the same matches and counts as the owner of these"
-            " requests: give the policy an entry for it too, or make the matches differ"
-        )
-    return (
-        "No form was found that keeps what every proxy reads: the witness shows who would read"
-        " something else"
-    )
-
-
-def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _too_early(view: View, policy: Resource) -> Finding:
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} names a route at the top; {view.target_name} knows no other"
-        f" place, {view.rule.since} is the first that takes it in spec.to[]",
-        f"Leave it until all control planes run {view.rule.since} or later",
-        danger=Danger.ADVICE,
-    )
-
-
-def _dangling(view: View, policy: Resource, name: str) -> Finding:
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} names MeshHTTPRoute {name}, which is neither in the"
-        " repository nor in the inventory",
-        f"If {name} lives elsewhere, pass it with --inventory; if it is gone, remove the policy:"
-        " moved, the fault would no longer show",
-    )
-
-
-def _ambiguous(view: View, policy: Resource, name: str, routes: Sequence[Resource]) -> Finding:
-    places = " and ".join(
-        f"{r.namespace + '/' if r.namespace else ''}{r.name} ({view.locate(r, ())})" for r in routes
-    )
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} names MeshHTTPRoute {name}, and {len(routes)} routes are"
-        f" called so: {places}",
-        "Decide which one is meant, and name it in spec.to[] with its namespace: today the proxies"
-        " of one and the matches of another are taken",
-    )
-
-
-def _at_gateway(view: View, policy: Resource, route: Resource) -> Finding:
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} names MeshHTTPRoute {route.display_name}, which is attached"
-        " to a MeshGateway: spec.to[] does not reach routes of gateways",
-        "Keep it as it is while the gateway lives; 3.0 removes built-in gateways, so decide what"
-        " replaces this one",
-    )
-
-
-def _dead(
-    view: View, policy: Resource, route: Resource, path: FieldPath = ("targetRef",)
-) -> Finding:
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} reaches no proxy: none that it selects can have MeshHTTPRoute"
-        f" {route.display_name} ({view.locate(route, ())})",
-        "Remove the policy, or select proxies that the route selects too",
-        path=path,
-        danger=Danger.ADVICE,
-    )
-
-
-def _unreachable(view: View, policy: Resource, route: Resource) -> Finding:
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} names MeshHTTPRoute {route.display_name} of another zone or"
-        " store, which no name in spec.to[] reaches, and no label tells it from other routes",
-        "Give the route a label of its own and refer to it by that label",
-    )
-
-
-def _no_name(view: View, policy: Resource) -> Finding:
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} names its route at the top, and no name is free for the"
-        " policy that should stand beside it",
-        "Write it by hand, under a name that sorts like this one",
-    )
-
-
-def _not_yet(view: View, policy: Resource) -> Finding:
-    mode = view.mode(policy.mesh)
-    why = f"mode {mode}" if mode else "an unknown mode"
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} names its route at the top; its new half stands, but the"
-        f" mesh is in {why}, where the old half may still be read",
-        "Set meshServices.mode of the Mesh to Exclusive first, or say --mesh-services Exclusive",
-    )
-
-
-def _nothing_to_contract(view: View, policy: Resource) -> Finding:
-    return _manual(
-        view,
-        policy,
-        f"{policy.type} {policy.name} names its route at the top and has no new half yet",
-        "Run kumamigrate run --stage expand first",
-    )
-
-
-def _manual(
-    view: View,
-    policy: Resource,
-    message: str,
-    action: str,
-    *,
-    path: FieldPath = ("targetRef",),
-    danger: Danger | None = None,
-) -> Finding:
-    return Finding(
-        rule=view.rule.id,
-        resource=policy,
-        path=(*policy.spec_path, *path),
-        message=message,
-        action=action,
-        status=Status.MANUAL,
-        safety=Safety.MANUAL,
-        danger=view.rule.danger if danger is None else danger,
-    )
-
-
-def _finding(
-    view: View, policy: Resource, *, message: str, action: str = "", notes: tuple[str, ...] = ()
-) -> Finding:
-    return Finding(
-        rule=view.rule.id,
-        resource=policy,
-        path=(*policy.spec_path, "targetRef"),
-        message=message,
-        action=action,
-        status=Status.PENDING,
-        safety=view.rule.safety,
-        danger=view.rule.danger,
-        notes=notes,
     )
