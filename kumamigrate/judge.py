@@ -9,7 +9,7 @@ from dataclasses import replace
 from kumamigrate.admit.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
-from kumamigrate.model.state import State
+from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove import Effect, Proof, prove
 from kumamigrate.repository import Rejection
 from kumamigrate.rewrite.rule import Rule
@@ -59,7 +59,27 @@ def _not_worse(
     candidate: Scene,
     touched: set[tuple[str, ...]],
 ) -> Verdict:
-    then, now = _prove(before, current, claim), _prove(before, candidate, claim)
+    """Return what got worse. For *release* a mesh that still has service-tag outbounds may be
+    read in two ways: as it is, so that real services take over from tags with the upgrade, or
+    as it will be once its mode is Exclusive, which comes before the upgrade."""
+    found = _worsened(claim, before, current, candidate, touched)
+    if claim != "release" or found.good or not _has_tag_outbounds(before):
+        return found
+    switched = _worsened(claim, before, current, candidate, touched, exclusive=True)
+    return switched if switched.good else found
+
+
+def _worsened(
+    claim: str,
+    before: Scene,
+    current: Scene,
+    candidate: Scene,
+    touched: set[tuple[str, ...]],
+    *,
+    exclusive: bool = False,
+) -> Verdict:
+    then = _prove(before, current, claim, exclusive=exclusive)
+    now = _prove(before, candidate, claim, exclusive=exclusive)
     known = {witness.key for witness in then.witnesses(claim)}
     bad = tuple(
         witness
@@ -72,7 +92,12 @@ def _not_worse(
     return Verdict(witnesses=bad, unknown=unknown)
 
 
-def _prove(before: Scene, after: Scene, claim: str) -> Proof:
+def _has_tag_outbounds(scene: Scene) -> bool:
+    state = scene.state(scene.source)[0]
+    return any(mesh_services_mode(state, mesh) != "Exclusive" for mesh in state.meshes())
+
+
+def _prove(before: Scene, after: Scene, claim: str, *, exclusive: bool = False) -> Proof:
     release = before.target if claim == "release" else before.source
     old, (new, rejected) = before.state(before.source)[0], after.state(release)
     if claim == "release":
@@ -82,8 +107,22 @@ def _prove(before: Scene, after: Scene, claim: str) -> Proof:
         refused = (one.resource for one in rejected if one.resource.type == "MeshHTTPRoute")
         new = replace(new, resources=(*new.resources, *refused))
         old, new = _without(old, waiting), _without(new, waiting)
+    if exclusive:
+        old = _switched(old)
     return prove(
         old, new, claims=(claim,), locate_before=before.locate, locate_after=after.locate
+    )
+
+
+def _switched(state: State) -> State:
+    """Return a state as if the mode of every mesh were Exclusive."""
+    mode = {"meshServices": {"mode": "Exclusive"}}
+    return replace(
+        state,
+        environment=replace(state.environment, mesh_services="Exclusive"),
+        resources=tuple(
+            replace(r, spec={**r.spec, **mode}) if r.type == "Mesh" else r for r in state.resources
+        ),
     )
 
 
