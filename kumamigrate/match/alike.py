@@ -10,6 +10,9 @@ from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, SERVICE
 
 Values = Mapping[str, frozenset[str]]
 
+Need = tuple[str, str, str]
+"""A label or a tag: ("label" or "tag", key, value)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Traits:
@@ -68,6 +71,28 @@ def _seen(given: Mapping[str, str], values: Values) -> tuple[str | bool, ...]:
     return tuple(
         given[key] if given.get(key) in wanted else key in given for key, wanted in values.items()
     )
+
+
+def need_of(selector: Selector) -> Need | None:
+    """Return one label or tag without which a proxy cannot be selected, None if there is none."""
+    top = selector.top
+    if top.kind == "Dataplane" and selector.identity is None:
+        named = (("label", k, v) for k, v in top.labels or () if k != DISPLAY_NAME)
+        return next(named, None)
+    if top.kind in ("MeshService", "MeshServiceSubset", "MeshSubset"):
+        service = ((SERVICE, top.name or ""),) if top.kind != "MeshSubset" else ()
+        wanted = (("tag", k, v) for k, v in (*service, *(top.tags or ())) if v != "*")
+        return next(wanted, None)
+    return None
+
+
+def offers_of(proxy: Proxy) -> Iterator[Need]:
+    """Yield every label and tag of a proxy, each once."""
+    for key, value in proxy.resource.labels.items():
+        yield ("label", key, value)
+    tags = {pair for place in proxy.places for pair in place.tags.items()}
+    for key, value in tags | set(proxy.gateway_tags.items()):
+        yield ("tag", key, value)
 
 
 def _all(selectors: Sequence[Selector]) -> Iterator[Selector]:

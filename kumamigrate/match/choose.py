@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kumamigrate.match.alike import class_of, traits_of
+from kumamigrate.match.alike import Need, class_of, need_of, offers_of, traits_of
 from kumamigrate.match.items import top_of
 from kumamigrate.match.select import (
     Proxy,
@@ -38,9 +38,11 @@ class ProxyClass:
 class Choice:
     """The policies of one type for one class of proxies: positions in the state.
 
-    `order` in merge order, `found` in file order; `at_place` those on each place, by `order`.
+    `order` in merge order, `found` in file order; `at_place` those on each place, by `order`;
+    `policies` is `order` as resources.
     """
 
+    policies: Policies
     found: tuple[tuple[int, Reach], ...]
     order: tuple[int, ...]
     at_place: dict[int, tuple[int, ...]]
@@ -74,6 +76,7 @@ class Chooser:
         self._vhost_ties: dict[Key, tuple[Tie, ...]] = {}
         self._sets: dict[tuple[str, tuple[int, ...]], Key] = {}
         self._selections: dict[tuple[int, str], Selection] = {}
+        self._tuples: dict[tuple[int, ...], Policies] = {}
 
     def selection(self, proxy: Resource, policy_type: str) -> Selection:
         """Return the policies of a type that reach a proxy, and the points they select."""
@@ -89,21 +92,23 @@ class Chooser:
 
     def key(self, policy_type: str, policies: Policies) -> Key:
         """Return a short key for policies in an order, equal for equal ones."""
-        asked = (policy_type, tuple(id(p) for p in policies))
+        asked = (policy_type, tuple(map(id, policies)))
         return self._sets.setdefault(asked, (policy_type, len(self._sets)))
 
     def _read_policies(
         self,
-    ) -> tuple[dict[str, list[tuple[int, int]]], tuple[Selector, ...]]:
-        """Return by type each policy's position and its selector's number, and the selectors."""
-        policies: dict[str, list[tuple[int, int]]] = {}
+    ) -> tuple[dict[str, dict[Need | None, list[tuple[int, int]]]], tuple[Selector, ...]]:
+        """Return by type and need each policy's position and its selector's number, and the
+        selectors."""
+        policies: dict[str, dict[Need | None, list[tuple[int, int]]]] = {}
         numbers: dict[Selector, int] = {}
         for at, policy in enumerate(self._state.resources):
             if policy.type in self._release.policy_types and not _is_shadow(policy):
                 top = top_of(policy, self._release)
                 selector = selector_of(policy, top, self._first_route, self._release)
                 number = numbers.setdefault(selector, len(numbers))
-                policies.setdefault(policy.type, []).append((at, number))
+                by_need = policies.setdefault(policy.type, {})
+                by_need.setdefault(need_of(selector), []).append((at, number))
         return policies, tuple(numbers)
 
     def _proxy(self, proxy: Resource) -> tuple[Proxy, ProxyClass]:
@@ -131,7 +136,7 @@ class Chooser:
         return Selection(
             proxy=proxy,
             policy_type=policy_type,
-            policies=self._at(choice.order),
+            policies=choice.policies,
             points=self._points(seen, choice),
             hostnames=hostnames,
             warnings=choice.unresolved,
@@ -143,7 +148,7 @@ class Chooser:
         found: list[tuple[int, Reach]] = []
         unresolved = []
         ties: list[Tie] = []
-        for at, number in self._policies.get(policy_type, ()):
+        for at, number in self._candidates(seen, policy_type):
             selector = self._selectors[number]
             selected = reaches[number]
             if selected is None:
@@ -152,7 +157,8 @@ class Chooser:
                 found.append((at, selected))
             elif selector.unresolved and passes_gates(selector, seen.resource):
                 unresolved.append(_unresolved(self._state.resources[at], selector))
-            ties.extend(self._namesake_ties(at, selector, seen))
+            if selector.top.kind == "MeshHTTPRoute":
+                ties.extend(self._namesake_ties(at, selector, seen))
         order = self._sort(tuple(at for at, _ in found))
         policies, reach_of = self._at(order), dict(found)
         at_place: dict[int, list[int]] = {}
@@ -161,6 +167,7 @@ class Chooser:
                 at_place.setdefault(place, []).append(at)
         key = self.key(policy_type, policies)
         return Choice(
+            policies=policies,
             found=tuple(found),
             order=order,
             at_place={place: tuple(ats) for place, ats in at_place.items()},
@@ -169,9 +176,17 @@ class Chooser:
             unresolved=tuple(unresolved),
         )
 
+    def _candidates(self, seen: Proxy, policy_type: str) -> list[tuple[int, int]]:
+        """Return the policies of a type, in file order, whose selectors lack nothing in a proxy."""
+        by_need = self._policies.get(policy_type, {})
+        found = list(by_need.get(None, ()))
+        for need in offers_of(seen) if by_need.keys() - {None} else ():
+            found += by_need.get(need, ())
+        return sorted(found)
+
     def _namesake_ties(self, at: int, selector: Selector, seen: Proxy) -> Iterator[Tie]:
         """Yield the tie of a route name that several routes have: which one counts is chance."""
-        if selector.top.kind != "MeshHTTPRoute" or not passes_gates(selector, seen.resource):
+        if not passes_gates(selector, seen.resource):
             return
         same = self._namesakes.get((selector.mesh, selector.top.name or ""), ())
         if len(same) > 1:
@@ -205,7 +220,11 @@ class Chooser:
         return self._vhost_ties[key]
 
     def _at(self, order: Sequence[int]) -> Policies:
-        return tuple(self._state.resources[at] for at in order)
+        """Return resources by position, the same tuple for the same positions."""
+        asked = tuple(order)
+        if asked not in self._tuples:
+            self._tuples[asked] = tuple(map(self._state.resources.__getitem__, asked))
+        return self._tuples[asked]
 
     def _points(self, proxy: Proxy, choice: Choice) -> tuple[Point, ...]:
         """Return the points some policy selects, by address and port."""

@@ -285,5 +285,8 @@ def _unread(refusals: Iterable[Refusal]) -> list[dict[str, Any]]:
     ]
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
+
+
 def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return _ENCODER.encode(value)
