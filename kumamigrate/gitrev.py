@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kumamigrate.errors import UsageError
 from kumamigrate.model.resource import Resource
 from kumamigrate.repository import Repository, repository_of
+from kumamigrate.source.find import chosen
+from kumamigrate.source.text import Reason, Refusal
 
 
 def load_revision(
@@ -18,24 +22,58 @@ def load_revision(
 
     Raises UsageError when there is no Git, no repository or no such revision.
     """
-    top = Path(_git(root, "rev-parse", "--show-toplevel").decode().strip())
+    top = Path(os.fsdecode(_git(root, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
     commit = _git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
-    name = commit.decode().strip()
-    inside = [_below(top, root / path) for path in paths]
-    listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", name, "--", *inside)
-    blobs: dict[str, str] = {}
-    for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
-        if entry:
-            meta, path = entry.split("\t", 1)
-            mode, kind, blob = meta.split(" ")
-            if kind == "blob" and mode != "120000":
-                blobs[path] = blob
-    contents = _blobs(top, sorted(set(blobs.values())))
+    blobs, refusals = _blobs_of(top, commit.decode().strip())
     prefix = _below(top, root)
-    return repository_of(
-        {_relative(path, prefix): contents[blob] for path, blob in blobs.items()},
-        root=root,
-        inventory=inventory,
+    prefix = "" if prefix == "." else f"{prefix}/"
+    mine = {path[len(prefix) :]: path for path in blobs if path.startswith(prefix)}
+    for path in paths:
+        _below(top, root / path)
+    wanted = {path: blobs[mine[path]] for path in chosen(mine, paths, root=root)}
+    contents: dict[str, bytes] = {}
+    for module in {module for module, _ in wanted.values()}:
+        names = sorted({blob for owner, blob in wanted.values() if owner == module})
+        read = dict(zip(names, _read(module, names), strict=True))
+        contents |= {path: read[b] for path, (owner, b) in wanted.items() if owner == module}
+    return repository_of(contents, root=root, refusals=refusals, inventory=inventory)
+
+
+def _blobs_of(top: Path, commit: str) -> tuple[dict[str, tuple[Path, str]], list[Refusal]]:
+    """Return the blobs of a commit by path, each with the repository that holds it.
+
+    Submodules count, as they do in the working tree; one whose commit is not here is refused.
+    """
+    blobs: dict[str, tuple[Path, str]] = {}
+    refusals: list[Refusal] = []
+    listing = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit)
+    for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
+        if not entry:
+            continue
+        meta, path = entry.split("\t", 1)
+        mode, kind, name = meta.split(" ")
+        if kind == "blob" and mode != "120000":
+            blobs[path] = (top, name)
+        elif kind == "commit" and (top / path / ".git").exists():
+            try:
+                inner, more = _blobs_of(top / path, name)
+            except UsageError as error:
+                refusals.append(_missing(path, str(error)))
+                continue
+            blobs |= {f"{path}/{below}": blob for below, blob in inner.items()}
+            refusals.extend(replace(one, path=f"{path}/{one.path}") for one in more)
+    return blobs, refusals
+
+
+def _missing(path: str, detail: str) -> Refusal:
+    return Refusal(
+        path=path,
+        line=0,
+        column=0,
+        reason=Reason.UNREADABLE,
+        detail=f"the submodule cannot be read at its old commit: {detail}",
+        advice="fetch it",
+        hides=True,
     )
 
 
@@ -46,18 +84,17 @@ def _below(top: Path, path: Path) -> str:
         raise UsageError(f"{path}: not inside the Git repository {top}") from error
 
 
-def _relative(path: str, prefix: str) -> str:
-    return path if prefix == "." else path.removeprefix(prefix + "/")
-
-
-def _blobs(top: Path, names: Sequence[str]) -> dict[str, bytes]:
+def _read(top: Path, names: Sequence[str]) -> list[bytes]:
     out = _git(top, "cat-file", "--batch", given="".join(f"{n}\n" for n in names).encode())
-    contents: dict[str, bytes] = {}
+    contents: list[bytes] = []
     at = 0
     for name in names:
         end = out.index(b"\n", at)
-        size = int(out[at:end].split(b" ")[2])
-        contents[name] = out[end + 1 : end + 1 + size]
+        header = out[at:end].split(b" ")
+        if len(header) != 3:
+            raise UsageError(f"git: object {name} is not in this clone; fetch it")
+        size = int(header[2])
+        contents.append(out[end + 1 : end + 1 + size])
         at = end + 1 + size + 1
     return contents
 
@@ -65,10 +102,12 @@ def _blobs(top: Path, names: Sequence[str]) -> dict[str, bytes]:
 def _git(folder: Path, *arguments: str, given: bytes | None = None) -> bytes:
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *arguments],  # noqa: S607
+            ["git", "-C", str(folder), *arguments],
             input=given,
             capture_output=True,
             check=True,
+            # A partial clone would fetch what it lacks.
+            env={**os.environ, "GIT_NO_LAZY_FETCH": "1"},
         )
     except FileNotFoundError as error:
         raise UsageError("git is not installed; --against needs it") from error

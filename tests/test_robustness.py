@@ -12,6 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
+from kumamigrate.gitrev import load_revision
+from kumamigrate.repository import load_repository
 from kumamigrate.source.write import recover
 from tests.test_commands import MESH, NEW, OLD, ROUTE
 
@@ -271,3 +273,53 @@ def test_errors_show_escape_codes(
 ) -> None:
     code, text = _call(monkeypatch, shop, *words)
     assert (code, "\x1b" in text, "\\x1b" in text, len(text.splitlines())) == (2, False, True, 1)
+
+
+def _git(folder: Path, *words: str) -> None:
+    settings = ("user.name=x", "user.email=x@example.com", "protocol.file.allow=always")
+    given = [word for setting in settings for word in ("-c", setting)]
+    subprocess.run(["git", *given, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_revision_holds_what_the_working_tree_would_show_of_it(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("notes.md", "gen/x.yaml", "sub/deep.yaml", "sub/local/y.yaml"):
+        (shop / name).parent.mkdir(exist_ok=True)
+        (shop / name).write_text(OLD.replace("slow-api", name.replace("/", "-")))
+    os.rename(shop / "route.yaml", os.fsencode(shop) + b"/\xff\n.yaml")  # noqa: PTH104
+    _git(shop, "init", "-q")
+    _git(shop, "add", ".")
+    _git(shop, "commit", "-qm", "x")
+    (shop / ".gitignore").write_text("gen/\n")
+    (shop / "sub" / ".gitignore").write_text("local/\n!x.yaml\n")
+
+    def both(*words: str) -> tuple[list[str], list[str]]:
+        monkeypatch.chdir(shop)
+        paths = [Path(word) for word in words]
+        revision = load_revision("HEAD", paths, shop)
+        return sorted(revision.files), sorted(load_repository(paths, shop).files)
+
+    wanted = ["mesh.yaml", "sub/deep.yaml", "timeout.yaml", "\udcff\n.yaml"]
+    assert both(".") == (wanted, wanted)
+    assert both("sub", "notes.md") == (["notes.md", "sub/deep.yaml"],) * 2
+    assert both("gen") == ([], [])
+
+
+def test_a_revision_holds_its_submodules(
+    shop: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outer = tmp_path_factory.mktemp("outer")
+    for folder in (shop, outer):
+        _git(folder, "init", "-q")
+    _git(shop, "add", ".")
+    _git(shop, "commit", "-qm", "x")
+    _git(outer, "submodule", "add", "-q", str(shop), "in/side")
+    _git(outer, "commit", "-qm", "x")
+    names = ["in/side/mesh.yaml", "in/side/route.yaml", "in/side/timeout.yaml"]
+    assert sorted(load_revision("HEAD", [Path()], outer).files) == names
+    (outer / "in/side/mesh.yaml").write_text("changed\n")
+    assert load_revision("HEAD", [Path("in")], outer).files["in/side/mesh.yaml"].text == MESH
+    _git(outer, "update-index", "--cacheinfo", f"160000,{'1' * 40},in/side")
+    _git(outer, "commit", "-qm", "y")
+    assert [one.path for one in load_revision("HEAD", [Path()], outer).unread] == ["in/side"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -117,6 +117,40 @@ def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Re
         else:
             walk.refuse(shown, Reason.UNREADABLE, "no such file or folder")
     return sorted(walk.found), sorted(walk.refusals, key=lambda r: r.path)
+
+
+def chosen(names: Iterable[str], paths: Sequence[Path], *, root: Path) -> list[str]:
+    """Return those of some files, given relative to a root, that `find_files` would find.
+
+    The files themselves need not exist; the ignore files are those of today.
+    """
+    extensions, inner, never, skipped = _names()
+    ignored = _Ignored(root=os.path.realpath(root))
+    given = sorted({path.as_posix() for path in paths}, key=len)
+    closed: dict[str, bool] = {path if path != "." else "": False for path in given}
+
+    def open_folder(folder: str) -> bool:
+        if folder not in closed:
+            above, _, name = folder.rpartition("/")
+            rule = ignored.test(above) if open_folder(above) and name not in skipped else None
+            shut = not open_folder(above) or name in skipped
+            closed[folder] = shut or bool(rule and rule(folder + "/"))
+        return not closed[folder]
+
+    found = []
+    for path in names:
+        if path in given:
+            found.append(path)
+            continue
+        if not any(one == "." or path.startswith(one + "/") for one in given):
+            continue
+        folder, _, name = path.rpartition("/")
+        typical = name.endswith(extensions) or inner.search(name)
+        if typical and not name.endswith(never) and open_folder(folder):
+            rule = ignored.test(folder)
+            if not (rule and rule(path)):
+                found.append(path)
+    return found
 
 
 def interrupted(root: Path) -> str | None:
