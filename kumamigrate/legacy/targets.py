@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
+from kumamigrate.legacy.proxy import PROTOCOL, Proxy
 from kumamigrate.legacy.selector import ANY, Tags, tags_of
 from kumamigrate.model.resource import SERVICE, Resource
 
@@ -33,6 +34,19 @@ def _common(one: str, two: str) -> str:
     if one not in _STACKS or two not in _STACKS:
         return UNKNOWN
     return next(name for name in _STACKS[one] if name in _STACKS[two])
+
+
+def service_protocols(
+    proxies: Iterable[Proxy], external: Iterable[Tags]
+) -> dict[str, str]:
+    """Return the protocol of each service with endpoints; `external` are ExternalServices' tags."""
+    found: dict[str, list[str]] = {}
+    for proxy in proxies:
+        for inbound in proxy.inbounds:
+            found.setdefault(inbound.service, []).append(inbound.tags.get(PROTOCOL, UNKNOWN))
+    for tags in external:
+        found.setdefault(tags.get(SERVICE, ""), []).append(tags.get(PROTOCOL, "tcp"))
+    return {service: common_protocol(names) for service, names in found.items() if service}
 
 
 def main_targets(route: Resource | None, service: str) -> list[dict[str, str]]:

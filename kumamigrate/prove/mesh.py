@@ -59,7 +59,7 @@ class MeshComparison:
     ) -> None:
         self.before = before
         self.after = after
-        self._locate = (locate_before, locate_after)
+        self.locate = (locate_before, locate_after)
         # A release without service tags has the real service where an older one has the tag.
         before.tags_mean_services = not after.release.subset_rules
         self.kept: dict[Any, Witnesses] = {}
@@ -465,7 +465,7 @@ class MeshComparison:
 
     def value(self, fact: Fact, field: str, value: Any, side: int) -> Value:
         """Return one value with where it stands."""
-        return value_of(fact, field, value, self._locate[side])
+        return value_of(fact, field, value, self.locate[side])
 
 
 def _said(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:

@@ -153,7 +153,9 @@ def new_table(
     for route in routes:
         shares = _shares(_refs(route, service, clusters))
         filters = tuple(_new_filter(f) for f in route.filters or ())
-        rules.append(RouteRule(tuple(_new_tests(route)), (shares, tuple(sorted(filters, key=repr)))))
+        rules.append(
+            RouteRule(tuple(_new_tests(route)), (shares, tuple(sorted(filters, key=repr))))
+        )
     if not routes:
         home = {SERVICE: service}
         clusters[_cluster(home)] = home
@@ -187,7 +189,11 @@ def _shares(found: Iterable[tuple[Mapping[str, str], Any]]) -> frozenset[tuple[s
     for tags, weight in found:
         weights[_cluster(tags)] = weights.get(_cluster(tags), 0) + int(weight or 0)
     total = sum(weights.values())
-    return frozenset((name, Fraction(w, total)) for name, w in weights.items() if w) if total else frozenset()
+    return (
+        frozenset((name, Fraction(w, total)) for name, w in weights.items() if w)
+        if total
+        else frozenset()
+    )
 
 
 def _weights(node: Mapping[str, Any], service: str) -> frozenset[tuple[str, Fraction]]:
@@ -291,28 +297,28 @@ def _segment(value: str) -> str:
     return value if not value.endswith("/") else f"{value} and the rest of the path"
 
 
-def _new_filter(one: Mapping[str, Any]) -> Any:
+def _new_filter(one: Mapping[str, Any]) -> Iterator[Any]:
+    known = False
     rewrite = one.get("urlRewrite")
     if isinstance(rewrite, Mapping):
-        found = []
+        known = True
         path = rewrite.get("path")
         if isinstance(path, Mapping):
             kind = "prefix" if path.get("type") == "ReplacePrefixMatch" else "full"
-            found.append(("path", kind, path.get("replacePrefixMatch") or path.get("replaceFullPath")))
+            yield ("path", kind, path.get("replacePrefixMatch") or path.get("replaceFullPath"))
         if rewrite.get("hostname"):
-            found.append(("host", rewrite["hostname"]))
-        return found[0] if len(found) == 1 else tuple(found)
+            yield ("host", rewrite["hostname"])
     for side in ("request", "response"):
         values = one.get(f"{side}HeaderModifier")
         if isinstance(values, Mapping):
-            listed = [
-                (side, kind, str(h.get("name")).lower(), h.get("value"))
-                for kind in ("add", "set")
-                for h in values.get(kind) or ()
-            ]
-            listed += [(side, "remove", str(n).lower()) for n in values.get("remove") or ()]
-            return listed[0] if len(listed) == 1 else tuple(sorted(listed, key=repr))
-    return repr(one)
+            known = True
+            for kind in ("add", "set"):
+                for header in values.get(kind) or ():
+                    yield (side, kind, str(header.get("name")).lower(), header.get("value"))
+            for name in values.get("remove") or ():
+                yield (side, "remove", str(name).lower())
+    if not known:
+        yield repr(one)
 
 
 def _shown(request: Request) -> str:
@@ -329,5 +335,7 @@ def _action(action: Action | None) -> str:
     if action is None:
         return "nothing"
     shares, filters = action
-    where = ", ".join(f"{name.replace(SERVICE + '=', '')} {float(w):.3g}" for name, w in sorted(shares))
+    where = ", ".join(
+        f"{name.replace(SERVICE + '=', '')} {float(w):.3g}" for name, w in sorted(shares)
+    )
     return f"{where} {list(filters)}" if filters else where

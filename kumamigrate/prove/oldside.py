@@ -162,7 +162,9 @@ def _route_key(route: Resource | None, service: str) -> str:
         return ""
     conf = route.spec.get("conf")
     extra = [conf.get("http"), conf.get("loadBalancer")] if isinstance(conf, Mapping) else []
-    return repr((main_targets(route, service), live_targets(route, service), conf_split(conf), extra))
+    return repr(
+        (main_targets(route, service), live_targets(route, service), conf_split(conf), extra)
+    )
 
 
 def conf_split(conf: Any) -> Any:

@@ -14,12 +14,15 @@ from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
-from kumamigrate.prove.doubt import TIED, changed_types, doubts, old_engine_doubts, tie_doubts
+from kumamigrate.prove.doubt import TIED, changed_types, doubts, tie_doubts
 from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.network import Network
+from kumamigrate.prove.old import OldEngine, converted
+from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.proof import (
+    HARMLESS,
     ClaimResult,
     Locate,
     MeshProof,
@@ -32,7 +35,7 @@ from kumamigrate.prove.proof import (
     worst,
 )
 from kumamigrate.prove.services import with_world, worlds_of
-from kumamigrate.prove.side import Contents, Side
+from kumamigrate.prove.side import ROUTES, Contents, Side
 from kumamigrate.prove.traffic import (
     MODES,
     kind_of,
@@ -92,21 +95,43 @@ def _prove_mesh(
     locate: tuple[Locate, Locate],
 ) -> MeshProof:
     results: dict[str, MeshProof] = {}
-    scenes: dict[int, Scene] = {}
+    scenes: dict[tuple[int, int], Scene] = {}
     for claim in claims:
         later = upgraded if claim == RELEASE and upgraded is not None else after
-        if id(later) not in scenes:
-            scenes[id(later)] = Scene(mesh, before.mesh(mesh), later.mesh(mesh), contents, locate)
-        results[claim] = _prove_claim(claim, scenes[id(later)], proxies)
+        earlier = before
+        if claim != LIVE and (claim == CARRY or upgraded is not None) and converted(before, mesh):
+            # What old policies say only claim live compares; from there on the rest follows.
+            earlier = after
+        asked = (id(earlier), id(later))
+        if asked not in scenes:
+            scenes[asked] = Scene(mesh, earlier.mesh(mesh), later.mesh(mesh), contents, locate)
+        results[claim] = _prove_claim(claim, scenes[asked], proxies)
+        if earlier is not before:
+            if LIVE not in results:
+                lived = Scene(mesh, before.mesh(mesh), after.mesh(mesh), contents, locate)
+                results[LIVE] = _prove_claim(LIVE, lived, proxies)
+            results[claim] = upon(results[claim], claim, results[LIVE])
     proofs = tuple(results.values())
     return MeshProof(
         mesh=mesh,
-        claims={claim: proof.claims[claim] for claim, proof in results.items()},
+        claims={claim: results[claim].claims[claim] for claim in claims},
         all_proxies=all(p.all_proxies for p in proofs),
         beyond=tuple(dict.fromkeys(b for p in proofs for b in p.beyond)),
         assumptions=tuple(dict.fromkeys(a for p in proofs for a in p.assumptions)),
         ties=tuple(dict.fromkeys(t for p in proofs for t in p.ties)),
     )
+
+
+def upon(proof: MeshProof, claim: str, live: MeshProof) -> MeshProof:
+    """Return a claim about the state after as one about the state before: it rests on *live*."""
+    found = live.claims[LIVE]
+    if not found.unknown and all(w.effect in HARMLESS for w in found.witnesses):
+        return proof
+    reason = f"claim {claim} rests on claim live where old policies are, which does not hold"
+    result = proof.claims[claim]
+    verdict = worst((result.verdict, Verdict.UNKNOWN))
+    result = replace(result, verdict=verdict, unknown=(*result.unknown, reason))
+    return replace(proof, claims={claim: result})
 
 
 class Scene:
@@ -131,25 +156,22 @@ class Scene:
 
 def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     made_up = proxies != LISTED and not scene.complete
-    result = together(
-        [
-            Claim(claim, pair, subjects(pair), tags).result(made_up=made_up)
-            for pair, tags in scene.pairs
-        ]
-    )
+    asked = [Claim(claim, pair, subjects(pair), tags) for pair, tags in scene.pairs]
+    result = together([one.result(made_up=made_up) for one in asked])
     if made_up and scene.worlds.too_many:
         unknown = (*result.unknown, scene.worlds.too_many)
         result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
     beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
     if made_up:
         couplings = (one for pair, _ in scene.pairs for one in pair.couplings.all)
-        beyond = tuple(dict.fromkeys(str(one) for one in couplings))
+        old = (one for claimed in asked for one in claimed.old.answer.beyond)
+        beyond = tuple(dict.fromkeys((*map(str, couplings), *old)))
     return MeshProof(
         mesh=scene.mesh,
         claims={claim: result},
         all_proxies=not beyond,
         beyond=beyond,
-        assumptions=scene.worlds.assumptions,
+        assumptions=(*scene.worlds.assumptions, *asked[0].old.answer.assumptions),
         ties=tuple(r for r in result.reasons if TIED in r),
     )
 
@@ -213,6 +235,7 @@ class Claim:
         before, after = pair.before, pair.after
         self.modes = tuple(mesh_services_mode(s.state, s.mesh) for s in (before, after))
         self._changed = changed_types(before, after)
+        self.old = OldEngine(pair, self._changed)
 
     def result(self, *, made_up: bool) -> ClaimResult:
         """Return the verdict of the claim, with `made_up` for every proxy that could exist."""
@@ -240,6 +263,7 @@ class Claim:
             coverage.live(names=self.claim == LIVE)
             if self._tags_end:
                 coverage.carry(self._services(), live=True)
+        self.old.join(coverage.found, made_up=made_up)
         gateways = tuple(made_up_gateways(self.pair, zone)) if made_up else ()
         return (
             *found_verdicts(coverage.found),
@@ -257,7 +281,7 @@ class Claim:
     def _doubts(self) -> tuple[str, ...]:
         before, after = self.pair.before, self.pair.after
         found = list(doubts(before, after, self._changed))
-        found += old_engine_doubts(before, after, self._changed)
+        found += self.old.answer.unknown
         if self.claim == LIVE and before.release != after.release:
             found.append(
                 f"claim live compares states on one release, not {before.release.name} with"
@@ -268,14 +292,15 @@ class Claim:
     def _shared(self) -> Iterator[Witness]:
         """Yield what differs for every proxy of the mesh."""
         if self.claim == LIVE:
-            yield from ground_differences(self.pair.before, self.pair.after)
+            yield from self.old.seen(ground_differences(self.pair.before, self.pair.after))
 
     def _verdict(self, subject: Subject, shared: tuple[Witness, ...]) -> ProxyVerdict:
         if subject.was is None or subject.now is None:
             found: tuple[Witness, ...] = (*shared, *self._come_or_gone(subject))
             unknown: tuple[str, ...] = ()
         else:
-            found = (*shared, *self._witnesses(subject.was, subject.now))
+            found = (*shared, *self.old.seen(self._witnesses(subject.was, subject.now)))
+            found += () if subject.made_up else self.old.of(subject.name)
             unknown = tie_doubts(self.pair, subject.was, subject.now)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)

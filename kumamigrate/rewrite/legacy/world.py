@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.legacy.order import Ties
-from kumamigrate.legacy.proxy import PROTOCOL, Proxy, proxy_of
+from kumamigrate.legacy.proxy import Proxy, proxy_of
 from kumamigrate.legacy.selector import ANY, selectors_of, tags_of
-from kumamigrate.legacy.targets import HTTP_FAMILY, UNKNOWN, common_protocol
+from kumamigrate.legacy.targets import HTTP_FAMILY, UNKNOWN, service_protocols
 from kumamigrate.legacy.winners import OldPolicies, old_policies
 from kumamigrate.model.resource import EFFECT, SERVICE, Resource
 from kumamigrate.model.state import State
@@ -101,7 +101,7 @@ def world_of(
     external = [
         tags_of(r.spec.get("tags")) for r in state.of_type("ExternalService") if r.mesh == mesh
     ]
-    protocols = _protocols(proxies, external)
+    protocols = service_protocols(proxies, external)
     old = old_policies(state, mesh, Ties(ties))
     named = {o.service for p in proxies for o in p.outbounds} | set(protocols)
     return World(
@@ -114,16 +114,6 @@ def world_of(
         protocols=protocols,
         intended=intended,
     )
-
-
-def _protocols(proxies: Iterable[Proxy], external: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
-    for proxy in proxies:
-        for inbound in proxy.inbounds:
-            found.setdefault(inbound.service, []).append(inbound.tags.get(PROTOCOL, UNKNOWN))
-    for tags in external:
-        found.setdefault(tags.get(SERVICE, ""), []).append(tags.get(PROTOCOL, "tcp"))
-    return {service: common_protocol(names) for service, names in found.items() if service}
 
 
 def _named_services(old: OldPolicies) -> set[str]:

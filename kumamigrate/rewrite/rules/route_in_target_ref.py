@@ -33,6 +33,7 @@ from kumamigrate.rewrite.routes import (
 from kumamigrate.rewrite.routewords import (
     ambiguous,
     at_gateway,
+    by_service_tag,
     copied_notes,
     dangling,
     dead,
@@ -204,7 +205,9 @@ def _sharing_routes(olds: Sequence[Old]) -> list[list[Old]]:
 
 def _plan_group(view: View, reader: Reader, group: list[Old]) -> Iterator[Change | Finding]:
     mesh = group[0].policy.mesh
-    in_place = view.mode(mesh) == "Exclusive" or at_least(view.target_name, "3.0")
+    in_place = at_least(view.target_name, "3.0") or (
+        view.mode(mesh) == "Exclusive" and by_service_tag(view, mesh) is None
+    )
     done = [old for old in group if _has_new_half(view, old)]
     waiting = [old for old in group if old not in done]
     if in_place and view.stage != "expand":

@@ -1,0 +1,332 @@
+"""Inbounds and whole proxies of a mesh with old policies: what both engines come to together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import permutations, product
+from typing import Any
+
+from kumamigrate.legacy.clients import admits_before, clients_before
+from kumamigrate.legacy.conf import read_conf
+from kumamigrate.legacy.duration import ZERO, seconds
+from kumamigrate.legacy.proxy import Inbound
+from kumamigrate.legacy.selector import ANY, Rank, Tags, matches, rank, selectors_of
+from kumamigrate.legacy.sinks import (
+    faults_after,
+    faults_before,
+    limit_after,
+    limit_before,
+    traces_after,
+    traces_before,
+)
+from kumamigrate.legacy.values import Effect, as_duration, mapping
+from kumamigrate.legacy.winners import inbound_list, inbound_winner, proxy_winner
+from kumamigrate.match.entry import Found
+from kumamigrate.match.inbound import InboundPoint
+from kumamigrate.match.selection import Point
+from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.prove.oldside import Asked, OldSide, Outcome, Place, Places, outcome
+from kumamigrate.prove.settings import patches
+
+OTHER = "\x00other"
+MOST_CLIENTS = 400
+MOST_ORDERS = 24
+
+Identity = frozenset[tuple[str, str]]
+
+_INBOUND = {
+    "connectionTimeout": seconds(10),
+    "idleTimeout": seconds(7200),
+    "http.requestTimeout": ZERO,
+    "http.streamIdleTimeout": seconds(3600),
+    "http.maxStreamDuration": ZERO,
+}
+"""What the old engine gives every inbound, without any policy (§1.3 (d))."""
+_REWRITTEN = {
+    "connectionTimeout": seconds(5),
+    "idleTimeout": seconds(3600),
+    "http.requestTimeout": seconds(15),
+    "http.streamIdleTimeout": seconds(1800),
+    "http.maxStreamDuration": ZERO,
+}
+
+
+def inbound_places(
+    side: OldSide, asked: Asked, kinds: frozenset[str], clients: Mapping[str, Sequence[Identity]]
+) -> Places:
+    """Return what the inbounds of a proxy come to. `clients` are those to ask for, by new type."""
+    return dict(_inbounds(side, asked, kinds, clients))
+
+
+def _inbounds(
+    side: OldSide, asked: Asked, kinds: frozenset[str], clients: Mapping[str, Sequence[Identity]]
+) -> Iterator[tuple[Place, Outcome]]:
+    for inbound in asked.proxy.inbounds:
+        read = _Inbound(side, asked, inbound)
+        if "MeshTrafficPermission" in kinds:
+            for one in clients["MeshTrafficPermission"]:
+                yield (
+                    ("MeshTrafficPermission", "inbound", inbound.name, shown(one)),
+                    read.admitted(one),
+                )
+        if "MeshFaultInjection" in kinds:
+            for one in clients["MeshFaultInjection"]:
+                yield ("MeshFaultInjection", "inbound", inbound.name, shown(one)), read.faults(one)
+        if "MeshRateLimit" in kinds:
+            for one in clients["MeshRateLimit"]:
+                yield ("MeshRateLimit", "inbound", inbound.name, shown(one)), read.limit(one)
+        if "MeshTimeout" in kinds:
+            yield ("MeshTimeout", "inbound", inbound.name), read.timeouts()
+
+
+class _Inbound:
+    """One inbound of one proxy."""
+
+    def __init__(self, side: OldSide, asked: Asked, inbound: Inbound) -> None:
+        self.side, self.asked, self.inbound = side, asked, inbound
+
+    def _point(self, policy_type: str) -> tuple[Point | None, InboundPoint | None]:
+        if policy_type not in self.side.side.types:
+            return None, None
+        selection = self.side.matcher.selection(self.asked.dataplane, policy_type)
+        key = self.inbound.name.rsplit(":", 1)[0]
+        point = next((p for p in selection.points if p.key == key), None)
+        if point is None:
+            return None, None
+        return point, self.side.matcher.inbound(selection, point)
+
+    def admitted(self, client: Identity) -> Outcome:
+        """Return whether a client is let in."""
+        _, read = self._point("MeshTrafficPermission")
+        if read is not None and (read.from_rules or read.rules):
+            if read.rules:
+                rules = [(r.match, r.conf) for r in read.rules]
+                return outcome([{"rules": repr(rules)}], (), _whole(read))
+            return outcome([{"allowed": _lets_in(read, client)}], (), _whole(read))
+        old = self.side.old
+        found = inbound_winner(old.of("TrafficPermission"), self.inbound.tags, old.ties)
+        options = self.side.options(found)
+        effects = [{"allowed": admits_before(clients_before(p), client)} for p in options]
+        return outcome(effects, options, None, "creation time")
+
+    def faults(self, client: Identity) -> Outcome:
+        """Return the faults a client meets; any FaultInjection keeps the new ones away (§3)."""
+        old = self.side.old
+        listed = inbound_list(old.of("FaultInjection"), self.inbound.tags, old.ties)
+        if listed.policies:
+            orders = [listed.policies] if listed.known else _orders(listed.policies, dict(client))
+            effects: list[Effect] = [{"faults": faults_before(o, dict(client))} for o in orders]
+            return outcome(effects, listed.policies, None, "creation time")
+        _, read = self._point("MeshFaultInjection")
+        if read is not None and read.rules:
+            return outcome([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
+        rule = _first(read, client) if read is not None else None
+        if not self._applies():
+            rule = None
+        return outcome([{"faults": faults_after(rule)}], (), _whole(read))
+
+    def _applies(self) -> bool:
+        """Say whether a MeshFaultInjection does anything here: gRPC only from 2.14 on (§1.7)."""
+        release = tuple(int(part) for part in self.side.side.release.name.split("."))
+        kinds = ("http", "http2") if release < (2, 14) else ("http", "http2", "grpc")
+        return self.inbound.protocol in kinds
+
+    def limit(self, client: Identity) -> Outcome:
+        """Return the limit a client meets first; any RateLimit keeps the new ones away (§3)."""
+        policies = [
+            p
+            for p in self.side.old.of("RateLimit")
+            if any(matches(s, self.inbound.tags) for s in selectors_of(p.spec, "destinations"))
+        ]
+        if policies:
+            options = _first_limits(policies, dict(client))
+            effects = [limit_before(p) if p is not None else {} for p in options]
+            return outcome(effects, options, None, "creation time")
+        _, read = self._point("MeshRateLimit")
+        if read is None:
+            return outcome([{}])
+        if any(rule.match for rule in read.rules):
+            return outcome([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
+        confs = [r.conf for r in read.rules] or [r.conf for r in read.from_rules if not r.subset]
+        return outcome([limit_after(_merged(confs))], (), _whole(read))
+
+    def timeouts(self) -> Outcome:
+        """Return the timeouts of the inbound; any MeshTimeout on the proxy rewrites it (C5)."""
+        if not self.side.reached(self.asked, "MeshTimeout"):
+            return outcome([{**_INBOUND, "http.idleTimeout (downstream)": seconds(7200)}])
+        _, read = self._point("MeshTimeout")
+        confs: list[Mapping[str, Any]] = []
+        if read is not None:
+            confs = [r.conf for r in read.rules] or [r.conf for r in read.from_rules]
+        conf = _merged(confs)
+        http = mapping(conf.get("http"))
+        effect: dict[str, Any] = {}
+        for name, default in _REWRITTEN.items():
+            value = http.get(name[5:]) if name.startswith("http.") else conf.get(name)
+            effect[name] = default if value is None else as_duration(value) or ZERO
+        effect["http.idleTimeout (downstream)"] = ZERO
+        return outcome([effect], (), _whole(read))
+
+
+def _whole(read: InboundPoint | None) -> Found | None:
+    """Return the entries of an inbound as something a witness can point at."""
+    if read is None:
+        return None
+    rules: Sequence[Any] = read.rules or read.from_rules
+    entries = tuple(dict.fromkeys(e for rule in rules for e in rule.entries))
+    return Found(confs=(rules[0].conf,), entries=entries, level="mesh") if entries else None
+
+
+def _merged(confs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return confs over each other, the last on top, objects merged."""
+    result: dict[str, Any] = {}
+    for conf in confs:
+        for key, value in conf.items():
+            known = result.get(key)
+            both = isinstance(known, Mapping) and isinstance(value, Mapping)
+            result[key] = _merged([known, value]) if both else value  # type: ignore[list-item]
+    return result
+
+
+def _holds(rule: Any, client: Identity) -> bool:
+    return all(((t.key, t.value) in client) != t.negated for t in rule.subset)
+
+
+def _lets_in(read: InboundPoint, client: Identity) -> bool:
+    return any(
+        _holds(rule, client) and rule.conf.get("action") in ("Allow", "AllowWithShadowDeny")
+        for rule in read.from_rules
+    )
+
+
+def _first(read: InboundPoint, client: Identity) -> Mapping[str, Any] | None:
+    return next((rule.conf for rule in read.from_rules if _holds(rule, client)), None)
+
+
+def _first_limits(policies: Sequence[Resource], client: Tags) -> tuple[Resource | None, ...]:
+    """Return whose limit a client may meet first: by rank of the source that fits it (G1)."""
+    best: Rank | None = None
+    found: list[Resource] = []
+    for policy in policies:
+        for tags in selectors_of(policy.spec, "sources"):
+            if not matches(tags, client):
+                continue
+            own = rank(tags)
+            if best is None or own > best:
+                best, found = own, [policy]
+            elif own == best and policy not in found:
+                found.append(policy)
+    return tuple(found) or (None,)
+
+
+def _orders(policies: Sequence[Resource], client: Tags) -> Iterable[Sequence[Resource]]:
+    """Return the orders in which policies of equal rank may stand; too many: two that differ."""
+    groups: dict[Rank, list[Resource]] = {}
+    for policy in policies:
+        if any(matches(s, client) for s in selectors_of(policy.spec, "sources")):
+            groups.setdefault(rank(selectors_of(policy.spec, "sources")[0]), []).append(policy)
+    count = 1
+    for group in groups.values():
+        for size in range(2, len(group) + 1):
+            count *= size
+    ordered = [groups[key] for key in sorted(groups, reverse=True)]
+    if count > MOST_ORDERS:
+        plain = [p for group in ordered for p in group]
+        return [plain, plain[::-1]]
+    return [
+        [p for group in chosen for p in group]
+        for chosen in product(*(permutations(group) for group in ordered))
+    ]
+
+
+def whole_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
+    """Return what a proxy as a whole comes to: traces and patches."""
+    found: Places = {}
+    old, sets = side.old, asked.proxy.tag_sets
+    if "MeshTrace" in kinds:
+        conf = _single(side, asked, "MeshTrace")
+        new = traces_after(conf.conf if conf else None)
+        options = side.options(proxy_winner(old.of("TrafficTrace"), sets, old.ties))
+        effects = [new or traces_before(p, side.mesh) for p in options]
+        found["MeshTrace", "proxy"] = outcome(effects, options, conf, "creation time")
+    if "MeshProxyPatch" in kinds:
+        conf = _single(side, asked, "MeshProxyPatch")
+        first = patches(conf.conf if conf else None).get("appendModifications") or []
+        options = side.options(proxy_winner(old.of("ProxyTemplate"), sets, old.ties))
+        listed: list[Effect] = [{"modifications": [*first, *_template(p)]} for p in options]
+        found["MeshProxyPatch", "proxy"] = outcome(listed, options, conf, "creation time")
+    return found
+
+
+def _single(side: OldSide, asked: Asked, policy_type: str) -> Found | None:
+    if policy_type not in side.side.types:
+        return None
+    return side.matcher.single(side.matcher.selection(asked.dataplane, policy_type))
+
+
+_OPERATIONS = {
+    "add": "Add", "remove": "Remove", "patch": "Patch", "addFirst": "AddFirst",
+    "addLast": "AddLast", "addBefore": "AddBefore", "addAfter": "AddAfter",
+}  # fmt: skip
+
+
+def _template(policy: Resource | None) -> list[Any]:
+    """Return a ProxyTemplate as modifications; what has no such form as it stands."""
+    if policy is None:
+        return []
+    conf = read_conf("ProxyTemplate", policy.spec)
+    result: list[Any] = []
+    if "default-proxy" not in (conf.get("imports") or ()):
+        result.append({"without default-proxy": policy.name})
+    for item in conf.get("resources") or ():
+        text = str(item.get("resource", ""))
+        kind = "listener" if ".Listener" in text else "cluster" if ".Cluster" in text else "other"
+        result += _patched([{kind: {"operation": "Add", "value": text}}])
+    changes = []
+    for item in conf.get("modifications") or ():
+        changes.append({kind: _change(body) for kind, body in item.items()})
+    return [*result, *_patched(changes)]
+
+
+def _patched(changes: list[Any]) -> list[Any]:
+    return list(patches({"appendModifications": changes}).get("appendModifications") or ())
+
+
+def _change(body: Any) -> Any:
+    if not isinstance(body, Mapping):
+        return body
+    operation = str(body.get("operation", ""))
+    kept = {k: body[k] for k in ("match", "value") if body.get(k)}
+    return {"operation": _OPERATIONS.get(operation, operation), **kept}
+
+
+def shown(client: Identity) -> str:
+    """Return a client as a reader calls it."""
+    parts = [f"{k}={v}" for k, v in sorted(client) if v != OTHER]
+    return ", ".join(parts) or "any other client"
+
+
+def clients(selectors: Iterable[Tags], *, several: bool) -> list[Identity] | None:
+    """Return one client for each set of tags that selectors tell apart; None: too many.
+
+    Every client carries a service and a zone. `several`: also clients with two values of a tag,
+    as the certificate of a proxy with two inbounds has.
+    """
+    seeds = {
+        frozenset((k, OTHER if v == ANY else v) for k, v in tags.items()) for tags in selectors
+    }
+    closed: set[Identity] = {frozenset()}
+    for seed in sorted(seeds, key=sorted):
+        joined = {tags | seed for tags in closed}
+        closed |= {tags for tags in joined if len({k for k, _ in tags}) == len(tags)}
+        if len(closed) > MOST_CLIENTS:
+            return None
+    full = [_filled(tags) for tags in sorted(closed, key=lambda t: (len(t), sorted(t)))]
+    if several and len(full) <= 24:
+        full += [a | b for i, a in enumerate(full) for b in full[i + 1 :] if a | b not in full]
+    return list(dict.fromkeys(full))
+
+
+def _filled(tags: Identity) -> Identity:
+    keys = {k for k, _ in tags}
+    return tags | {(key, OTHER) for key in (SERVICE, ZONE) if key not in keys}

@@ -1,0 +1,389 @@
+"""Outbounds of a mesh with old policies: what both engines together come to (legacy.md §3).
+
+The old engine makes an outbound as long as the mesh has a TrafficRoute and no route of the new
+kind takes the outbound over; on it the policies meet as the table of coexistence says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kumamigrate.legacy.clients import clients_before
+from kumamigrate.legacy.conf import OldConf, read_conf
+from kumamigrate.legacy.duration import ZERO, Duration, seconds
+from kumamigrate.legacy.effects import (
+    breakers_after,
+    breakers_before,
+    probes_after,
+    probes_before,
+    retries_after,
+    retries_before,
+)
+from kumamigrate.legacy.proxy import PASS_THROUGH
+from kumamigrate.legacy.sinks import logs_after, logs_before
+from kumamigrate.legacy.targets import HTTP_FAMILY, common_protocol, live_targets, main_targets
+from kumamigrate.legacy.values import Effect, as_duration, mapping
+from kumamigrate.legacy.winners import inbound_winner
+from kumamigrate.match.route import ServiceTag
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.prove import settings
+from kumamigrate.prove.oldroute import Table, new_table, old_table
+from kumamigrate.prove.oldside import (
+    Asked,
+    OldSide,
+    Options,
+    Outcome,
+    Place,
+    Places,
+    Routes,
+    joined,
+    mentioned,
+    outcome,
+)
+
+_CONNECT, _HOUR, _STREAM = seconds(5), seconds(3600), seconds(300)
+DOWNSTREAM = "http.idleTimeout (downstream)"
+"""The idle timeout of clients' HTTP connections: no targetRef policy sets it (notes C4)."""
+
+
+def outbound_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places | None:
+    """Return what the outbounds of a proxy come to, or None where too much is undecided."""
+    scenarios = side.scenarios(asked)
+    if scenarios is None:
+        return None
+    return joined([dict(_Outbounds(side, asked, routes, kinds).places()) for routes in scenarios])
+
+
+class _Outbounds:
+    """The outbounds of one proxy when these TrafficRoutes win."""
+
+    def __init__(
+        self, side: OldSide, asked: Asked, routes: Routes, kinds: frozenset[str]
+    ) -> None:
+        self.side, self.asked, self.routes, self.kinds = side, asked, routes, kinds
+        self.targets = side.targets(routes)
+        self.http_new = side.has_to(asked, "MeshHTTPRoute")
+        self.tcp_new = side.has_to(asked, "MeshTCPRoute")
+        self.old_made = {s: self._old_makes(s) for s in asked.services}
+        self.treated = {s: self._treated(s) for s in asked.services}
+        self.tables = {s: self._table(s) for s in asked.services}
+        self.clusters: dict[str, tuple[Mapping[str, str], list[str]]] = {}
+        for service, table in self.tables.items():
+            for tags in table.clusters:
+                name = mentioned(tags)
+                self.clusters.setdefault(name, (tags, []))[1].append(service)
+
+    def places(self) -> Iterator[tuple[Place, Outcome]]:
+        """Yield every place with what it may come to."""
+        for service, table in self.tables.items():
+            if "MeshHTTPRoute" in self.kinds:
+                winner = self.routes.get(service) if self.side.routed else None
+                yield (
+                    ("MeshHTTPRoute", "outbound", service),
+                    outcome([{"routes": table}], [winner]),
+                )
+            if table.family:
+                yield from self._listener(service, table)
+        for name, (tags, led) in self.clusters.items():
+            yield from self._cluster(name, tags, led)
+        yield from self._pass_through()
+
+    def _old_makes(self, service: str) -> bool:
+        if not self.side.routed:
+            return False
+        if self.side.protocol(service) in HTTP_FAMILY:
+            named = self.tcp_new and self.side.to(self.asked, "MeshTCPRoute", service) is not None
+            return not (self.http_new or named)
+        return not self.tcp_new
+
+    def _treated(self, service: str) -> str:
+        """Return the protocol an outbound has: by its targets, or in the new engine its own."""
+        targets = main_targets(self.routes.get(service), service)
+        if not self.old_made[service] or not targets:
+            return self.side.protocol(service)
+        return common_protocol(self.side.protocol(t[SERVICE]) for t in targets)
+
+    def _table(self, service: str) -> Table:
+        route = self.routes.get(service)
+        if self.old_made[service]:
+            clusters = live_targets(route, service) if route is not None else []
+            return old_table(route, service, _family(self.treated[service]), clusters)
+        protocol = self.side.protocol(service)
+        destination = ServiceTag(service)
+        proxy, matcher = self.asked.dataplane, self.side.matcher
+        tcp = matcher.tcp_routes(proxy, destination) if self.tcp_new else ()
+        http = None
+        if protocol in HTTP_FAMILY:
+            own = self.http_new and self.side.to(self.asked, "MeshHTTPRoute", service) is not None
+            http = None if tcp and not own else matcher.http_routes(proxy, destination)
+        return new_table(http, tcp, service, _family(protocol))
+
+    # -- listeners ---------------------------------------------------------------------------
+
+    def _listener(self, service: str, table: Table) -> Iterator[tuple[Place, Outcome]]:
+        if "MeshTimeout" in self.kinds:
+            yield ("MeshTimeout", "outbound", service), self._timeout(service, table)
+        if "MeshRetry" in self.kinds:
+            yield ("MeshRetry", "outbound", service), self._retry(service, table)
+        if "MeshAccessLog" in self.kinds:
+            old = self._old("TrafficLog", service) if self.old_made[service] else (None,)
+            yield ("MeshAccessLog", "outbound", service), self._log(service, old)
+
+    def _old(self, kind: str, service: str) -> Options:
+        return self.side.connection(kind, self.asked, service)
+
+    def _timeout(self, service: str, table: Table) -> Outcome:
+        found = self.side.to(self.asked, "MeshTimeout", service)
+        made = self.old_made[service]
+        own = self._old("Timeout", service) if made else (None,)
+        family = _family(self.side.protocol(service))
+        fits = (family == "tcp") == (table.family == "tcp")
+        effects = []
+        for policy in own:
+            if found is None:
+                effects.append(_old_listener(_conf("Timeout", policy), table.family, made=made))
+            elif not fits:
+                effects.append(_old_listener(OldConf(), table.family, made=True))
+            else:
+                effects.append(_new_listener(found.conf, table.family))
+        return outcome(effects, own, found, _tied(own))
+
+    def _retry(self, service: str, table: Table) -> Outcome:
+        found = self.side.to(self.asked, "MeshRetry", service)
+        made = self.old_made[service] and service in self.targets
+        old = self._old("Retry", service) if made else (None,)
+        protocol, treated = self.side.protocol(service), self.treated[service]
+        new: Effect = {}
+        if found is not None and (_family(protocol) == "tcp") == (table.family == "tcp"):
+            new = retries_after(found.conf, protocol)
+        effects = [new or (retries_before(policy, treated) if policy else {}) for policy in old]
+        return outcome(effects, old, found, _tied(old))
+
+    def _log(self, service: str, old: Options) -> Outcome:
+        found = self.side.to(self.asked, "MeshAccessLog", service)
+        new = logs_after(found.conf) if found is not None else ()
+        effects: list[Effect] = [
+            {"backends": tuple(sorted((*logs_before(p, self.side.mesh), *new)))} for p in old
+        ]
+        return outcome(effects, old, found, _tied(old))
+
+    def _pass_through(self) -> Iterator[tuple[Place, Outcome]]:
+        if "MeshAccessLog" in self.kinds:
+            old = self._old("TrafficLog", PASS_THROUGH)
+            yield ("MeshAccessLog", "outbound", PASS_THROUGH), self._log(PASS_THROUGH, old)
+
+    # -- clusters ----------------------------------------------------------------------------
+
+    def _cluster(
+        self, name: str, tags: Mapping[str, str], led: Sequence[str]
+    ) -> Iterator[tuple[Place, Outcome]]:
+        service = tags[SERVICE]
+        made = [s for s in led if self.old_made[s]]
+        if "MeshTimeout" in self.kinds:
+            yield ("MeshTimeout", "cluster", name), self._cluster_timeout(service, led)
+        if "MeshCircuitBreaker" in self.kinds:
+            yield ("MeshCircuitBreaker", "cluster", name), self._breaker(service, made)
+        if "MeshHealthCheck" in self.kinds and self._has_endpoints(service):
+            yield ("MeshHealthCheck", "cluster", name), self._probe(service, made)
+        if "MeshLoadBalancingStrategy" in self.kinds:
+            yield ("MeshLoadBalancingStrategy", "cluster", name), self._balancer(service, led)
+
+    def _has_endpoints(self, service: str) -> bool:
+        return service in self.side.known or not self.side.known
+
+    def _leading(self, led: Sequence[str]) -> tuple[str, ...]:
+        """Return whose settings a cluster has: the last outbound that leads there (notes C2b)."""
+        return (led[-1],) if self.asked.ordered else tuple(led)
+
+    def _cluster_timeout(self, service: str, led: Sequence[str]) -> Outcome:
+        found = self.side.to(self.asked, "MeshTimeout", service)
+        effects: list[Effect] = []
+        policies: list[Resource | None] = []
+        why = ""
+        for leader in self._leading(led):
+            made = self.old_made[leader]
+            options = self._old("Timeout", leader) if made else (None,)
+            why = why or _tied(options)
+            policies += options
+            family = self.tables[leader].family
+            for policy in options:
+                conf = _conf("Timeout", policy)
+                old = _old_cluster(conf, family, made=made)
+                if found is not None:
+                    old = _new_cluster(found.conf, family, self.side.protocol(service), old)
+                effects.append(old)
+        return outcome(effects, policies, found, why or "the order of outbounds")
+
+    def _breaker(self, service: str, made: Sequence[str]) -> Outcome:
+        found = self.side.to(self.asked, "MeshCircuitBreaker", service)
+        reached = bool(made) and service in self.targets
+        old = self._old("CircuitBreaker", service) if reached else (None,)
+        conf = found.conf if found is not None else {}
+        new = breakers_after(conf)
+        effects = []
+        for policy in old:
+            own = breakers_before(policy)
+            limits = new["limits"] if conf.get("connectionLimits") else own["limits"]
+            ejection = new["ejection"] or own["ejection"]
+            effects.append({"limits": limits, "ejection": ejection})
+        return outcome(effects, old, found, _tied(old))
+
+    def _probe(self, service: str, made: Sequence[str]) -> Outcome:
+        found = self.side.to(self.asked, "MeshHealthCheck", service)
+        reached = bool(made) and service in self.targets
+        old = self._old("HealthCheck", service) if reached else (None,)
+        new = probes_after(found.conf if found else None, self.side.protocol(service))
+        effects = [
+            {"probes": tuple(p for p in (probes_before(policy), new) if p)} for policy in old
+        ]
+        return outcome(effects, old, found, _tied(old))
+
+    def _balancer(self, service: str, led: Sequence[str]) -> Outcome:
+        found = self.side.to(self.asked, "MeshLoadBalancingStrategy", service)
+        if found is not None:
+            read = settings.balancer_cluster(found.conf)
+            aware = not read.pop("localityAwareness.disabled", False)
+            return outcome([{**read, "locality aware": aware}], (), found)
+        routing = mapping(self.side.mesh.spec.get("routing")) if self.side.mesh else {}
+        aware = routing.get("localityAwareLoadBalancing") is True
+        effects: list[Effect] = []
+        policies: list[Resource | None] = []
+        for leader in self._leading(led):
+            route = self.routes.get(leader) if self.old_made[leader] else None
+            policies.append(route)
+            effects.append({**_old_balancer(route), "locality aware": aware})
+        return outcome(effects, policies, None, "the order of outbounds")
+
+
+def _family(protocol: str) -> str:
+    if protocol == "grpc":
+        return "grpc"
+    return "http" if protocol in HTTP_FAMILY else "tcp"
+
+
+def _conf(kind: str, policy: Resource | None) -> OldConf:
+    return OldConf() if policy is None else read_conf(kind, policy.spec)
+
+
+def _tied(options: Options) -> str:
+    return "creation time" if len(options) > 1 else ""
+
+
+def _twin(conf: OldConf, name: str, family: str) -> Duration:
+    value = conf.get("http", name)
+    if not value and family == "grpc":
+        value = conf.get("grpc", name)
+    return value if isinstance(value, Duration) else ZERO
+
+
+def _old_listener(conf: OldConf, family: str, *, made: bool) -> Effect:
+    """Return a listener's timeouts without a MeshTimeout; `made` by the old engine or the new."""
+    if family == "tcp":
+        return {"idleTimeout": (conf.get("tcp", "idleTimeout") or ZERO) if made else _HOUR}
+    if not made:
+        return {
+            "http.requestTimeout": ZERO,
+            "http.streamIdleTimeout": _STREAM,
+            DOWNSTREAM: _HOUR,
+        }
+    return {
+        "http.requestTimeout": conf.get("http", "requestTimeout") or ZERO,
+        "http.streamIdleTimeout": _twin(conf, "streamIdleTimeout", family),
+        DOWNSTREAM: conf.get("http", "idleTimeout") or ZERO,
+    }
+
+
+def _new_listener(conf: Mapping[str, Any], family: str) -> Effect:
+    values = mapping(conf.get("http"))
+    if family == "tcp":
+        return {"idleTimeout": _read(conf, "idleTimeout", _HOUR)}
+    return {
+        "http.requestTimeout": _read(values, "requestTimeout", seconds(15)),
+        "http.streamIdleTimeout": _read(values, "streamIdleTimeout", seconds(1800)),
+        DOWNSTREAM: ZERO,
+    }
+
+
+def _old_cluster(conf: OldConf, family: str, *, made: bool) -> Effect:
+    connect = conf.get("connectTimeout")
+    result: dict[str, Any] = {"connectionTimeout": _CONNECT if connect is None else connect}
+    if family == "tcp":
+        return result
+    if not made:
+        return {**result, "idleTimeout": _HOUR, "http.maxStreamDuration": ZERO}
+    return {
+        **result,
+        "idleTimeout": conf.get("http", "idleTimeout") or ZERO,
+        "http.maxStreamDuration": _twin(conf, "maxStreamDuration", family),
+    }
+
+
+def _new_cluster(conf: Mapping[str, Any], family: str, protocol: str, old: Effect) -> Effect:
+    """Return a cluster's timeouts with a MeshTimeout; gRPC keeps what it has (§1.3 (c), §3)."""
+    result: dict[str, Any] = {"connectionTimeout": _read(conf, "connectionTimeout", _CONNECT)}
+    if family == "tcp":
+        return result
+    if protocol not in ("http", "http2"):
+        return {**old, **result}
+    return {
+        **result,
+        "idleTimeout": _read(conf, "idleTimeout", _HOUR),
+        "http.maxStreamDuration": _read(mapping(conf.get("http")), "maxStreamDuration", ZERO),
+    }
+
+
+def _read(conf: Mapping[str, Any], name: str, default: Duration) -> Duration:
+    if conf.get(name) is None:
+        return default
+    return as_duration(conf.get(name)) or ZERO
+
+
+_BALANCERS = {
+    "leastRequest": "LeastRequest", "ringHash": "RingHash", "random": "Random", "maglev": "Maglev",
+}  # fmt: skip
+_HASHES = {"XX_HASH": "XXHash", "MURMUR_HASH_2": "MurmurHash2"}
+
+
+def _old_balancer(route: Resource | None) -> dict[str, Any]:
+    """Return the load balancer of a TrafficRoute as a MeshLoadBalancingStrategy would say it."""
+    found = mapping(_conf("TrafficRoute", route).get("loadBalancer")) if route else {}
+    name = next((n for n in _BALANCERS if n in found), "")
+    if not name:
+        return {}
+    result: dict[str, Any] = {"loadBalancer.type": _BALANCERS[name]}
+    own = mapping(found[name])
+    if name == "leastRequest":
+        result["loadBalancer.leastRequest.choiceCount"] = own.get("choiceCount") or 2
+    if name == "ringHash":
+        result["loadBalancer.ringHash.hashFunction"] = _HASHES.get(str(own.get("hashFunction")))
+        for size in ("minRingSize", "maxRingSize"):
+            result |= {f"loadBalancer.ringHash.{size}": own[size]} if own.get(size) else {}
+    return result
+
+
+def external_access(side: OldSide, asked: Asked) -> Places:
+    """Return which ExternalServices a proxy reaches without zone egress (§2.7)."""
+    found: Places = {}
+    filtered = side.routed and not side.has_to(asked, "MeshHTTPRoute")
+    filtered = filtered and not side.has_to(asked, "MeshTCPRoute")
+    for tags in side.external:
+        place = ("ExternalService", "outbound", mentioned(tags))
+        if side.egress or not filtered:
+            found[place] = outcome([{"reached": True}])
+            continue
+        options = side.options(
+            inbound_winner(side.old.of("TrafficPermission"), tags, side.old.ties)
+        )
+        effects: list[Effect] = []
+        for policy in options:
+            clients = clients_before(policy)
+            reached = any(
+                set(needed) <= set(own.items())
+                for needed in clients
+                for own in asked.proxy.tag_sets
+            )
+            effects.append({"reached": reached})
+        found[place] = outcome(effects, options, None, "creation time")
+    return found
+

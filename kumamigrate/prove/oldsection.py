@@ -1,0 +1,205 @@
+"""Sections of the Mesh that became policies: what the Mesh says, or the policy instead (§1.15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.legacy.values import mapping
+from kumamigrate.match.entry import Found
+from kumamigrate.model.resource import Resource
+from kumamigrate.prove.oldside import Asked, OldSide, Places, outcome
+from kumamigrate.prove.picture import may_be_transparent
+from kumamigrate.prove.side import Side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Where a section stands in the Mesh, and the policy type that says it now."""
+
+    root: str
+    policy_type: str
+
+
+SECTIONS: Mapping[str, Section] = {
+    "metrics": Section(root="metrics", policy_type="MeshMetric"),
+    "mtls mode": Section(root="mtls.backends", policy_type="MeshTLS"),
+    "passthrough": Section(root="networking.outbound.passthrough", policy_type="MeshPassthrough"),
+    "locality": Section(
+        root="routing.localityAwareLoadBalancing", policy_type="MeshLoadBalancingStrategy"
+    ),
+}
+_READERS = {"logging": "TrafficLog", "tracing": "TrafficTrace"}
+
+
+def mesh_of(side: Side) -> Resource | None:
+    """Return the Mesh of a side, None when the state lacks it."""
+    return next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
+
+
+def sections_changed(before: Side, after: Side) -> tuple[str, ...]:
+    """Return the sections that differ between the Meshes of both sides."""
+    meshes = [mesh_of(side) for side in (before, after)]
+    if meshes[0] is None or meshes[1] is None:
+        return ()
+    left, right = meshes[0].spec, meshes[1].spec
+    found = []
+    if left.get("metrics") != right.get("metrics"):
+        found.append("metrics")
+    if _modes(left) != _modes(right) and _without_modes(left) == _without_modes(right):
+        found.append("mtls mode")
+    if _passthrough(left) != _passthrough(right):
+        found.append("passthrough")
+    if _locality(left) != _locality(right):
+        found.append("locality")
+    return tuple(found)
+
+
+def unread_fields(before: Side, after: Side) -> list[str]:
+    """Return the fields of the Mesh that nothing reads on its own: old policies read them."""
+    del before, after
+    return ["policyEngine", *_READERS]
+
+
+def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Places:
+    """Return what a proxy comes to in these sections."""
+    spec = side.mesh.spec if side.mesh is not None else {}
+    found: Places = {}
+    for name in sections:
+        policy_type = SECTIONS[name].policy_type
+        if name == "metrics":
+            single = _single(side, asked, policy_type)
+            effect = _metric(single.conf) if single is not None else _old_metric(spec)
+            found["MeshMetric", "proxy"] = outcome([effect], (), single)
+        elif name == "passthrough":
+            single = _single(side, asked, policy_type)
+            mode = (single.conf.get("passthroughMode") if single else None) or _passthrough(spec)
+            shown = {"passthroughMode": mode} if may_be_transparent(asked.dataplane) else {}
+            found["MeshPassthrough", "proxy"] = outcome([shown], (), single)
+        elif name == "mtls mode":
+            found |= _modes_of_inbounds(side, asked, _enabled_mode(spec))
+        elif name == "locality":
+            to = side.to(asked, policy_type, "any-other-service")
+            aware = _locality(spec) if to is None else not _disabled(to)
+            found["MeshLoadBalancingStrategy", "outbound", "any service"] = outcome(
+                [{"locality aware": aware}], (), to
+            )
+    return found
+
+
+def _single(side: OldSide, asked: Asked, policy_type: str) -> Found | None:
+    if policy_type not in side.side.types:
+        return None
+    return side.matcher.single(side.matcher.selection(asked.dataplane, policy_type))
+
+
+def _disabled(found: Found) -> bool:
+    return mapping(found.conf.get("localityAwareness")).get("disabled") is True
+
+
+def _modes_of_inbounds(side: OldSide, asked: Asked, mode: str) -> Places:
+    found: Places = {}
+    points = {}
+    if "MeshTLS" in side.side.types:
+        selection = side.matcher.selection(asked.dataplane, "MeshTLS")
+        points = {p.key: side.matcher.inbound(selection, p) for p in selection.points}
+    for inbound in asked.proxy.inbounds:
+        read = points.get(inbound.name.rsplit(":", 1)[0])
+        said = mode
+        if read is not None:
+            rules = [r.conf for r in read.rules] or [r.conf for r in read.from_rules]
+            said = next((str(c["mode"]) for c in reversed(rules) if c.get("mode")), mode)
+        found["MeshTLS", "inbound", inbound.name] = outcome([{"mode": said}])
+    return found
+
+
+def _modes(spec: Mapping[str, Any]) -> Any:
+    return [mapping(b).get("mode") for b in _backends(spec, "mtls")]
+
+
+def _without_modes(spec: Mapping[str, Any]) -> Any:
+    backends = [{k: v for k, v in mapping(b).items() if k != "mode"} for b in _backends(spec, "mtls")]
+    return {**mapping(spec.get("mtls")), "backends": backends}
+
+
+def _backends(spec: Mapping[str, Any], section: str) -> list[Any]:
+    found = mapping(spec.get(section)).get("backends")
+    return found if isinstance(found, list) else []
+
+
+def _enabled_mode(spec: Mapping[str, Any]) -> str:
+    enabled = mapping(spec.get("mtls")).get("enabledBackend")
+    for backend in _backends(spec, "mtls"):
+        if enabled and mapping(backend).get("name") == enabled:
+            return "Permissive" if mapping(backend).get("mode") == "PERMISSIVE" else "Strict"
+    return "Strict"
+
+
+def _passthrough(spec: Mapping[str, Any]) -> str:
+    outbound = mapping(mapping(spec.get("networking")).get("outbound"))
+    return "None" if outbound.get("passthrough") is False else "All"
+
+
+def _locality(spec: Mapping[str, Any]) -> bool:
+    return mapping(spec.get("routing")).get("localityAwareLoadBalancing") is True
+
+
+_TLS = {"activeMTLSBackend": "ActiveMTLSBackend", "providedTLS": "ProvidedTLS", "disabled": "Disabled"}
+
+
+def _old_metric(spec: Mapping[str, Any]) -> dict[str, Any]:
+    enabled = mapping(spec.get("metrics")).get("enabledBackend")
+    for backend in _backends(spec, "metrics"):
+        if enabled and mapping(backend).get("name") == enabled:
+            return _old_backend(mapping(mapping(backend).get("conf")))
+    return {}
+
+
+def _old_backend(conf: Mapping[str, Any]) -> dict[str, Any]:
+    mode = mapping(conf.get("tls")).get("mode")
+    if mode is None:
+        mode = "disabled" if conf.get("skipMTLS") is True else "activeMTLSBackend"
+    envoy = mapping(conf.get("envoy"))
+    applications = [
+        (a.get("name"), a.get("address"), a.get("port"), a.get("path") or "/metrics")
+        for a in conf.get("aggregate") or ()
+        if isinstance(a, Mapping) and a.get("enabled") is not False
+    ]
+    return {
+        "port": conf.get("port") or 5670,
+        "path": conf.get("path") or "/metrics",
+        "tls": _TLS.get(str(mode), str(mode)),
+        "include unused": envoy.get("usedOnly") is not True,
+        "profile": envoy.get("filterRegex") or "All",
+        "applications": applications,
+    }
+
+
+def _metric(conf: Mapping[str, Any]) -> dict[str, Any]:
+    sidecar = mapping(conf.get("sidecar"))
+    profiles = mapping(sidecar.get("profiles"))
+    named = [mapping(p).get("name") for p in profiles.get("appendProfiles") or ()]
+    included = [mapping(i).get("match") for i in profiles.get("include") or ()]
+    profile: Any = named[0] if len(named) == 1 else named or "Basic"
+    if named == ["None"] and len(included) == 1:
+        profile = included[0]
+    if sidecar.get("regex"):
+        profile = sidecar["regex"]
+    backends = [mapping(b) for b in conf.get("backends") or ()]
+    if len(backends) != 1 or backends[0].get("type") != "Prometheus":
+        return {"backends": repr(backends)}
+    prometheus = mapping(backends[0].get("prometheus"))
+    applications = [
+        (a.get("name"), a.get("address"), a.get("port"), a.get("path") or "/metrics")
+        for a in conf.get("applications") or ()
+        if isinstance(a, Mapping)
+    ]
+    return {
+        "port": prometheus.get("port") or 5670,
+        "path": prometheus.get("path") or "/metrics",
+        "tls": mapping(prometheus.get("tls")).get("mode") or "Disabled",
+        "include unused": sidecar.get("includeUnused") is True,
+        "profile": profile,
+        "applications": applications,
+    }
