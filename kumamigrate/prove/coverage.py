@@ -32,6 +32,7 @@ from kumamigrate.prove.mesh import INBOUND_TYPES, SINGLE_TYPES, MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE, ON_OUTBOUNDS, ROUTING, TCP_ROUTING
 from kumamigrate.prove.proof import ProxyVerdict, Verdict, Witness
 from kumamigrate.prove.reach import Known, Reach
+from kumamigrate.prove.side import ROUTES
 from kumamigrate.prove.traffic import successors
 
 ANY_PROXY = "any proxy"
@@ -231,12 +232,14 @@ class Coverage:
                 proxy = self._proxy(chosen, setting, one_inbound)
                 if proxy is None:
                     continue
+                kinds = {policy_type, *(ROUTES if policy_type in (*BY_ROUTE, ROUTING) else ())}
+                tied = tie_doubts(self.pair, proxy, proxy, kinds)
+                if tied:
+                    self.found.unknown.update(dict.fromkeys(d for t in tied.values() for d in t))
+                    continue
                 found = check(proxy)
                 if found:
                     self.found.add(describe(chosen, setting), found)
-                kinds = {policy_type, *((ROUTING,) if policy_type in BY_ROUTE else ())}
-                for doubt in tie_doubts(self.pair, proxy, proxy, kinds):
-                    self.found.unknown[doubt] = None
 
     def _settings(self, policy_type: str, atoms: Atoms) -> Iterator[tuple[Setting, Atoms]]:
         """Yield the surroundings with the atoms that can be chosen there."""

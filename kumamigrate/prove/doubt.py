@@ -159,13 +159,13 @@ def old_engine_doubts(before: Side, after: Side, changed: frozenset[str]) -> lis
 
 def tie_doubts(
     pair: MeshComparison, was: Resource, now: Resource, kinds: Iterable[str] | None = None
-) -> tuple[str, ...]:
-    """Return the ties that decide what a proxy reads where something changed.
+) -> dict[str, tuple[str, ...]]:
+    """Return by type the ties that decide what a proxy reads where something changed.
 
     A tie between policies that nobody touched comes out the same on both sides, as long as the
     list is short enough for Kuma's sort to keep the order of ties.
     """
-    out: dict[str, None] = {}
+    out: dict[str, tuple[str, ...]] = {}
     for policy_type in sorted(pair.before.types | pair.after.types if kinds is None else kinds):
         sides = ((pair.before, was), (pair.after, now))
         if pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type):
@@ -180,9 +180,9 @@ def tie_doubts(
         short = all(s is None or len(s.policies) <= UNSTABLE_SORT for s in found)
         if short and tied[0].keys() == tied[1].keys():
             continue
-        for tie in (*tied[0].values(), *tied[1].values()):
-            out[_tied(policy_type, tie)] = None
-    return tuple(out)
+        ties = (*tied[0].values(), *tied[1].values())
+        out[policy_type] = tuple(dict.fromkeys(_tied(policy_type, tie) for tie in ties))
+    return out
 
 
 def _ties(side: Side, selection: Selection | None) -> dict[tuple[Any, ...], Tie]:

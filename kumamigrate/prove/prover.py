@@ -299,9 +299,14 @@ class Claim:
             found: tuple[Witness, ...] = (*shared, *self._come_or_gone(subject))
             unknown: tuple[str, ...] = ()
         else:
-            found = (*shared, *self.old.seen(self._witnesses(subject.was, subject.now)))
+            tied = tie_doubts(self.pair, subject.was, subject.now)
+            unknown = tuple(doubt for doubts in tied.values() for doubt in doubts)
+            # What chance decides is neither the same nor different.
+            chance = {*tied, *(BY_ROUTE if tied.keys() & set(ROUTES) else ())}
+            every = self._witnesses(subject.was, subject.now)
+            sure = tuple(w for w in every if w.policy_type not in chance)
+            found = (*shared, *self.old.seen(sure))
             found += () if subject.made_up else self.old.of(subject.name)
-            unknown = tie_doubts(self.pair, subject.was, subject.now)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)
         return _proxy_verdict(subject.name, found, unknown, made_up=subject.made_up)[0]

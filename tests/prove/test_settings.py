@@ -169,7 +169,8 @@ def test_rule_10_rules_for_all_clients_are_merged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "probed"), [("http", True), ("http2", True), ("", True), ("tcp", False), ("grpc", False)]
+    ("protocol", "probed"),
+    [("http", True), ("http2", True), ("", True), ("tcp", False), ("grpc", False)],
 )
 def test_an_http_probe_is_for_http_services(protocol: str, probed: bool) -> None:
     """Goldens 09-0032 and 09-0114; the panic settings stay with the cluster."""
