@@ -1,0 +1,229 @@
+"""What is missing makes a verdict unknown, with a word on what to do (product.md §5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kumamigrate.model.state import State
+from kumamigrate.prove import Verdict
+from kumamigrate.prove.prover import prove
+from kumamigrate.source.text import Reason, Refusal
+from tests.prove.states import live, state
+
+TIMEOUT = """
+---
+type: MeshTimeout
+mesh: default
+name: {name}
+spec:
+  to:
+  - targetRef: {{kind: Mesh}}
+    default: {{connectionTimeout: {value}}}
+"""
+OTHER = """
+---
+type: MeshRetry
+mesh: default
+name: retry
+spec:
+  to:
+  - targetRef: {kind: Mesh}
+    default: {http: {numRetries: 3}}
+"""
+
+
+def timeouts(*values: str) -> str:
+    return "".join(TIMEOUT.format(name=f"t{i}", value=v) for i, v in enumerate(values))
+
+
+def test_unread_files_bar_equivalent() -> None:
+    unread = Refusal(
+        path="a.yaml",
+        line=3,
+        column=1,
+        reason=Reason.UNPARSABLE,
+        detail="not YAML",
+        advice="correct it",
+        hides=True,
+    )
+    clean = state(timeouts("1s"), mode="Disabled")
+    hidden = replace(clean, unread=(unread,))
+    proof = live(hidden, hidden)
+    assert proof.verdict("live") is Verdict.UNKNOWN
+    assert proof.unknown("live") == ("a.yaml:3:1 was not read (not YAML); correct it",)
+    elsewhere = replace(clean, unread=(replace(unread, mesh="other"),))
+    assert live(elsewhere, elsewhere).verdict("live") is Verdict.EQUIVALENT
+
+
+ON_ROUTE = """
+---
+type: MeshTimeout
+mesh: default
+name: on-route
+spec:
+  to:
+  - targetRef: {kind: MeshHTTPRoute, name: nowhere}
+    default: {http: {requestTimeout: 1s}}
+"""
+ON_ROUTE_OLD = """
+---
+type: MeshTimeout
+mesh: default
+name: on-route
+spec:
+  targetRef: {kind: MeshHTTPRoute, name: nowhere}
+  to:
+  - targetRef: {kind: Mesh}
+    default: {http: {requestTimeout: 1s}}
+"""
+
+
+@pytest.mark.parametrize("dangling", [ON_ROUTE, ON_ROUTE_OLD])
+def test_a_route_that_is_not_there_makes_its_type_unknown(dangling: str) -> None:
+    before = state(dangling + OTHER, mode="Exclusive")
+    after = state(dangling + OTHER + timeouts("5s"), mode="Exclusive")
+    proof = live(before, after)
+    assert proof.verdict("live") is Verdict.UNKNOWN
+    (reason,) = proof.unknown("live")
+    assert "nowhere" in reason
+    assert "inventory" in reason
+    elsewhere = state(dangling + OTHER.replace("retry", "again"), mode="Exclusive")
+    assert live(before, elsewhere).verdict("live") is Verdict.EQUIVALENT
+
+
+def test_kinds_that_are_not_modelled_make_unknown() -> None:
+    foreign = """
+---
+type: MeshSomethingNew
+mesh: default
+name: new
+spec: {targetRef: {kind: Mesh}}
+"""
+    before = state(foreign + timeouts("1s"), mode="Disabled")
+    after = state(foreign + timeouts("1s", "5s"), mode="Disabled")
+    assert live(before, before).verdict("live") is Verdict.EQUIVALENT
+    proof = live(before, after)
+    assert proof.verdict("live") is not Verdict.EQUIVALENT
+    assert any("MeshSomethingNew new" in reason for reason in proof.unknown("live"))
+    alone = foreign.replace("MeshSomethingNew", "MeshOPA")
+    before = state(alone + timeouts("5s"), mode="Disabled")
+    after = state(alone + timeouts("5s").replace("t0", "t9"), mode="Disabled")
+    assert live(before, after).verdict("live") is Verdict.EQUIVALENT
+
+
+def test_templates_make_their_type_unknown() -> None:
+    def with_template(given: State) -> State:
+        marked = (replace(r, templated=True) if r.name == "t0" else r for r in given.resources)
+        return replace(given, resources=tuple(marked))
+
+    before = with_template(state(timeouts("1s") + OTHER, mode="Disabled"))
+    after = with_template(state(timeouts("1s", "1s") + OTHER, mode="Disabled"))
+    proof = live(before, after)
+    assert proof.verdict("live") is Verdict.UNKNOWN
+    assert "template" in proof.unknown("live")[0]
+    other = with_template(state(timeouts("1s") + OTHER.replace("retry", "again"), mode="Disabled"))
+    assert live(before, other).verdict("live") is Verdict.EQUIVALENT
+
+
+TIED = """
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata:
+  name: {object}
+  namespace: kuma-system
+  labels: {{kuma.io/mesh: default, kuma.io/display-name: same}}
+spec:
+  to:
+  - targetRef: {{kind: Mesh}}
+    default: {{connectionTimeout: {value}}}
+"""
+
+
+@pytest.mark.parametrize("values", [("1s", "2s"), ("2s", "1s")])
+def test_ties_left_to_chance_are_unknown_and_named(values: tuple[str, str]) -> None:
+    """matcher.md trap 14: one display name, equal in all else; whatever a guess would say."""
+    before = state(TIED.format(object="a", value="1s"), mode="Disabled")
+    after = state(
+        "".join(TIED.format(object=o, value=v) for o, v in zip("ab", values, strict=True)),
+        mode="Disabled",
+    )
+    proof = live(before, after)
+    assert proof.verdict("live") is Verdict.UNKNOWN
+    (tie,) = proof.ties
+    assert "a.kuma-system" in tie
+    assert "b.kuma-system" in tie
+    assert live(after, after).verdict("live") is Verdict.EQUIVALENT
+
+
+def test_a_tie_that_nobody_touches_is_no_doubt() -> None:
+    tied = TIED.format(object="a", value="1s") + TIED.format(object="b", value="2s")
+    weaker = TIED.format(object="c", value="5s").replace("display-name: same", "display-name: zz")
+    before, after = state(tied, mode="Disabled"), state(tied + weaker, mode="Disabled")
+    assert live(before, after).verdict("live") is Verdict.EQUIVALENT
+
+
+def test_live_needs_one_release() -> None:
+    before = state(timeouts("1s"), mode="Exclusive")
+    after = state(timeouts("1s"), mode="Exclusive", release="3.0")
+    proof = live(before, after)
+    assert proof.verdict("live") is Verdict.UNKNOWN
+    assert "claim release" in proof.unknown("live")[0]
+    assert prove(before, after, claims=("release",)).verdict("release") is Verdict.EQUIVALENT
+
+
+def test_a_service_that_nothing_replaces_is_not_carried_silently() -> None:
+    dataplane = """
+---
+type: Dataplane
+mesh: default
+name: web-1
+networking:
+  address: 10.0.0.1
+  inbound:
+  - port: 80
+    tags: {kuma.io/service: web, kuma.io/protocol: http}
+"""
+    given = state(timeouts("1s") + dataplane, mode="Disabled", complete=True)
+    proof = prove(given, given, claims=("carry",))
+    assert proof.verdict("carry") is Verdict.UNKNOWN
+    assert "service web" in proof.unknown("carry")[0]
+    later = state(timeouts("1s") + dataplane, mode="Disabled", complete=True, release="3.0")
+    assert prove(given, later, claims=("release",)).verdict("release") is Verdict.UNKNOWN
+
+
+def test_the_mesh_object_counts() -> None:
+    before = state("type: Mesh\nname: default\nmtls: {enabledBackend: ca}\n")
+    after = state("type: Mesh\nname: default\nmtls: {enabledBackend: other}\n")
+    (witness,) = live(before, after).witnesses("live")
+    assert (witness.policy_type, witness.field) == ("Mesh", "mtls.enabledBackend")
+
+
+def test_a_gateway_that_is_not_there_makes_unknown() -> None:
+    text = """
+type: MeshTimeout
+mesh: default
+name: edge
+spec:
+  targetRef: {{kind: MeshGateway, name: edge}}
+  to:
+  - targetRef: {{kind: Mesh}}
+    default: {{connectionTimeout: {value}}}
+"""
+    before, after = (state(text.format(value=v), mode="Disabled") for v in ("1s", "2s"))
+    assert live(before, after).verdict("live") is Verdict.UNKNOWN
+    gateway = """
+---
+type: MeshGateway
+mesh: default
+name: edge
+selectors: [{match: {kuma.io/service: edge}}]
+conf: {listeners: [{port: 80, protocol: HTTP}]}
+"""
+    before, after = (state(text.format(value=v) + gateway, mode="Disabled") for v in ("1s", "2s"))
+    proof = live(before, after)
+    assert proof.verdict("live") is Verdict.DIFFERENT
+    assert {w.direction for w in proof.witnesses("live")} == {"gateway"}
+    assert live(before, before).verdict("live") is Verdict.EQUIVALENT
