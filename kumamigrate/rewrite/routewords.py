@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.compensate import Choice, Problem, Unit
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
-from kumamigrate.rewrite.view import View
+from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 
 EVERYWHERE = ("Everywhere", "ReachableBackends")
@@ -45,9 +45,25 @@ def rank_notes(choice: Choice, policy: Resource) -> Iterator[str]:
         )
 
 
+def by_service_tag(view: View, mesh: str) -> Resource | None:
+    """Return a Dataplane that lists an outbound by service tag: such exist in every mode."""
+    for dataplane in view.state.of_type("Dataplane"):
+        outbounds = at_path(dataplane.spec, ("networking", "outbound"))
+        if dataplane.mesh != mesh or not isinstance(outbounds, list):
+            continue
+        if any(at_path(outbound, ("backendRef",)) is None for outbound in outbounds):
+            return dataplane
+    return None
+
+
 def mode_notes(view: View, mesh: str) -> list[str]:
     """Return what a policy beside the old one does in the mesh's mode, and what settles it."""
-    mode = view.mode(mesh)
+    mode, dataplane = view.mode(mesh), by_service_tag(view, mesh)
+    if mode == "Exclusive" and dataplane is not None:
+        return [
+            f"Dataplane {dataplane.name} has an outbound by service tag, which reads the old place"
+            " only; give it a backendRef, then run again"
+        ]
     if mode is None:
         return [
             "nothing here says which MeshService mode the mesh runs: in Disabled the new policy"
