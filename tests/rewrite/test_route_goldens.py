@@ -20,10 +20,12 @@ def test_run_alone_finds_a_migration_that_is_carried_over(name: str, tmp_path: P
     folder = shared("goldens") / "recipes" / name
     outcome = run(tmp_path, {"mesh.yaml": (folder / "start.yaml").read_text()})
     assert not outcome.held
-    before = run(tmp_path / "b", {"mesh.yaml": (folder / "before.yaml").read_text()}, rules=["retry-tcp-zero"])
-    proof = prove(
-        before.before.state("2.14")[0], outcome.after.state("2.14")[0], claims=("carry",)
+    before = run(
+        tmp_path / "b",
+        {"mesh.yaml": (folder / "before.yaml").read_text()},
+        rules=["retry-tcp-zero"],
     )
+    proof = prove(before.before.state("2.14")[0], outcome.after.state("2.14")[0], claims=("carry",))
     assert proof.verdict("carry") is Verdict.EQUIVALENT
     assert not [p for p in outcome.after.state("2.14")[0].resources if _names_route_at_top(p.spec)]
 

@@ -15,7 +15,11 @@ def _timeout(name: str, **more: object) -> Resource:
 
 def test_the_plainest_free_name_comes_first() -> None:
     state = State(release="2.14", resources=(_timeout("a"), _timeout("a-pay")))
-    assert list(islice(free_names(_timeout("a"), "pay", state), 3)) == ["a-0-pay", "a--pay", "a-pay-2"]
+    assert list(islice(free_names(_timeout("a"), "pay", state), 3)) == [
+        "a-0-pay",
+        "a--pay",
+        "a-pay-2",
+    ]
 
 
 def test_a_name_of_another_mesh_is_free_on_universal_only() -> None:
