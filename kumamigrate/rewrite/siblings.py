@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kumamigrate.model.labels import is_export
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, ROLE, ZONE, Form, Resource
 from kumamigrate.model.state import State
 from kumamigrate.source.value import Value
@@ -40,6 +41,10 @@ def sibling(resource: Resource, name: str, spec: Value) -> dict[str, Any]:
         fresh["name"] = name
         if isinstance(kept.get("labels"), Mapping):
             fresh["labels"] = _labels(kept["labels"])
+            if is_export(resource):
+                # Labels of an export are final: without them role and zone would be others.
+                shown = resource.display_name + name.removeprefix(resource.name)
+                fresh["labels"] = {**kept["labels"], DISPLAY_NAME: shown}
     return {k: fresh.get(k, v) for k, v in kept.items() if fresh.get(k, v) != {}}
 
 

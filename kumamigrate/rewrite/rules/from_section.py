@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kumamigrate.model.resource import DISPLAY_NAME, Resource
+from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.siblings import free_names, sibling
@@ -68,8 +68,6 @@ def _split(view: View, policy: Resource, entries: list[Any]) -> Change | Finding
         if key not in ("to", "rules") and value != {"kind": "Mesh"}
     }
     half = sibling(policy, name, moved)
-    if isinstance(half.get("labels"), dict):
-        half["labels"] = {k: v for k, v in half["labels"].items() if k != DISPLAY_NAME}
     note = f"the inbound half becomes {name}; apply both before anything is pruned"
     return _change(view, policy, (with_spec(policy, kept), half), (note,))
 
