@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from kumamigrate.admit.problem import Problem
+from kumamigrate.model.conf import canonical
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
@@ -21,31 +22,35 @@ _PLACE = re.compile(r" \([^()]*:\d+\)")
 _HARMLESS = (Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
 
 
-def judge_of(rule: Rule, before: Scene, *, take_unknown: bool = False) -> Judge:
+def judge_of(
+    rule: Rule, before: Scene, *, upgrade: bool = False, take_unknown: bool = False
+) -> Judge:
     """Return the judge for the changes of one rule.
 
     *live*: no value that a proxy reads today may change; values that had no effect before may
     take effect, and routes may be renamed. *carry* and *release*: where the changes touch
     something, it must be carried over from the state the run began with, and nothing that was
     carried over may be lost; what fails already for other reasons does not count.
-    Nothing may be written that a control plane refuses. With `take_unknown` (`--accept`) an
-    unknown verdict passes.
+    Nothing may be written that a control plane refuses. Changes that go out together with the
+    `upgrade` are held to *release* whatever the rule claims else. With `take_unknown`
+    (`--accept`) an unknown verdict passes.
     """
+    claims = ("release",) if upgrade and rule.claims else rule.claims
 
     def judge(current: Scene, candidate: Scene) -> Verdict:
-        refused = _newly_refused(current, candidate, upgrade=rule.upgrade)
+        refused = _newly_refused(current, candidate, upgrade=upgrade)
         if refused:
             return Verdict(unknown=refused)
         verdicts = []
         touched: set[tuple[str, ...]] = set()
-        if "live" in rule.claims:
+        if "live" in claims:
             proof = _prove(current, candidate, "live")
             live = proof.witnesses("live")
             touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
             bad = tuple(w for w in live if w.effect not in _HARMLESS)
             verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
         for claim in ("carry", "release"):
-            if claim in rule.claims:
+            if claim in claims:
                 verdicts.append(_not_worse(claim, before, current, candidate, touched))
         return _together(verdicts, take_unknown=take_unknown)
 
@@ -89,7 +94,24 @@ def _worsened(
     )
     doubted = {_PLACE.sub("", reason) for reason in then.unknown(claim)}
     unknown = tuple(r for r in now.unknown(claim) if _PLACE.sub("", r) not in doubted)
-    return Verdict(witnesses=bad, unknown=unknown)
+    return Verdict(witnesses=bad, unknown=(*unknown, *_unread(current, candidate)))
+
+
+def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
+    """Yield what could not be read in the meshes that the changes touch: it bars every verdict,
+    although it was there before."""
+    unread = candidate.state(candidate.source)[0].unread
+    if not unread:
+        return
+    old, new = (
+        {(r.mesh, canonical(r.body)) for r in scene.state(scene.source)[0].resources}
+        for scene in (current, candidate)
+    )
+    touched = {mesh for mesh, _ in old ^ new}
+    for refusal in unread:
+        if refusal.mesh in touched or not refusal.mesh:
+            place = f"{refusal.path}:{refusal.line}:{refusal.column}"
+            yield f"{place} was not read ({refusal.detail}); {refusal.advice}"
 
 
 def _has_tag_outbounds(scene: Scene) -> bool:

@@ -18,7 +18,7 @@ from kumamigrate.model.versions import at_least, newest_two
 from kumamigrate.prove import Proof
 from kumamigrate.repository import Rejection, load_repository
 from kumamigrate.rewrite.audit import without_echoes
-from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rule import Rule
@@ -189,8 +189,17 @@ def _run_rule(
     changes = [c for c in changes if not _silenced(c, scene)]
     if _asks(rule, options):
         return Result(scene=scene)
-    judge = judge_of(rule, before, take_unknown=rule.id in options.accept)
-    return try_changes(scene, without_conflicts(changes), judge)
+    result = Result(scene=scene)
+    for upgrade in (False, True):
+        part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
+        # What goes out with the upgrade rests on what went out before: it waits for a next pass.
+        if part and not result.kept:
+            judge = judge_of(
+                rule, before, upgrade=upgrade, take_unknown=rule.id in options.accept
+            )
+            tried = try_changes(scene, without_conflicts(part), judge)
+            result = replace(tried, held=(*result.held, *tried.held))
+    return result
 
 
 def _view(rule: Rule, before: Scene, scene: Scene, options: Options) -> View:
