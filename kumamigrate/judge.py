@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from kumamigrate.admit.problem import Problem
 from kumamigrate.model.conf import canonical
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode

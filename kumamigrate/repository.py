@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 
 from kumamigrate.admit.check import refusals_of
-from kumamigrate.admit.problem import Problem
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State

@@ -8,11 +8,11 @@ from typing import Any
 from kumamigrate.admit.constraint import Ground, all_broken, constraints_of
 from kumamigrate.admit.kind import dropped_fields, kind_problems, name_problems
 from kumamigrate.admit.places import is_template
-from kumamigrate.admit.problem import Problem
 from kumamigrate.admit.reference import references_of
 from kumamigrate.admit.shape import known_part, spec_shape, unknown_part
 from kumamigrate.admit.structure import structure_of
 from kumamigrate.model.labels import Refused, compute_labels, is_export, is_kumas, policy_role
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import ROLE, Form, Resource
 from kumamigrate.model.state import Environment

@@ -19,7 +19,7 @@ from typing import Any
 from kumamigrate.admit.effect import EFFECTS, Finding
 from kumamigrate.admit.form import FORMS
 from kumamigrate.admit.places import Place, field_path, is_template, places, present
-from kumamigrate.admit.problem import Problem
+from kumamigrate.model.problem import Problem
 from kumamigrate.source.text import FieldPath
 
 SECTIONS = ("to", "from", "rules")

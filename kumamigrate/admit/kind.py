@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from kumamigrate.admit.places import is_template, places
-from kumamigrate.admit.problem import Problem
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Form, Resource
 from kumamigrate.source.text import FieldPath
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from kumamigrate.admit.form import FORMS
 from kumamigrate.admit.places import is_template, places
-from kumamigrate.admit.problem import Problem
 from kumamigrate.model.policytype import Kinds, PolicyType
+from kumamigrate.model.problem import Problem
 from kumamigrate.source.text import FieldPath
 
 _NARROWED = re.compile(r"(\w+)(?: \(default\.(\w+) (set|unset)\))?")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.admit.places import is_template
-from kumamigrate.admit.problem import Problem
 from kumamigrate.model.duration import parse
 from kumamigrate.model.policytype import Conf, Field
+from kumamigrate.model.problem import Problem
 from kumamigrate.source.text import FieldPath
 
 _INTEGERS: Mapping[str, tuple[int, int]] = {

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-from kumamigrate.legacy.conf import OldConf, Problem, read_conf, table
+from kumamigrate.legacy.conf import OldConf, read_conf, table
 from kumamigrate.legacy.duration import ZERO
 from kumamigrate.legacy.proxy import PROTOCOL
 from kumamigrate.legacy.selector import ANY, tags_of
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.source.text import FieldPath
 
@@ -33,7 +35,7 @@ def accepted(policy: Resource, external_services: Iterable[Resource] = ()) -> bo
 
 
 def refusals_of(policy: Resource) -> tuple[Problem, ...]:
-    """Return why a control plane refuses an old policy, by itself; paths start at its spec."""
+    """Return why a control plane refuses an old policy, by itself."""
     rules = table("selectors.json").get(policy.type)
     if rules is None:
         return ()
@@ -43,7 +45,7 @@ def refusals_of(policy: Resource) -> tuple[Problem, ...]:
     check = _CHECKS.get(policy.type)
     if check is not None and not conf.problems:
         found.extend(check(conf))
-    return tuple(found)
+    return tuple(replace(p, path=(*policy.spec_path, *p.path)) for p in found)
 
 
 def refusals_beside(policy: Resource, external_services: Iterable[Resource]) -> tuple[Problem, ...]:

@@ -19,15 +19,8 @@ from typing import Any
 
 from kumamigrate.legacy.duration import parse_duration
 from kumamigrate.legacy.selector import tags_of
+from kumamigrate.model.problem import Problem
 from kumamigrate.source.text import FieldPath
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """Why a control plane refuses a resource. `path` leads from its spec to the place."""
-
-    path: FieldPath
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

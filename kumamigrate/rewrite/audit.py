@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.finding import Finding, Status
-from kumamigrate.rewrite.steps import path_text
 from kumamigrate.rewrite.view import View
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, path_text
 
 AUDITS = frozenset({"refused-by-release", "ignored-field", "deprecated-form"})
 

@@ -23,8 +23,8 @@ from kumamigrate.rewrite.realref import (
 )
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
-from kumamigrate.rewrite.steps import path_text
 from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.source.text import path_text
 
 _SPEAKER = (BY_TAG, BACKEND, BY_NAME)
 """Which rule speaks for a resource that several of them concern: the first."""

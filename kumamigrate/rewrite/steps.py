@@ -14,7 +14,7 @@ from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.rule import Rule, Step
 from kumamigrate.rewrite.view import View
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, path_text
 from kumamigrate.source.value import Moved
 
 _ABSENT = object()
@@ -196,11 +196,3 @@ def _finding(rule: Rule, resource: Resource, path: FieldPath) -> Finding:
         safety=rule.safety,
         danger=rule.danger,
     )
-
-
-def path_text(path: FieldPath) -> str:
-    """Print a path as Kuma does: `spec.to[0].targetRef`."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text

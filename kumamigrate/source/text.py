@@ -12,6 +12,12 @@ FieldPath = tuple[str | int, ...]
 """Keys and indexes from the root of a document: `("spec", "to", 0, "targetRef")`."""
 
 
+def path_text(path: FieldPath) -> str:
+    """Return a path as Kuma prints it: `spec.to[0].targetRef`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A half-open range of code-point offsets in `SourceFile.text`."""

@@ -9,10 +9,11 @@ import pytest
 
 from kumamigrate.admit.check import refusals_of, unknown_fields_of, warnings_of
 from kumamigrate.admit.form import FORMS
-from kumamigrate.admit.problem import Problem, path_text
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import UnknownRelease
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, ROLE
 from kumamigrate.model.state import Environment
+from kumamigrate.source.text import path_text
 from tests.admit.build import BAD, GOOD
 from tests.admit.manifest import resource_of
 

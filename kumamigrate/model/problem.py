@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, path_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,3 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}" if self.path else self.message
-
-
-def path_text(path: FieldPath) -> str:
-    """Return a path as Kuma prints it."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return text.removeprefix(".")
