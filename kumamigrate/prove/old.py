@@ -27,8 +27,8 @@ from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.compare import value_of
 from kumamigrate.prove.coverage import Findings
 from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.oldin import Identity, clients, inbound_places, whole_places
-from kumamigrate.prove.oldout import DOWNSTREAM, external_access, outbound_places
+from kumamigrate.prove.oldin import Identity, clients, inbound_places, is_loose, shown, whole_places
+from kumamigrate.prove.oldout import DOWNSTREAM, TREATED, external_access, outbound_places
 from kumamigrate.prove.oldroute import Table, first_difference
 from kumamigrate.prove.oldsection import SECTIONS, section_places, sections_changed, unread_fields
 from kumamigrate.prove.oldside import (
@@ -356,16 +356,22 @@ class _Run:
                 self._beyond(name)
             return
         for witness in found:
-            if self._dead(witness) and self.engine._known:
-                self._beyond(f"{name}, whose traffic to {witness.destination} no TrafficRoute takes")
+            if self._unled(witness) and self.engine._known:
+                self._beyond(
+                    f"{name} with traffic to {witness.destination}, which TrafficRoutes take nowhere"
+                    " or to services of another protocol"
+                )
                 continue
             key = witness.key[1:]
             if key not in self._seen:
                 self._seen.add(key)
                 self._add(name, witness)
 
-    def _dead(self, witness: Witness) -> bool:
-        return witness.field == "routes" and witness.before.value == "nothing"
+    def _unled(self, witness: Witness) -> bool:
+        """Whether a TrafficRoute leads a connection nowhere, or past its protocol (notes C3)."""
+        was = str(witness.before.value)
+        nowhere = witness.field == "routes" and (was == "nothing" or was.startswith("treated as"))
+        return nowhere or witness.field == TREATED
 
     def _beyond(self, what: str) -> None:
         self.found.beyond[f"compared for the Dataplanes of the state, not for {what}"] = None
@@ -408,24 +414,36 @@ class _Run:
     def _compare(
         self, was: Asked, now: Asked, kinds: frozenset[str], *, made_up: str = ""
     ) -> Iterator[Witness]:
-        old = self._places(self.was, was, kinds)
-        new = self._places(self.now, now, kinds)
-        if old is None or new is None:
-            self.found.unknown["old TrafficRoutes tie in more ways than can be tried"] = None
-            return
+        ways = [side.scenarios(asked) for side, asked in ((self.was, was), (self.now, now))]
+        if kinds & set(OUTBOUND) and not self._only_real:
+            if ways[0] is None or ways[1] is None:
+                self.found.unknown["old TrafficRoutes tie in more ways than can be tried"] = None
+                return
+            couples = [(ways[0], ways[1])]
+            if _said(self.was.old, "TrafficRoute") == _said(self.now.old, "TrafficRoute"):
+                # The same routes win on both sides, whichever it is.
+                couples = [([a], [b]) for a, b in zip(ways[0], ways[1], strict=True)]
+            for left, right in couples:
+                yield from self._differing(
+                    outbound_places(self.was, was, kinds, left),
+                    outbound_places(self.now, now, kinds, right),
+                    made_up,
+                )
+        places = [self._places(self.was, was, kinds), self._places(self.now, now, kinds)]
+        yield from self._differing(places[0], places[1], made_up)
+
+    def _differing(self, old: Places, new: Places, made_up: str) -> Iterator[Witness]:
         for place in dict.fromkeys((*old, *new)):
             if place not in old or place not in new:
                 continue  # a cluster that comes or goes shows in the routes
+            if _loose_client(place, self._clients) and self.engine._known:
+                if any(w.effect is Effect.VALUE for w in self._differ(place, old[place], new[place], made_up)):
+                    self._beyond(f"clients with {place[3]} and values of other tags that nobody names")
+                continue
             yield from self._differ(place, old[place], new[place], made_up)
 
-    def _places(self, side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places | None:
+    def _places(self, side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
         found: Places = {}
-        outbound = kinds & set(OUTBOUND)
-        if outbound and not self._only_real:
-            more = outbound_places(side, asked, kinds)
-            if more is None:
-                return None
-            found |= more
         if kinds & {*ROUTES, "MeshTrafficPermission"}:
             found |= external_access(side, asked)
         inbound = kinds & set(INBOUND)
@@ -469,7 +487,10 @@ class _Run:
 
     def _witnesses(self, place: Place, old: Outcome, new: Outcome) -> Iterator[Witness]:
         left, right = old.effects[0], new.effects[0]
-        for name in dict.fromkeys((*left, *right)):
+        names_ = dict.fromkeys((*left, *right))
+        if left.get(TREATED) != right.get(TREATED):
+            names_ = {TREATED: None}
+        for name in names_:
             was, now = left.get(name), right.get(name)
             if was != now:
                 yield self._witness(place, name, (was, now), (old, new))
@@ -507,7 +528,8 @@ class _Run:
         if place[:2] == ("MeshTimeout", "cluster") and name == "idleTimeout":
             if self.was.protocol(service) == "grpc":
                 return Effect.RESIDUE
-        del values
+        if name == "faults" and _spelled(values[0]) == _spelled(values[1]):
+            return Effect.ACTIVATION  # with the old unit the control plane failed
         return Effect.VALUE
 
     def _value(self, outcome: Outcome, name: str, value: Any, side: int) -> Value:
@@ -538,6 +560,8 @@ class _Run:
     def _add(self, name: str, witness: Witness) -> None:
         if witness.effect is Effect.RESIDUE:
             key = witness.key[1:]
+            if witness.direction == "inbound":
+                key = (witness.policy_type, witness.field, *key[-2:])
             if key in self._seen_residues:
                 return
             self._seen_residues.add(key)
@@ -555,6 +579,13 @@ _FIELDS = {
     "TrafficTrace": ("selectors",),
     "ProxyTemplate": ("selectors",),
 }
+
+
+def _loose_client(place: Place, known: Mapping[str, Sequence[Identity]]) -> bool:
+    if len(place) < 4:
+        return False
+    found = (c for c in known.get(place[0], ()) if shown(c) == place[3])
+    return any(is_loose(client) for client in found)
 
 
 def _kinds_of(policy_type: str) -> tuple[str, ...]:
@@ -669,6 +700,11 @@ def _named(sets: Sequence[Tags]) -> str:
     if len(parts) == 1:
         return f"any proxy with {parts[0]}"
     return "any proxy with one inbound of " + " and one of ".join(parts)
+
+
+def _spelled(faults: Any) -> str:
+    """Return faults with the units of bandwidth spelled alike."""
+    return repr(faults).replace("mbps", "Mbps").replace("gbps", "Gbps")
 
 
 def _too_many(policy_type: str) -> str:

@@ -312,9 +312,7 @@ def clients(selectors: Iterable[Tags], *, several: bool) -> list[Identity] | Non
     Every client carries a service and a zone. `several`: also clients with two values of a tag,
     as the certificate of a proxy with two inbounds has.
     """
-    seeds = {
-        frozenset((k, OTHER if v == ANY else v) for k, v in tags.items()) for tags in selectors
-    }
+    seeds = _seeds(selectors)
     closed: set[Identity] = {frozenset()}
     for seed in sorted(seeds, key=sorted):
         joined = {tags | seed for tags in closed}
@@ -325,6 +323,29 @@ def clients(selectors: Iterable[Tags], *, several: bool) -> list[Identity] | Non
     if several and len(full) <= 24:
         full += [a | b for i, a in enumerate(full) for b in full[i + 1 :] if a | b not in full]
     return list(dict.fromkeys(full))
+
+
+def _seeds(selectors: Iterable[Tags]) -> set[Identity]:
+    """Return the tags of selectors, "present" as every value that is named, and as one more."""
+    listed = list(selectors)
+    values: dict[str, set[str]] = {}
+    for tags in listed:
+        for key, value in tags.items():
+            values.setdefault(key, {OTHER}).add(OTHER if value == ANY else value)
+    seeds: set[Identity] = set()
+    for tags in listed:
+        ways = [
+            [(k, v)] if v != ANY else [(k, one) for one in sorted(values[k])]
+            for k, v in sorted(tags.items())
+            if not (v == ANY and k in (SERVICE, ZONE))
+        ]
+        seeds |= {frozenset(way) for way in product(*ways)}
+    return seeds
+
+
+def is_loose(client: Identity) -> bool:
+    """Whether a client has a value of some tag that nobody names, service and zone apart."""
+    return any(v == OTHER and k not in (SERVICE, ZONE) for k, v in client)
 
 
 def _filled(tags: Identity) -> Identity:

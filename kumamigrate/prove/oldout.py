@@ -43,16 +43,17 @@ from kumamigrate.prove.oldside import (
 )
 
 _CONNECT, _HOUR, _STREAM = seconds(5), seconds(3600), seconds(300)
+TREATED = "treated as"
+"""Whether an outbound is an HTTP one; where that differs nothing else can be compared."""
 DOWNSTREAM = "http.idleTimeout (downstream)"
 """The idle timeout of clients' HTTP connections: no targetRef policy sets it (notes C4)."""
 
 
-def outbound_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places | None:
-    """Return what the outbounds of a proxy come to, or None where too much is undecided."""
-    scenarios = side.scenarios(asked)
-    if scenarios is None:
-        return None
-    return joined([dict(_Outbounds(side, asked, routes, kinds).places()) for routes in scenarios])
+def outbound_places(
+    side: OldSide, asked: Asked, kinds: frozenset[str], routes: Sequence[Routes]
+) -> Places:
+    """Return what the outbounds of a proxy come to if one of these sets of routes wins."""
+    return joined([dict(_Outbounds(side, asked, one, kinds).places()) for one in routes])
 
 
 class _Outbounds:
@@ -139,7 +140,7 @@ class _Outbounds:
         own = self._old("Timeout", service) if made else (None,)
         family = _family(self.side.protocol(service))
         fits = (family == "tcp") == (table.family == "tcp")
-        effects = []
+        effects: list[Effect] = []
         for policy in own:
             if found is None:
                 effects.append(_old_listener(_conf("Timeout", policy), table.family, made=made))
@@ -147,6 +148,7 @@ class _Outbounds:
                 effects.append(_old_listener(OldConf(), table.family, made=True))
             else:
                 effects.append(_new_listener(found.conf, table.family))
+        effects = [{TREATED: _treated_as(table.family), **effect} for effect in effects]
         return outcome(effects, own, found, _tied(own))
 
     def _retry(self, service: str, table: Table) -> Outcome:
@@ -157,7 +159,12 @@ class _Outbounds:
         new: Effect = {}
         if found is not None and (_family(protocol) == "tcp") == (table.family == "tcp"):
             new = retries_after(found.conf, protocol)
-        effects = [new or (retries_before(policy, treated) if policy else {}) for policy in old]
+        if service not in self.side.known and self.side.known:
+            return outcome([{TREATED: _treated_as(table.family)}])  # no endpoint to try again
+        effects: list[Effect] = []
+        for policy in old:
+            own = new or (retries_before(policy, treated) if policy else {})
+            effects.append({TREATED: _treated_as(table.family), **own})
         return outcome(effects, old, found, _tied(old))
 
     def _log(self, service: str, old: Options) -> Outcome:
@@ -260,6 +267,10 @@ def _family(protocol: str) -> str:
     if protocol == "grpc":
         return "grpc"
     return "http" if protocol in HTTP_FAMILY else "tcp"
+
+
+def _treated_as(family: str) -> str:
+    return "tcp" if family == "tcp" else "http"
 
 
 def _conf(kind: str, policy: Resource | None) -> OldConf:

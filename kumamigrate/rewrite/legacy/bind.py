@@ -43,13 +43,14 @@ def _refused(view: View, world: World, kind: str) -> Iterator[Finding]:
                 policy,
                 f"control planes refuse it ({why}), so it takes no part and was not converted",
                 action="repair it or delete it",
-                path=(*policy.spec_path, *(problems[0].path if problems[0] else ())),
+                path=problems[0].path if problems[0] else policy.spec_path,
             )
 
 
 def _said(view: View, done: Conversion) -> Iterator[Finding]:
+    gone = {r.identity for r in done.removed()}
     for item in done.manual:
-        if item.blocking or item.resource in done.kept:
+        if item.blocking or not done.writable or item.resource.identity not in gone:
             yield _manual(view, item)
     for tie in done.ties:
         names = " and ".join(dict.fromkeys(tie.names))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from kumamigrate.legacy.proxy import Proxy
 from kumamigrate.legacy.selector import ANY, Tags, matches
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.rewrite.legacy.conversion import Json
@@ -108,6 +109,44 @@ def _broad_first(item: ProxyClass) -> tuple[int, tuple[tuple[str, str], ...]]:
 def largest(tags: Tags, classes: Sequence[ProxyClass]) -> ProxyClass:
     """Return the narrowest class that these tags are in; classes hold `{}` and are closed."""
     return max((c for c in classes if matches(c.as_map, tags)), key=lambda c: len(c.tags))
+
+
+def dwellers(
+    item: ProxyClass, classes: Sequence[ProxyClass], proxies: Iterable[Proxy]
+) -> list[Proxy]:
+    """Return the proxies of which some inbound (or the gateway) reads this class."""
+    return [
+        proxy
+        for proxy in proxies
+        if any(largest(tags, classes) == item for tags in proxy.tag_sets)
+    ]
+
+
+def inhabited(item: ProxyClass, classes: Sequence[ProxyClass], world: World) -> bool:
+    """Say whether a listed proxy reads a class; where none is listed, any may."""
+    return not world.listed or bool(dwellers(item, classes, world.proxies))
+
+
+def connected(
+    item: ProxyClass,
+    classes: Sequence[ProxyClass],
+    world: World,
+    service: str,
+    named: Iterable[str],
+) -> bool:
+    """Say whether a listed proxy of a class has an outbound to a service.
+
+    `named` are the services with a name of their own; any other stands for all the rest. A
+    proxy without outbounds is transparent and reaches everything.
+    """
+    if not world.listed:
+        return True
+    known = frozenset(named)
+    for proxy in dwellers(item, classes, world.proxies):
+        own = {o.service for o in proxy.outbounds}
+        if not own or service in own or (service not in known and own - known):
+            return True
+    return False
 
 
 def reference(item: ProxyClass, *, sidecar: bool = False) -> Json:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kumamigrate.legacy.conf import OldConf, read_conf
+from kumamigrate.legacy.effects import (
+    breakers_before,
+    probes_before,
+    retries_before,
+    timeouts_before,
+)
 from kumamigrate.legacy.proxy import PASS_THROUGH
+from kumamigrate.legacy.sinks import logs_before
 from kumamigrate.legacy.targets import UNKNOWN
 from kumamigrate.rewrite.legacy import confs
 from kumamigrate.rewrite.legacy.backends import access_log_backends
@@ -21,12 +28,13 @@ def convert_timeout(world: World) -> Conversion:
     done = convert_outbound(world, _TIMEOUT)
     if not done.policies:
         return done
-    policies = _with_inbound(done.policies, world)
+    policies = with_inbound(done.policies, world)
     unknown = _unknown_protocols(done, world)
     return replace(done, policies=policies, assumptions=(*done.assumptions, *unknown))
 
 
-def _with_inbound(policies: tuple[NewPolicy, ...], world: World) -> tuple[NewPolicy, ...]:
+def with_inbound(policies: tuple[NewPolicy, ...], world: World) -> tuple[NewPolicy, ...]:
+    """Return MeshTimeouts with what keeps inbounds as they are: a section, or one more policy."""
     mesh_wide = {"kind": "Mesh"}
     first = policies[0]
     if not world.with_rules:
@@ -83,7 +91,13 @@ def _timeout_conf(cell: Cell, notes: Notes) -> Json:
     return confs.timeout(own, cluster, family, notes)
 
 
-_TIMEOUT = OutboundKind(old="Timeout", new="MeshTimeout", value=_timeout_conf, leads=True)
+_TIMEOUT = OutboundKind(
+    old="Timeout",
+    new="MeshTimeout",
+    value=_timeout_conf,
+    effect=lambda policy, protocol, _: timeouts_before(policy, policy, protocol),
+    leads=True,
+)
 
 
 def convert_retry(world: World) -> Conversion:
@@ -99,7 +113,13 @@ def _retry_conf(cell: Cell, notes: Notes) -> Json:
     return confs.retry(conf, notes)
 
 
-_RETRY = OutboundKind(old="Retry", new="MeshRetry", value=_retry_conf, looked_up="own")
+_RETRY = OutboundKind(
+    old="Retry",
+    new="MeshRetry",
+    value=_retry_conf,
+    effect=lambda policy, protocol, _: retries_before(policy, protocol),
+    looked_up="own",
+)
 
 
 def convert_circuit_breaker(world: World) -> Conversion:
@@ -115,6 +135,7 @@ _CIRCUIT_BREAKER = OutboundKind(
     old="CircuitBreaker",
     new="MeshCircuitBreaker",
     value=_circuit_breaker_conf,
+    effect=lambda policy, _, __: breakers_before(policy),
     looked_up="target",
 )
 
@@ -141,7 +162,11 @@ def _probe_possible(conf: OldConf, service: str, protocol: str, notes: Notes) ->
 
 
 _HEALTH_CHECK = OutboundKind(
-    old="HealthCheck", new="MeshHealthCheck", value=_health_check_conf, looked_up="target"
+    old="HealthCheck",
+    new="MeshHealthCheck",
+    value=_health_check_conf,
+    effect=lambda policy, _, __: probes_before(policy),
+    looked_up="target",
 )
 
 
@@ -155,7 +180,11 @@ def _traffic_log_conf(cell: Cell, notes: Notes) -> Json:
 
 
 _TRAFFIC_LOG = OutboundKind(
-    old="TrafficLog", new="MeshAccessLog", value=_traffic_log_conf, routed=False
+    old="TrafficLog",
+    new="MeshAccessLog",
+    value=_traffic_log_conf,
+    effect=lambda policy, _, world: logs_before(policy, world.mesh_resource),
+    routed=False,
 )
 _PASSED_THROUGH = replace(_TRAFFIC_LOG, only=PASS_THROUGH)
 """Without a TrafficRoute the old engine still logs what passes through (fact 3)."""

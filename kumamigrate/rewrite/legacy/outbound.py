@@ -11,12 +11,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kumamigrate.legacy.conf import read_conf
-from kumamigrate.legacy.order import Latest, Tie, merge_ties
+from kumamigrate.legacy.order import Tie, merge_ties
 from kumamigrate.legacy.selector import ANY, selectors_of
 from kumamigrate.legacy.winners import connection_winner
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.legacy import exhaustive
-from kumamigrate.rewrite.legacy.classes import Classes, ProxyClass, classes_of, prune
+from kumamigrate.rewrite.legacy.classes import (
+    Classes,
+    ProxyClass,
+    classes_of,
+    connected,
+    prune,
+)
 from kumamigrate.rewrite.legacy.confs import Notes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.legacy.emit import Draft, emit
@@ -56,12 +62,14 @@ class OutboundKind:
     outbound: Timeout, TrafficLog. target: clusters that routes lead to (CircuitBreaker,
     HealthCheck). own: by the outbound, if it is a target too (Retry, notes C12). `leads`: the
     cluster reads the policy of the outbound that leads to it (C2). `routed`: inert without a
-    TrafficRoute. `only`: the one service that counts.
+    TrafficRoute. `only`: the one service that counts. `effect`: what a policy comes to on an
+    outbound of a protocol; only where it differs does a tie matter.
     """
 
     old: str
     new: str
     value: Callable[[Cell, Notes], Json]
+    effect: Callable[[Resource, str, World], Any]
     looked_up: str = "outbound"
     leads: bool = False
     routed: bool = True
@@ -87,23 +95,38 @@ class _Run:
     world: World
     kind: OutboundKind
     named: frozenset[str]
+    classes: tuple[ProxyClass, ...] = ()
     ties: list[Tie] = field(default_factory=list)
     manual: list[Manual] = field(default_factory=list)
     memo: dict[Any, Json] = field(default_factory=dict)
 
-    def winner(self, item: ProxyClass, service: str) -> Resource | None:
-        """Return the policy of a connection; a tie that matters is kept."""
+    def winner(self, item: ProxyClass, service: str, treated: str = "") -> Resource | None:
+        """Return the policy of a connection; a tie that matters is kept.
+
+        `treated` is the family that routes give the outbound.
+        """
         asked = service if service in self.named else OTHER_SERVICE
         old = self.world.old
         found = connection_winner(old.of(self.kind.old), (item.witness,), asked, old.ties)
-        return self._settled(found)
-
-    def _settled(self, found: Latest | None) -> Resource | None:
         if found is None:
             return None
-        if found.tie is not None and differing(found.tie.policies):
+        if found.tie is not None and self._matters(found.tie, item, service, treated):
             self.ties.append(found.tie)
         return found.policy
+
+    def _matters(self, tie: Tie, item: ProxyClass, service: str, treated: str) -> bool:
+        world = self.world
+        if not connected(item, self.classes, world, service, world.services):
+            return False
+        protocols = {world.protocol(service), treated or world.protocol(service)}
+        if service not in world.protocols and not world.listed:
+            protocols |= {"http", "http2", "grpc", "tcp"}
+        return any(
+            self.kind.effect(policy, protocol, world)
+            != self.kind.effect(tie.policies[0], protocol, world)
+            for policy in tie.policies[1:]
+            for protocol in protocols
+        )
 
     def translate(self, cell: Cell, key: Any) -> Json:
         """Return the conf of a cell, translated once for each combination that matters."""
@@ -141,7 +164,7 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
     named = frozenset(
         tags[SERVICE] for p in policies for tags in selectors_of(p.spec, "destinations")
     ) - {ANY}
-    run = _Run(world=world, kind=kind, named=named)
+    run = _Run(world=world, kind=kind, named=named, classes=classes.classes)
     table = {item: _row(run, item, classes.classes) for item in classes.classes}
     kept = {item: table[item] for item in prune(_values(table))}
     drafts, leaks = _drafts(kind.new, kept)
@@ -204,7 +227,8 @@ def _row(run: _Run, item: ProxyClass, every: tuple[ProxyClass, ...]) -> Row:
 def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> Setting | None:
     if not _takes_effect(run.kind, service, reach):
         return None
-    winner = run.winner(item, service)
+    treated = outbound_family(service, reach, run.world) if reach is not None else ""
+    winner = run.winner(item, service, treated)
     leader, known = _leader(run, item, service, reach, winner)
     first = winner or leader
     if first is None:
@@ -223,7 +247,7 @@ def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> 
         leader and leader.identity,
         known,
         run.world.protocol(service),
-        outbound_family(service, reach, run.world) if reach is not None else "",
+        treated,
     )
     winners = distinct(r for r in (winner, leader) if r is not None)
     return Setting(run.translate(cell, key), winners)
@@ -247,11 +271,9 @@ def _leader(
         return winner, True
     found: list[Resource | None] = []
     for group in reach.leaders[service]:
-        last = run.winner(item, group[-1])
-        others = [run.winner(item, name) for name in group]
-        found.append(last)
-        if not run.world.state.complete:
-            found.extend(others)
+        found.append(run.winner(item, group[-1]))
+        if not (run.world.state.complete or run.world.listed):
+            found.extend(run.winner(item, name) for name in group)
     same = all(_same(found[0], other) for other in found[1:])
     return found[0], same
 
@@ -296,6 +318,8 @@ def _drafts(
             if inherited and setting is not None:
                 manual.append(_leak(setting.winners[0], service, inherited))
         written[item] = entries
+        if entries and not winners:  # it only switches off what broader classes have
+            winners.extend(r for d in drafts if item.within(d.item) for r in d.winners)
         if entries and winners:
             drafts.append(Draft(item=item, to=_to(entries), winners=distinct(winners)))
     return tuple(drafts), tuple(manual)

@@ -9,7 +9,7 @@ from kumamigrate.legacy.order import Tie, merge_ties
 from kumamigrate.legacy.selector import ANY, matches, selectors_of, tags_of
 from kumamigrate.legacy.winners import inbound_winner
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.rewrite.legacy.classes import ProxyClass, classes_of, prune
+from kumamigrate.rewrite.legacy.classes import ProxyClass, classes_of, inhabited, prune
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.legacy.emit import Draft, emit
 from kumamigrate.rewrite.legacy.ground import standstill, wildcard_notes
@@ -46,12 +46,13 @@ def convert_traffic_permission(world: World) -> Conversion:
     classes = classes_of(
         (tags for p in policies for tags in selectors_of(p.spec, "destinations")), world
     )
-    ties: list[Tie] = []
+    ties: list[Tie | None] = []
     winners: dict[ProxyClass, Resource | None] = {}
     for item in classes.classes:
         found = inbound_winner(policies, item.witness, world.old.ties)
         winners[item] = found.policy if found else None
-        if found and found.tie and len({clients_of(p) for p in found.tie.policies}) > 1:
+        differ = found and found.tie and len({clients_of(p) for p in found.tie.policies}) > 1
+        if found and differ and inhabited(item, classes.classes, world):
             ties.append(found.tie)
     kept = prune({c: clients_of(w) if w else None for c, w in winners.items()})
     drafts = tuple(

@@ -9,7 +9,7 @@ from kumamigrate.legacy.selector import ANY
 from kumamigrate.legacy.targets import common_protocol, live_targets, main_targets
 from kumamigrate.legacy.winners import connection_winner, route_targets
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.rewrite.legacy.classes import ProxyClass, largest
+from kumamigrate.rewrite.legacy.classes import ProxyClass, dwellers
 from kumamigrate.rewrite.legacy.world import World, route_destinations
 
 OTHER_SERVICE = "\x00any"
@@ -44,12 +44,13 @@ class Reach:
 
 def reach_of(item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]) -> Reach:
     """Return where the outbounds of a class lead."""
-    orders = _orders(item, world, all_classes)
+    every = (*world.services, OTHER_SERVICE)
+    listed = _listed(item, world, all_classes)
     top: set[str] = set()
     below: set[str] = set()
     leaders: dict[str, list[tuple[str, ...]]] = {}
     protocols: dict[str, tuple[str, ...]] = {}
-    for order in orders:
+    for order in (every, *listed):
         clusters: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
         for service in order:
             found = connection_winner(
@@ -64,6 +65,8 @@ def reach_of(item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]
                 clusters.setdefault((tags[SERVICE], tuple(sorted(tags.items()))), []).append(
                     service
                 )
+        if order is every and listed:
+            continue  # who leads to a cluster is known of those listed
         for (target, _), sources in clusters.items():
             leaders.setdefault(target, []).append(tuple(sources))
     return Reach(
@@ -74,16 +77,15 @@ def reach_of(item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]
     )
 
 
-def _orders(
+def _listed(
     item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]
 ) -> list[tuple[str, ...]]:
-    listed = [
+    """Return the outbounds of the listed proxies of a class, in their order."""
+    return [
         tuple(dict.fromkeys(o.service for o in proxy.outbounds))
-        for proxy in world.proxies
-        if proxy.outbounds and any(largest(tags, all_classes) == item for tags in proxy.tag_sets)
+        for proxy in dwellers(item, all_classes, world.proxies)
+        if proxy.outbounds
     ]
-    every = (*world.services, OTHER_SERVICE)
-    return listed if listed and world.state.complete else [every, *listed]
 
 
 def outbound_family(service: str, reach: Reach, world: World) -> str:

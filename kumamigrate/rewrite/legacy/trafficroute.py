@@ -15,12 +15,26 @@ from kumamigrate.legacy.order import Tie, merge_ties
 from kumamigrate.legacy.selector import ANY, selectors_of, tags_of
 from kumamigrate.legacy.winners import connection_winner, inbound_winner
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.rewrite.legacy.classes import Classes, ProxyClass, classes_of, directly_around
+from kumamigrate.rewrite.legacy import exhaustive
+from kumamigrate.rewrite.legacy.classes import (
+    Classes,
+    ProxyClass,
+    classes_of,
+    connected,
+    directly_around,
+)
 from kumamigrate.rewrite.legacy.confs import Notes
-from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
+from kumamigrate.rewrite.legacy.conversion import (
+    Conversion,
+    Dropped,
+    Json,
+    Manual,
+    NewPolicy,
+    distinct,
+)
 from kumamigrate.rewrite.legacy.emit import Draft, emit
 from kumamigrate.rewrite.legacy.ground import templated, wildcard_notes
-from kumamigrate.rewrite.legacy.outbound import differing
+from kumamigrate.rewrite.legacy.kinds import with_inbound
 from kumamigrate.rewrite.legacy.permission import clients_of
 from kumamigrate.rewrite.legacy.routerules import (
     REGEX_ROOT,
@@ -45,6 +59,11 @@ class _Route:
     rules: tuple[Any, ...]
     balancer: Any
     winner: Resource
+
+    @property
+    def said(self) -> tuple[Any, ...]:
+        """What it does, whoever says it."""
+        return (self.type, self.rules, self.balancer)
 
 
 Row = dict[str, _Route]
@@ -92,12 +111,13 @@ def convert_traffic_route(world: World, *, alone: bool = False) -> Conversion:
         *_routes(run, kept, "MeshHTTPRoute"),
         *_routes(run, kept, "MeshTCPRoute"),
         *_balancers(run, kept),
+        *still_off(world, policies[0]),
     )
     if run.dead:
         run.note(policies[0], _DEAD)
     run.manual += [*_before(world, policies, alone), *_external(world, policies)]
     run.manual += _existing(world, policies)
-    carried = [r for p in policies_new for r in p.sources]
+    carried = [r for p in policies_new for r in (*p.sources, p.home)]
     won = [route.winner for row in table.values() for route in row.values()]
     return Conversion(
         kind="TrafficRoute",
@@ -116,6 +136,36 @@ def convert_traffic_route(world: World, *, alone: bool = False) -> Conversion:
     )
 
 
+def still_off(world: World, home: Resource) -> tuple[NewPolicy, ...]:
+    """Return a MeshTimeout that keeps off what the old engine left off, where none says so.
+
+    Outbounds of the new engine have Envoy's defaults where no MeshTimeout reaches them (§1.3
+    (e)). It goes below every other MeshTimeout: the greater name loses.
+    """
+    present = world.existing("MeshTimeout")
+    broad = [p for p in present if (p.spec.get("targetRef") or {}).get("kind", "Mesh") == "Mesh"]
+    if any(_for_any_service(p) for p in broad):
+        return ()
+    taken = {p.name for p in world.state.of_type("MeshTimeout")}
+    last = max((p.display_name for p in broad), default="")
+    wanted = [f"{home.name}-timeouts", *(f"z{n}-{home.name}-timeouts" for n in range(10))]
+    name = next(n for n in wanted if n > last and n not in taken)
+    spec: Json = {
+        "targetRef": {"kind": "Mesh"},
+        "to": [{"targetRef": {"kind": "Mesh"}, "default": exhaustive.off("MeshTimeout")}],
+    }
+    off = NewPolicy(type="MeshTimeout", name=name, spec=spec, home=home)
+    if any(p.spec.get("from") or p.spec.get("rules") for p in present):
+        return (off,)
+    return with_inbound((off,), world)
+
+
+def _for_any_service(policy: Resource) -> bool:
+    items = policy.spec.get("to")
+    refs = [i.get("targetRef") for i in (items if isinstance(items, list) else ()) if i]
+    return any(isinstance(ref, Mapping) and ref.get("kind") == "Mesh" for ref in refs)
+
+
 _DEAD = (
     "some outbounds are reached by no TrafficRoute and lead nowhere today; without TrafficRoutes"
     " they would come alive"
@@ -130,17 +180,25 @@ def _row(run: _Run, item: ProxyClass) -> Row:
         found = connection_winner(
             world.old.of("TrafficRoute"), (item.witness,), service, world.old.ties
         )
+        reached = connected(item, run.classes.classes, world, service, world.services)
         if found is None:
-            run.dead = True
+            run.dead = run.dead or reached
             continue
-        if found.tie is not None and differing(found.tie.policies):
-            run.ties.append(found.tie)
         old = outbound_family(service, reach, world)
-        row[service] = _route(run, found.policy, service, old)
+        row[service] = _route(run, found.policy, service, old, reached=reached)
+        if found.tie is not None and reached:
+            same = row[service].said
+            others = (_route(run, p, service, old, reached=False) for p in found.tie.policies)
+            if any(other.said != same for other in others):
+                run.ties.append(found.tie)
     return row
 
 
-def _route(run: _Run, policy: Resource, service: str, old_family: str) -> _Route:
+def _route(
+    run: _Run, policy: Resource, service: str, old_family: str, *, reached: bool
+) -> _Route:
+    """Return how an outbound is routed; `reached` says whether a proxy can have it, so that what
+    is lost there matters."""
     conf = read_conf("TrafficRoute", policy.spec)
     notes = Notes()
     family = run.world.family(service)
@@ -153,14 +211,14 @@ def _route(run: _Run, policy: Resource, service: str, old_family: str) -> _Route
     else:
         rules = http_rules(conf, service, notes)
         type_ = "MeshHTTPRoute"
-        if family == "tcp" and rules and service != OTHER_SERVICE:
+        if reached and family == "tcp" and rules and service != OTHER_SERVICE:
             run.note(
                 policy,
                 f"{service} does not say that it is HTTP, but the route sends it to services that"
                 " are; a MeshHTTPRoute would not apply",
             )
     balancer = load_balancer(conf, notes)
-    for note in notes.items:
+    for note in notes.items if reached else ():
         run.manual.append(
             Manual(
                 resource=policy,
@@ -190,9 +248,7 @@ def _pruned(table: Mapping[ProxyClass, Row]) -> dict[ProxyClass, Row]:
 
 
 def _same(one: Row, two: Row) -> bool:
-    return {s: (r.type, r.rules, r.balancer) for s, r in one.items()} == {
-        s: (r.type, r.rules, r.balancer) for s, r in two.items()
-    }
+    return {s: r.said for s, r in one.items()} == {s: r.said for s, r in two.items()}
 
 
 def _routes(run: _Run, kept: Mapping[ProxyClass, Row], type_: str) -> tuple[Any, ...]:

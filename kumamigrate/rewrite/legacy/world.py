@@ -45,6 +45,11 @@ class World:
         """The Mesh, or None when the state does not hold it."""
         return next((r for r in self.state.of_type("Mesh") if r.name == self.mesh), None)
 
+    @property
+    def listed(self) -> bool:
+        """Whether the state has the Dataplanes of the mesh, so that they settle what is open."""
+        return bool(self.proxies)
+
     def protocol(self, service: str) -> str:
         """Return the protocol of a service as the control plane infers it."""
         return self.protocols.get(service, UNKNOWN)
