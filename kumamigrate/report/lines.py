@@ -39,7 +39,7 @@ def plain(lines: Iterable[Line]) -> str:
 def show(lines: Iterable[Line], stream: TextIO | None = None) -> None:
     """Print lines, in colour only where somebody sees it and did not ask otherwise."""
     out = stream or sys.stdout
-    if not out.isatty() or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb":
+    if not out.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         encoding = getattr(out, "encoding", None) or "utf-8"
         out.write(plain(lines).encode(encoding, "backslashreplace").decode(encoding))
         return
