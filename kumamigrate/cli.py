@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -227,5 +229,15 @@ def _end(action: Any) -> NoReturn:
         code = Exit.FAILED
     except KeyboardInterrupt:
         sys.stderr.write("kumamigrate: interrupted; nothing was left half written\n")
+        code = Exit.FAILED
+    except Exception as error:  # the last resort: our own fault, said in one line
+        if os.environ.get("KUMAMIGRATE_DEBUG"):
+            raise
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(frame.filename).name}:{frame.lineno}"
+        sys.stderr.write(
+            f"kumamigrate: internal error, nothing was written: {type(error).__name__}: {error}"
+            f" ({place}); please report it with the output of KUMAMIGRATE_DEBUG=1\n"
+        )
         code = Exit.FAILED
     raise typer.Exit(int(code))

@@ -11,7 +11,8 @@ from typing import Any
 from kumamigrate.config import settings
 from kumamigrate.errors import OutputError, SourceError, UsageError
 from kumamigrate.model.state import Environment
-from kumamigrate.pipeline import Options, Outcome, check as check_scene, migrate, prove_scenes, scene_of, write
+from kumamigrate.pipeline import Options, Outcome, migrate, prove_scenes, scene_of, write
+from kumamigrate.pipeline import check as check_scene
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, show
 from kumamigrate.source.find import JOURNAL, interrupted

@@ -59,16 +59,17 @@ class Repository:
 
     @cached_property
     def unread(self) -> tuple[Refusal, ...]:
-        """Return everything that could not be read, in path order.
+        """Return everything that could not be read, in path order, and what stands twice.
 
-        Where the text that was refused names its mesh, only that mesh is in doubt.
+        Where the text that was refused names its mesh, only that mesh is in doubt. Which of two
+        manifests of one identity is in force depends on the order in which they are applied.
         """
         inner = (
             replace(refusal, mesh=_mesh_named(self.files[path], refusal))
             for path in sorted(self.files)
             for refusal in self.files[path].refusals
         )
-        return (*self.refusals, *inner)
+        return (*self.refusals, *inner, *_doubles(self.resources))
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
         """Return the repository with some files changed (None removes one) and read again."""
@@ -203,6 +204,10 @@ class Rejection:
     problems: tuple[Problem, ...]
 
 
+Admitted = dict[tuple[str, Environment, int], tuple[Resource, Resource | Rejection]]
+"""By release, environment and id of a resource: the resource, and what is stored of it."""
+
+
 def state_of(
     resources: Iterable[Resource],
     *,
@@ -210,37 +215,52 @@ def state_of(
     environment: Environment,
     unread: Sequence[Refusal] = (),
     complete: bool = False,
+    known: Admitted | None = None,
 ) -> tuple[State, tuple[Rejection, ...]]:
     """Return what a control plane of a release would store of some resources.
 
-    Labels are computed; what it would refuse is left out and returned beside the state. Two
-    manifests of one identity that differ are kept and also reported as unread: which one is in
-    force depends on the order in which they are applied, and no verdict can rest on that.
+    Labels are computed; what it would refuse is left out and returned beside the state. `known` remembers resources that other states share with this one.
     """
     stored: list[Resource] = []
     rejections: list[Rejection] = []
     for resource in resources:
-        labelled = stored_labels(resource, release=release, environment=environment)
-        if isinstance(labelled, Refused):
-            problem = Problem(path=labelled.path, message=labelled.message)
-            rejections.append(Rejection(resource=resource, problems=(problem,)))
-            continue
-        if labelled.type in OLD_POLICIES:
-            problems = old_refusals_of(labelled)
+        admitted = _admitted(resource, release, environment, known)
+        if isinstance(admitted, Rejection):
+            rejections.append(admitted)
         else:
-            problems = refusals_of(labelled, release=release, environment=environment)
-        if problems:
-            rejections.append(Rejection(resource=labelled, problems=tuple(problems)))
-        else:
-            stored.append(labelled)
+            stored.append(admitted)
     state = State(
         release=release,
         environment=environment,
         resources=tuple(stored),
-        unread=(*unread, *_doubles(stored)),
+        unread=tuple(unread),
         complete=complete,
     )
     return state, tuple(rejections)
+
+
+def _admitted(
+    resource: Resource, release: str, environment: Environment, known: Admitted | None
+) -> Resource | Rejection:
+    """Return a resource as it is stored, or why it is not, from memory where that is there."""
+    if known is None:
+        return _admit(resource, release, environment)
+    key = (release, environment, id(resource))
+    if key not in known:
+        known[key] = (resource, _admit(resource, release, environment))
+    return known[key][1]
+
+
+def _admit(resource: Resource, release: str, environment: Environment) -> Resource | Rejection:
+    labelled = stored_labels(resource, release=release, environment=environment)
+    if isinstance(labelled, Refused):
+        problem = Problem(path=labelled.path, message=labelled.message)
+        return Rejection(resource=resource, problems=(problem,))
+    if labelled.type in OLD_POLICIES:
+        problems = old_refusals_of(labelled)
+    else:
+        problems = refusals_of(labelled, release=release, environment=environment)
+    return Rejection(resource=labelled, problems=tuple(problems)) if problems else labelled
 
 
 def _doubles(resources: Iterable[Resource]) -> list[Refusal]:

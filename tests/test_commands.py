@@ -137,6 +137,7 @@ def test_prove_against_a_revision(shop: Path, monkeypatch: pytest.MonkeyPatch) -
         ("rule", "no-such-rule"),
         ("check", "--inventory", "nowhere.yaml"),
         ("inspect", "--labels", "novalue"),
+        ("inspect", "--proxy", "nowhere"),
     ],
     ids=lambda words: " ".join(words),
 )
@@ -182,6 +183,16 @@ def test_names_with_escape_codes_are_shown_not_obeyed(
     _write(tmp_path, mesh=MESH, t=OLD.replace("name: slow-api", 'name: "\\e[31mred"'))
     _, text = _call(monkeypatch, tmp_path, "check")
     assert "\x1b" not in text
+
+
+def test_two_manifests_of_one_identity_are_said_and_nothing_is_proven(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(shop, other=OLD.replace("15s", "16s"))
+    code, text = _call(monkeypatch, shop, "run")
+    assert (code, (shop / "timeout.yaml").read_text()) == (3, OLD)
+    assert "timeout.yaml:1:1  MeshTimeout slow-api also stands at other.yaml:1" in text
+    assert _call(monkeypatch, shop, "prove", ".", ".")[0] == 3
 
 
 def test_rules_are_listed_and_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

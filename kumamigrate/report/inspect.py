@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from kumamigrate.errors import UsageError
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.table import legacy_table
 from kumamigrate.match.inspect import inspect_mesh
@@ -59,6 +60,8 @@ def chosen_state(scene: Scene, *, proxy: str | None, labels: Mapping[str, str]) 
         return replace(state, resources=(*_without_proxies(state), *_made_up(state, labels)))
     if proxy is not None:
         kept = [r for r in state.of_type("Dataplane") if proxy in (r.name, r.display_name)]
+        if not kept:
+            raise UsageError(f"there is no Dataplane {proxy}; --labels asks for a made-up one")
         return replace(state, resources=(*_without_proxies(state), *kept))
     return state
 

@@ -20,7 +20,8 @@ def progress() -> Iterator[Progress]:
         yield silent
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress as Bar, TextColumn
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
 
     started = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30))

@@ -8,8 +8,8 @@ from typing import Any
 
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.table import legacy_table
-from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.explain import Merged, sources
+from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.proxyrules import ProxyRules
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri
