@@ -84,6 +84,7 @@ def inspect(
 ) -> Exit:
     """Print what proxies resolve to."""
     from kumamigrate.report.inspect import inspect_json, resources_json, resources_lines
+    from kumamigrate.report.proof import not_read
     from kumamigrate.report.proxytree import inspect_lines
 
     paths, root, options = _asked(given)
@@ -96,7 +97,7 @@ def inspect(
         _print_json(inspect_json(scene, proxy=proxy, labels=_pairs(labels)))
     else:
         show(inspect_lines(scene, proxy=proxy, labels=_pairs(labels)))
-    return Exit.INCONCLUSIVE if any(r.hides for r in scene.repository.unread) else Exit.CLEAN
+    return Exit.INCONCLUSIVE if not_read(scene.repository) else Exit.CLEAN
 
 
 def rules(*, as_json: bool) -> Exit:

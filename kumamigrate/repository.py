@@ -69,7 +69,8 @@ class Repository:
             for path in sorted(self.files)
             for refusal in self.files[path].refusals
         )
-        return (*self.refusals, *inner, *_doubles(self.resources))
+        own = self.resources
+        return (*self.refusals, *inner, *_templated(own), *_doubles(own))
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
         """Return the repository with some files changed (None removes one) and read again."""
@@ -261,6 +262,23 @@ def _admit(resource: Resource, release: str, environment: Environment) -> Resour
     else:
         problems = refusals_of(labelled, release=release, environment=environment)
     return Rejection(resource=labelled, problems=tuple(problems)) if problems else labelled
+
+
+def _templated(resources: Iterable[Resource]) -> list[Refusal]:
+    """Return what is known of manifests of which a template fills in a part: not all of it."""
+    return [
+        Refusal(
+            path=resource.where.path,
+            line=resource.where.line,
+            column=1,
+            reason=Reason.TEMPLATE,
+            detail=f"a template fills in a part of {resource.type} {resource.name}",
+            advice="render it and run on the result to be told everything",
+            mesh=resource.mesh,
+        )
+        for resource in resources
+        if resource.templated and resource.mesh and resource.where is not None
+    ]
 
 
 def _doubles(resources: Iterable[Resource]) -> list[Refusal]:

@@ -12,7 +12,13 @@ from kumamigrate.pipeline import Outcome
 from kumamigrate.prove import Effect, to_json
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
-from kumamigrate.report.proof import coverage_json, refusal_json, unread_lines, witness_lines
+from kumamigrate.report.proof import (
+    coverage_json,
+    not_read,
+    refusal_json,
+    unread_lines,
+    witness_lines,
+)
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.trial import Held
@@ -59,8 +65,7 @@ def _counts(finding: Finding) -> bool:
 
 
 def _exit_of_reading(outcome: Outcome) -> Exit:
-    hidden = any(refusal.hides for refusal in outcome.before.repository.unread)
-    return Exit.INCONCLUSIVE if hidden else Exit.CLEAN
+    return Exit.INCONCLUSIVE if not_read(outcome.before.repository) else Exit.CLEAN
 
 
 def run_json(outcome: Outcome, *, written: bool) -> dict[str, Any]:

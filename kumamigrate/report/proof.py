@@ -10,7 +10,7 @@ from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, line
 from kumamigrate.repository import Repository
-from kumamigrate.source.text import Refusal
+from kumamigrate.source.text import Reason, Refusal
 
 MOST = 10
 _STYLE = {Verdict.EQUIVALENT: "good", Verdict.DIFFERENT: "bad", Verdict.UNKNOWN: "warn"}
@@ -132,9 +132,14 @@ def value_words(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "…"
 
 
+def not_read(repository: Repository) -> list[Refusal]:
+    """Return what makes a result inconclusive: content unread or filled in by templates."""
+    return [r for r in repository.unread if r.hides or r.reason is Reason.TEMPLATE]
+
+
 def unread_lines(repository: Repository) -> list[Line]:
     """Return what could not be read, one line each: place, what, what to do."""
-    hidden = [refusal for refusal in repository.unread if refusal.hides]
+    hidden = not_read(repository)
     if not hidden:
         return []
     lines: list[Line] = [(), line((f"Not read: {_count(len(hidden), 'place')}", "warn"))]
