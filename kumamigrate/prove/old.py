@@ -28,7 +28,14 @@ from kumamigrate.prove.compare import value_of
 from kumamigrate.prove.coverage import Findings
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.oldin import Identity, clients, inbound_places, is_loose, shown, whole_places
-from kumamigrate.prove.oldout import DOWNSTREAM, TREATED, external_access, outbound_places
+from kumamigrate.prove.oldout import (
+    CROSSED,
+    DOWNSTREAM,
+    SHARED,
+    TREATED,
+    external_access,
+    outbound_places,
+)
 from kumamigrate.prove.oldroute import Table, first_difference
 from kumamigrate.prove.oldsection import SECTIONS, section_places, sections_changed, unread_fields
 from kumamigrate.prove.oldside import (
@@ -163,6 +170,9 @@ class OldEngine:
             found.proxies[name] = list(self.seen(witnesses))
             if not found.proxies[name]:
                 del found.proxies[name]
+        own = tuple(f"{kind}: " for kind in self.covered)
+        for doubt in [d for d in found.unknown if d.startswith(own)]:
+            del found.unknown[doubt]  # too many ways for the plain comparison
         listed = {name for name, _, _ in self._listed()}
         for name, witnesses in self.answer.witnesses.items() if made_up else ():
             if name not in listed:
@@ -281,6 +291,7 @@ class _Run:
         self.services = tuple(sorted(self._services()))
         self._clients: dict[str, list[Identity]] = {}
         self._seen: set[tuple[str, ...]] = set()
+        self._crossed: set[tuple[str, ...]] = set()
         self._same: dict[str, tuple[Witness, ...]] = {}
 
     def _services(self) -> set[str]:
@@ -357,10 +368,7 @@ class _Run:
             return
         for witness in found:
             if self._unled(witness) and self.engine._known:
-                self._beyond(
-                    f"{name} with traffic to {witness.destination}, which TrafficRoutes take nowhere"
-                    " or to services of another protocol"
-                )
+                self._beyond(f"{name} with traffic to {witness.destination}, as TrafficRoutes cross")
                 continue
             key = witness.key[1:]
             if key not in self._seen:
@@ -368,10 +376,16 @@ class _Run:
                 self._add(name, witness)
 
     def _unled(self, witness: Witness) -> bool:
-        """Whether a TrafficRoute leads a connection nowhere, or past its protocol (notes C3)."""
+        """Whether TrafficRoutes cross so that only a proxy's own outbounds tell what it reads.
+
+        They lead a connection nowhere, or past its protocol (notes C3), or several to one cluster
+        (C2b); or they lead services that nobody named elsewhere (§2.6, 6).
+        """
         was = str(witness.before.value)
-        nowhere = witness.field == "routes" and (was == "nothing" or was.startswith("treated as"))
-        return nowhere or witness.field == TREATED
+        routes = witness.field == "routes"
+        nowhere = routes and (was == "nothing" or was.startswith("treated as"))
+        unnamed = routes and witness.destination.split(" ")[0] == ANY_SERVICE
+        return nowhere or unnamed or witness.field == TREATED or witness.key in self._crossed
 
     def _beyond(self, what: str) -> None:
         self.found.beyond[f"compared for the Dataplanes of the state, not for {what}"] = None
@@ -467,23 +481,18 @@ class _Run:
             if old.effects[0] != new.effects[0]:
                 yield from self._witnesses(place, old, new)
             return
-        if old.effects == new.effects and self._untouched(place):
-            return
+        if old.effects == new.effects and _alike(old.old, new.old):
+            return  # whoever of them wins, wins on both sides
         tied = old if not old.certain else new
         if made_up and self.engine._known:
             self._beyond(f"{made_up}, for which {tied.why} decides between {names(tied.old)}")
             return
         advice = (
             "give an inventory with creation times (--inventory)"
-            if tied.why != "the order of outbounds"
+            if tied.why != SHARED
             else "give an inventory with the Dataplanes"
         )
         self.found.unknown[f"{names(tied.old)}: {tied.why} decides between them; {advice}"] = None
-
-    def _untouched(self, place: Place) -> bool:
-        """Whether the old policies that decide a place are the same on both sides."""
-        kinds = {*_kinds_of(place[0]), "TrafficRoute"}
-        return all(_said(self.was.old, k) == _said(self.now.old, k) for k in kinds)
 
     def _witnesses(self, place: Place, old: Outcome, new: Outcome) -> Iterator[Witness]:
         left, right = old.effects[0], new.effects[0]
@@ -493,7 +502,10 @@ class _Run:
         for name in names_:
             was, now = left.get(name), right.get(name)
             if was != now:
-                yield self._witness(place, name, (was, now), (old, new))
+                found = self._witness(place, name, (was, now), (old, new))
+                if old.why in CROSSED or new.why in CROSSED:
+                    self._crossed.add(found.key)
+                yield found
 
     def _witness(
         self, place: Place, name: str, values: tuple[Any, Any], outcomes: tuple[Outcome, Outcome]
@@ -700,6 +712,12 @@ def _named(sets: Sequence[Tags]) -> str:
     if len(parts) == 1:
         return f"any proxy with {parts[0]}"
     return "any proxy with one inbound of " + " and one of ".join(parts)
+
+
+def _alike(one: Sequence[Resource], two: Sequence[Resource]) -> bool:
+    """Say whether two lists hold the same policies, unchanged."""
+    sets = [sorted(repr((p.identity, p.created, p.spec)) for p in policies) for policies in (one, two)]
+    return sets[0] == sets[1]
 
 
 def _spelled(faults: Any) -> str:

@@ -43,6 +43,10 @@ from kumamigrate.prove.oldside import (
 )
 
 _CONNECT, _HOUR, _STREAM = seconds(5), seconds(3600), seconds(300)
+SHARED = "the order of outbounds"
+PAST_PROTOCOL = "the protocol of the targets"
+CROSSED = (SHARED, PAST_PROTOCOL)
+"""Why a place is what it is where routes cross: only a proxy's own outbounds tell."""
 TREATED = "treated as"
 """Whether an outbound is an HTTP one; where that differs nothing else can be compared."""
 DOWNSTREAM = "http.idleTimeout (downstream)"
@@ -149,7 +153,8 @@ class _Outbounds:
             else:
                 effects.append(_new_listener(found.conf, table.family))
         effects = [{TREATED: _treated_as(table.family), **effect} for effect in effects]
-        return outcome(effects, own, found, _tied(own))
+        crossed = PAST_PROTOCOL if found is not None and not fits else ""
+        return outcome(effects, own, found, _tied(own) or crossed)
 
     def _retry(self, service: str, table: Table) -> Outcome:
         found = self.side.to(self.asked, "MeshRetry", service)
@@ -188,7 +193,7 @@ class _Outbounds:
         service = tags[SERVICE]
         made = [s for s in led if self.old_made[s]]
         if "MeshTimeout" in self.kinds:
-            yield ("MeshTimeout", "cluster", name), self._cluster_timeout(service, led)
+            yield ("MeshTimeout", "cluster", name), self._cluster_timeout(name, service, led)
         if "MeshCircuitBreaker" in self.kinds:
             yield ("MeshCircuitBreaker", "cluster", name), self._breaker(service, made)
         if "MeshHealthCheck" in self.kinds and self._has_endpoints(service):
@@ -203,10 +208,11 @@ class _Outbounds:
         """Return whose settings a cluster has: the last outbound that leads there (notes C2b)."""
         return (led[-1],) if self.asked.ordered else tuple(led)
 
-    def _cluster_timeout(self, service: str, led: Sequence[str]) -> Outcome:
+    def _cluster_timeout(self, name: str, service: str, led: Sequence[str]) -> Outcome:
         found = self.side.to(self.asked, "MeshTimeout", service)
         effects: list[Effect] = []
         policies: list[Resource | None] = []
+        crossed = SHARED if list(led) != [service] or name != service else ""
         why = ""
         for leader in self._leading(led):
             made = self.old_made[leader]
@@ -220,7 +226,7 @@ class _Outbounds:
                 if found is not None:
                     old = _new_cluster(found.conf, family, self.side.protocol(service), old)
                 effects.append(old)
-        return outcome(effects, policies, found, why or "the order of outbounds")
+        return outcome(effects, policies, found, why or crossed or SHARED)
 
     def _breaker(self, service: str, made: Sequence[str]) -> Outcome:
         found = self.side.to(self.asked, "MeshCircuitBreaker", service)
@@ -260,7 +266,7 @@ class _Outbounds:
             route = self.routes.get(leader) if self.old_made[leader] else None
             policies.append(route)
             effects.append({**_old_balancer(route), "locality aware": aware})
-        return outcome(effects, policies, None, "the order of outbounds")
+        return outcome(effects, policies, None, SHARED)
 
 
 def _family(protocol: str) -> str:

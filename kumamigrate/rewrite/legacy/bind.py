@@ -8,13 +8,18 @@ from typing import Any
 from kumamigrate.legacy.admit import refusals_of
 from kumamigrate.legacy.order import Ties
 from kumamigrate.model.resource import MESH, Form, Resource
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.legacy.conversion import Conversion, Json, Manual, NewPolicy
 from kumamigrate.rewrite.legacy.convert import CONVERTERS
+from kumamigrate.rewrite.legacy.spare import with_spare
 from kumamigrate.rewrite.legacy.world import World, world_of
 from kumamigrate.rewrite.manifest import cut
 from kumamigrate.rewrite.view import View
+
+_LAST_OLD = "2.14"
+"""The last release that has both engines; for a later target other rules go on from its form."""
 
 
 def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[Change | Finding]:
@@ -23,17 +28,22 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
     `kind` is a key of `CONVERTERS`. In stage `expand` the old policies stay beside the new ones
     where that is safe; `contract` (and `auto`) take them away.
     """
+    target = view.target_name if not at_least(view.target_name, "3.0") else _LAST_OLD
     for mesh in view.state.meshes():
-        world = world_of(view.state.mesh(mesh), mesh, view.target_name, ties=ties)
-        done = CONVERTERS[kind](world)
+        world = world_of(view.state.mesh(mesh), mesh, target, ties=ties)
+        done = with_spare(CONVERTERS[kind](world), world)
         yield from _refused(view, world, kind)
-        yield from _said(view, done)
-        change = _change(view, world, done)
+        spare = {d.resource.identity for d in done.spare if view.owns(d.resource)}
+        for said in _said(view, done):
+            if said.resource is None or said.resource.identity not in spare:
+                yield said
+        change = _spare(view, done) if done.spare else _change(view, world, done)
         if change is not None:
             yield change
 
 
 def _refused(view: View, world: World, kind: str) -> Iterator[Finding]:
+    """Yield what control planes refuse: such a policy takes no part."""
     for policy in world.old.refused:
         if policy.type == kind:
             problems = refusals_of(policy) or (None,)
@@ -48,6 +58,7 @@ def _refused(view: View, world: World, kind: str) -> Iterator[Finding]:
 
 
 def _said(view: View, done: Conversion) -> Iterator[Finding]:
+    """Yield what asks for a decision about policies that stay."""
     gone = {r.identity for r in done.removed()}
     for item in done.manual:
         if item.blocking or not done.writable or item.resource.identity not in gone:
@@ -99,6 +110,24 @@ def _change(view: View, world: World, done: Conversion) -> Change | None:
         findings=findings,
         group=f"{done.kind} {done.mesh}",
         steps=done.steps,
+    )
+
+
+def _spare(view: View, done: Conversion) -> Change | None:
+    """Return the removal of what changes nothing, while the rest of the kind stays."""
+    spare = [d for d in done.spare if view.owns(d.resource) and d.resource.where is not None]
+    if not spare:
+        return None
+    edits = tuple(
+        ResourceEdit(where=d.resource.where, manifests=()) for d in spare if d.resource.where
+    )
+    findings = tuple(_finding(view, d.resource, f"removed: {d.reason}") for d in spare)
+    return Change(
+        rule=view.rule.id,
+        mesh=done.mesh,
+        edits=edits,
+        findings=findings,
+        group=f"{done.kind} {done.mesh}",
     )
 
 

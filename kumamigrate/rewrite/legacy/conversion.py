@@ -59,7 +59,8 @@ class Conversion:
     `dropped` old resources are removed without a successor; those among the `sources` or
     `home`s of `policies` are removed because they have one. `assumptions` are facts the state
     does not hold on which the result rests. `kept` old resources stay although they are sources:
-    what else they do has no successor yet. `steps` say in which order to apply, where one commit
+    what else they do has no successor yet. `spare` are those that can be removed although the
+    rest cannot be written. `steps` say in which order to apply, where one commit
     is not enough.
     """
 
@@ -71,6 +72,7 @@ class Conversion:
     manual: tuple[Manual, ...] = ()
     kept: tuple[Resource, ...] = ()
     ties: tuple[Tie, ...] = ()
+    spare: tuple[Dropped, ...] = ()
     assumptions: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
 
