@@ -69,11 +69,23 @@ def _entries(policy: Resource, draft: Draft, *, moved: bool) -> list[dict[str, A
         target: Any = dict(ref)
         if moved and at == 0:
             target = Moved((*policy.spec_path, "targetRef"), dict(ref))
-        entries.append(_in_order(old, target, conf))
+        entries.append(_in_order(old, target, conf, unknown=_unknown(policy) if at == 0 else {}))
     return entries
 
 
-def _in_order(old: Mapping[str, Any], target: Any, conf: JsonConf) -> dict[str, Any]:
-    new = {"targetRef": target, "default": conf}
+def _unknown(policy: Resource) -> dict[str, Any]:
+    """Return what the old entries hold that Kuma does not know: it is not ours to drop."""
+    return {
+        key: value
+        for item in policy.spec["to"]
+        for key, value in item.items()
+        if key not in ("targetRef", "default")
+    }
+
+
+def _in_order(
+    old: Mapping[str, Any], target: Any, conf: JsonConf, *, unknown: Mapping[str, Any]
+) -> dict[str, Any]:
+    new = {"targetRef": target, "default": conf, **unknown}
     order = [key for key in old if key in new]
     return {key: new[key] for key in (*order, *(k for k in new if k not in order))}

@@ -197,3 +197,10 @@ spec:
     assert "multi-entry-route" in _only(alone).action
     both = run(tmp_path / "both", files)
     assert {f.status for f in both.findings} == {Status.FIXED}
+
+
+def test_what_an_entry_holds_beside_target_and_conf_stays(tmp_path: Path) -> None:
+    """Kuma ignores such a key; dropping it would lose what its author meant."""
+    noted = TIMEOUT.replace("default: {http", "note: ours, default: {http")
+    files = {"m.yaml": _mesh("Exclusive"), "r.yaml": API, "t.yaml": noted}
+    assert "note: ours" in after(files, run(tmp_path, files))["t.yaml"]
