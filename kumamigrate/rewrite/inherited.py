@@ -254,6 +254,8 @@ class Reader:
         said = dict(leaves(self.view(slot, inert)))
         given = {path for path, _ in leaves(inert)}
         wanted = dict(leaves(self.view(slot, slot.wanted)))
+        if inert and not now and not wanted:
+            return False  # numRetries: 0, as written: no retry policy at all
         if any(path not in now for path in was):
             return True
         return any(
