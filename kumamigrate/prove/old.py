@@ -45,6 +45,7 @@ from kumamigrate.prove.oldside import (
     Outcome,
     Place,
     Places,
+    Routes,
     asked_of,
     names,
 )
@@ -433,11 +434,7 @@ class _Run:
             if ways[0] is None or ways[1] is None:
                 self.found.unknown["old TrafficRoutes tie in more ways than can be tried"] = None
                 return
-            couples = [(ways[0], ways[1])]
-            if _said(self.was.old, "TrafficRoute") == _said(self.now.old, "TrafficRoute"):
-                # The same routes win on both sides, whichever it is.
-                couples = [([a], [b]) for a, b in zip(ways[0], ways[1], strict=True)]
-            for left, right in couples:
+            for left, right in _couples(ways[0], ways[1]):
                 yield from self._differing(
                     outbound_places(self.was, was, kinds, left),
                     outbound_places(self.now, now, kinds, right),
@@ -712,6 +709,24 @@ def _named(sets: Sequence[Tags]) -> str:
     if len(parts) == 1:
         return f"any proxy with {parts[0]}"
     return "any proxy with one inbound of " + " and one of ".join(parts)
+
+
+def _couples(
+    left: Sequence[Mapping[str, Resource | None]], right: Sequence[Mapping[str, Resource | None]]
+) -> list[tuple[list[Routes], list[Routes]]]:
+    """Return the ways in which TrafficRoutes may win, each with the same way on the other side.
+
+    Where both sides know the same ways, whichever wins on one wins on the other.
+    """
+    keyed = [{_way(one): one for one in ways} for ways in (left, right)]
+    if keyed[0].keys() == keyed[1].keys():
+        return [([one], [keyed[1][key]]) for key, one in keyed[0].items()]
+    return [(list(left), list(right))]
+
+
+def _way(routes: Mapping[str, Resource | None]) -> str:
+    said = [(s, r and (r.identity, r.created, r.spec)) for s, r in sorted(routes.items())]
+    return repr(said)
 
 
 def _alike(one: Sequence[Resource], two: Sequence[Resource]) -> bool:

@@ -34,7 +34,7 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
         done = with_spare(CONVERTERS[kind](world), world)
         yield from _refused(view, world, kind)
         spare = {d.resource.identity for d in done.spare if view.owns(d.resource)}
-        for said in _said(view, done):
+        for said in _said(view, world, done):
             if said.resource is None or said.resource.identity not in spare:
                 yield said
         change = _spare(view, done) if done.spare else _change(view, world, done)
@@ -57,23 +57,35 @@ def _refused(view: View, world: World, kind: str) -> Iterator[Finding]:
             )
 
 
-def _said(view: View, done: Conversion) -> Iterator[Finding]:
+def _said(view: View, world: World, done: Conversion) -> Iterator[Finding]:
     """Yield what asks for a decision about policies that stay."""
-    gone = {r.identity for r in done.removed()}
+    gone = {r.identity for r in done.removed()} if done.writable else set()
+    spoken: set[Any] = set()
     for item in done.manual:
-        if item.blocking or not done.writable or item.resource.identity not in gone:
+        if item.blocking or item.resource.identity not in gone:
+            spoken.add(item.resource.identity)
             yield _manual(view, item)
     for tie in done.ties:
         names = " and ".join(dict.fromkeys(tie.names))
         if len(set(tie.names)) == 1:
             names = f"several policies named {names}"
         for policy in tie.policies:
+            spoken.add(policy.identity)
             yield _finding(
                 view,
                 policy,
                 f"{names} tie, and the one created later wins; Git does not say which",
                 action="give an inventory with creation times (--inventory), or make one of them"
                 " more specific",
+            )
+    for policy in world.old.of(done.kind):
+        if policy.identity not in gone | spoken and view.owns(policy):
+            yield _finding(
+                view,
+                policy,
+                f"it waits: the {done.kind} policies of a mesh are converted together, and others"
+                " of them need a decision",
+                action=f"decide about the other {done.kind} policies of mesh {world.mesh} first",
             )
 
 

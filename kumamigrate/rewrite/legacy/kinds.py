@@ -156,9 +156,12 @@ def _health_check_conf(cell: Cell, notes: Notes) -> Json:
 def _probe_possible(conf: OldConf, service: str, protocol: str, notes: Notes) -> None:
     if conf.get("http") is not None and protocol not in ("http", "http2"):
         message = f"{service} is {protocol}: a MeshHealthCheck probes HTTP only on http and http2"
-        notes.warn(message, "http")
+        notes.lost(message, "http")
     if conf.get("http") is None and protocol in ("kafka", UNKNOWN):
-        notes.warn(f"{service} is {protocol}: a MeshHealthCheck does not probe it at all")
+        notes.lost(
+            f"{service} is {protocol}: a MeshHealthCheck does not probe it; say"
+            " kuma.io/protocol: tcp on its inbounds if that is what it speaks"
+        )
 
 
 _HEALTH_CHECK = OutboundKind(
@@ -167,6 +170,7 @@ _HEALTH_CHECK = OutboundKind(
     value=_health_check_conf,
     effect=lambda policy, _, __: probes_before(policy),
     looked_up="target",
+    apart=True,
 )
 
 

@@ -7,7 +7,7 @@ a class restates all that its proxies read, so nothing depends on a broader poli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kumamigrate.legacy.conf import read_conf
@@ -63,7 +63,8 @@ class OutboundKind:
     HealthCheck). own: by the outbound, if it is a target too (Retry, notes C12). `leads`: the
     cluster reads the policy of the outbound that leads to it (C2). `routed`: inert without a
     TrafficRoute. `only`: the one service that counts. `effect`: what a policy comes to on an
-    outbound of a protocol; only where it differs does a tie matter.
+    outbound of a protocol; only where it differs does a tie matter. `apart`: both engines act
+    next to each other, so that services without an equivalent can stay with the old one.
     """
 
     old: str
@@ -74,6 +75,7 @@ class OutboundKind:
     leads: bool = False
     routed: bool = True
     only: str = ""
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class _Run:
     ties: list[Tie] = field(default_factory=list)
     manual: list[Manual] = field(default_factory=list)
     memo: dict[Any, Json] = field(default_factory=dict)
+    stuck: dict[str, None] = field(default_factory=dict)
 
     def winner(self, item: ProxyClass, service: str, treated: str = "") -> Resource | None:
         """Return the policy of a connection; a tie that matters is kept.
@@ -133,6 +136,8 @@ class _Run:
         if key not in self.memo:
             notes = Notes()
             self.memo[key] = self.kind.value(cell, notes)
+            if any(note.blocking for note in notes.items):
+                self.stuck[cell.service] = None
             for note in notes.items:
                 self.manual.append(
                     Manual(
@@ -166,6 +171,7 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
     ) - {ANY}
     run = _Run(world=world, kind=kind, named=named, classes=classes.classes)
     table = {item: _row(run, item, classes.classes) for item in classes.classes}
+    stay = _set_apart(run, table) if kind.apart and run.stuck else ()
     kept = {item: table[item] for item in prune(_values(table))}
     drafts, leaks = _drafts(kind.new, kept)
     result = emit(world, kind.new, drafts, sources_of=lambda r: selectors_of(r.spec, "sources"))
@@ -174,7 +180,8 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
         mesh=world.mesh,
         target=world.target,
         policies=result,
-        dropped=_dropped(policies, table, drafts),
+        dropped=_dropped([p for p in policies if p not in stay], table, drafts),
+        kept=stay,
         manual=distinct(
             [
                 *wildcard_notes(classes, policies),
@@ -186,6 +193,32 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
         ties=merge_ties(run.ties),
         assumptions=assumptions(world, kind),
     )
+
+
+def _set_apart(run: _Run, table: dict[ProxyClass, Row]) -> tuple[Resource, ...]:
+    """Leave services without an equivalent to the old engine; return the policies that stay.
+
+    Their policies may match no other service, or those would have both. The rows of the table
+    lose what stays; a broader entry is switched off there.
+    """
+    stuck = set(run.stuck)
+    if OTHER_SERVICE in stuck:
+        return ()
+    stay = distinct(
+        r for row in table.values() for s in stuck if (found := row.get(s)) for r in found.winners
+    )
+    for policy in stay:
+        reached = {t.get(SERVICE, ANY) for t in selectors_of(policy.spec, "destinations")}
+        if not reached <= stuck:
+            return ()
+    if any(p is s for tie in run.ties for p in tie.policies for s in stay):
+        return ()
+    for item, row in table.items():
+        table[item] = {s: None if s in stuck else setting for s, setting in row.items()}
+    run.manual = [
+        replace(m, blocking=False) if any(m.resource is p for p in stay) else m for m in run.manual
+    ]
+    return stay
 
 
 def assumptions(world: World, kind: OutboundKind) -> tuple[str, ...]:
