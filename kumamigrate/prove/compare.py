@@ -39,9 +39,14 @@ def differences(before: Facts, after: Facts, *, common: bool = False) -> Iterato
                 yield Difference(key=key, field=field, before=old, after=new, was=was, now=now)
 
 
-def value_of(fact: Fact, field: str, value: Any, locate: Locate) -> Value:
-    """Return a value with the policy that gives it, and the place in its file."""
-    place = _place(fact, field)
+def value_of(
+    fact: Fact, field: str, value: Any, locate: Locate, *, of_route: bool = False
+) -> Value:
+    """Return a value with the policy that gives it, and the place in its file.
+
+    `of_route` says that the route itself gives it.
+    """
+    place = _route_place(fact) if of_route else _place(fact, field)
     if place is None:
         return Value(value=value)
     policy, path = place
@@ -50,17 +55,21 @@ def value_of(fact: Fact, field: str, value: Any, locate: Locate) -> Value:
 
 
 def _place(fact: Fact, field: str) -> tuple[Resource, FieldPath] | None:
-    if fact.found is not None:
-        source = winner_of(fact.found, tuple(field.split(".")))
-        if source is not None:
-            return source.policy, source.path
-        if field in ("rules", "from", "rules.deny", "rules.allow", "backends"):
-            entry = fact.found.entries[-1]
-            return entry.policy, entry.path
+    if fact.found is None:
         return None
-    if fact.route is not None and fact.route.entry is not None:
-        return fact.route.entry.policy, fact.route.entry.path
+    source = winner_of(fact.found, tuple(field.split(".")))
+    if source is not None:
+        return source.policy, source.path
+    if field in ("rules", "from", "rules.deny", "rules.allow", "backends"):
+        entry = fact.found.entries[-1]
+        return entry.policy, entry.path
     return None
+
+
+def _route_place(fact: Fact) -> tuple[Resource, FieldPath] | None:
+    if fact.route is None or fact.route.entry is None:
+        return None
+    return fact.route.entry.policy, fact.route.entry.path
 
 
 def match_of(fact: Fact, other: Fact) -> Mapping[str, Any] | None:

@@ -37,8 +37,9 @@ from kumamigrate.prove.picture import (
     routing_of,
     single_fact,
 )
-from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
+from kumamigrate.prove.proof import Effect, Locate, Outbound, Witness
 from kumamigrate.prove.reach import Reach
+from kumamigrate.prove.share import shares_of
 from kumamigrate.prove.side import Side, ports_of
 
 INBOUND_TYPES = (*settings.INBOUND, "MeshTrafficPermission")
@@ -62,6 +63,7 @@ class MeshComparison:
         self.locate = (locate_before, locate_after)
         # A release without service tags has the real service where an older one has the tag.
         before.tags_mean_services = not after.release.subset_rules
+        after.shares = shares_of(before, after)
         self.kept: dict[Any, Witnesses] = {}
         self._routings: dict[Any, Routing] = {}
         self._outbounds: dict[Any, Witnesses] = {}
@@ -443,6 +445,7 @@ class MeshComparison:
     ) -> Witness:
         """Return a difference as a witness; the proxy is filled in later."""
         named, outbound = "", None
+        routes = policy_type in (ROUTING, TCP_ROUTING)
         if destination is not None:
             named, place = called(destination), place or place_of(destination)
             tag = isinstance(destination, ServiceTag)
@@ -459,13 +462,9 @@ class MeshComparison:
             outbound=outbound,
             route=match_of(found.was, found.now) if found.key[0] == "route" else None,
             field=found.field,
-            before=self.value(found.was, found.field, found.before, 0),
-            after=self.value(found.now, found.field, found.after, 1),
+            before=value_of(found.was, found.field, found.before, self.locate[0], of_route=routes),
+            after=value_of(found.now, found.field, found.after, self.locate[1], of_route=routes),
         )
-
-    def value(self, fact: Fact, field: str, value: Any, side: int) -> Value:
-        """Return one value with where it stands."""
-        return value_of(fact, field, value, self.locate[side])
 
 
 def _said(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:

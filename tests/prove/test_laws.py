@@ -1,0 +1,123 @@
+"""Laws of proofs, on generated meshes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
+from kumamigrate.prove import Verdict
+from kumamigrate.prove import coverage as coverage_module
+from kumamigrate.prove.prover import prove
+from tests.prove import generate
+
+EASY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def every_proxy() -> tuple[Resource, ...]:
+    """All proxies that the generated policies can tell apart, two inbounds and more included."""
+    sets: list[tuple[dict[str, str], ...]] = [()]
+    single = [dict([tag]) for tag in generate.TAGS]
+    single += [{"version": "v1", "team": "red"}]
+    for size in range(1, len(single) + 1):
+        sets += list(combinations(single, size))
+    out = []
+    for at, inbounds in enumerate(sets):
+        for app in (None, {"app": "x"}):
+            name = f"p{at}-{'x' if app else ''}"
+            out.append(generate.dataplane(name, *inbounds, labels=app))
+    return tuple(out)
+
+
+PROXIES = every_proxy()
+
+
+def with_proxies(state: State) -> State:
+    return replace(state, complete=True, resources=(*state.resources, *PROXIES))
+
+
+@EASY
+@given(generate.meshes(), st.sampled_from(["live", "carry"]))
+def test_a_state_is_equivalent_to_itself(state: State, claim: str) -> None:
+    proof = prove(state, state, claims=("live",))
+    assert proof.verdict("live") is Verdict.EQUIVALENT
+    assert claim in ("live", "carry")
+
+
+@EASY
+@given(generate.pairs())
+def test_verdicts_do_not_depend_on_direction(pair: tuple[State, State]) -> None:
+    there = prove(pair[0], pair[1], claims=("live",)).verdict("live")
+    back = prove(pair[1], pair[0], claims=("live",)).verdict("live")
+    assert there is back
+
+
+@EASY
+@given(generate.pairs(), st.randoms(use_true_random=False))
+def test_the_order_of_files_does_not_matter(pair: tuple[State, State], random: Any) -> None:
+    def shuffled(state: State) -> State:
+        listed = list(state.resources)
+        random.shuffle(listed)
+        return replace(state, resources=tuple(listed))
+
+    first = prove(pair[0], pair[1], claims=("live", "carry"))
+    second = prove(shuffled(pair[0]), shuffled(pair[1]), claims=("live", "carry"))
+    for claim in ("live", "carry"):
+        assert first.verdict(claim) is second.verdict(claim)
+
+
+@pytest.mark.parametrize("claim", ["live", "carry"])
+@pytest.mark.parametrize("few", [0, coverage_module.FEW])
+@settings(EASY, max_examples=120)
+@given(pair=generate.pairs())
+def test_made_up_proxies_find_whatever_any_proxy_shows(
+    claim: str, few: int, pair: tuple[State, State]
+) -> None:
+    """The sets that are tried are enough: with `few` = 0 only the bounded ones are."""
+    whole = prove(with_proxies(pair[0]), with_proxies(pair[1]), claims=(claim,))
+    monkey = pytest.MonkeyPatch()
+    monkey.setattr(coverage_module, "FEW", few)
+    try:
+        tried = prove(pair[0], pair[1], claims=(claim,))
+    finally:
+        monkey.undo()
+    if whole.verdict(claim) is Verdict.DIFFERENT:
+        assert tried.verdict(claim) is not Verdict.EQUIVALENT
+
+
+@EASY
+@given(generate.meshes(), generate.policy(), st.integers(1, 5))
+def test_a_changed_value_that_reaches_a_proxy_is_different(
+    state: State, added: Resource, number: int
+) -> None:
+    """The strongest policy of its type on every proxy and service: its value is always read."""
+
+    def strongest(value: str) -> Resource:
+        top = {"kind": "MeshSubset", "tags": {}}
+        item = {
+            "targetRef": {"kind": "Mesh"},
+            "default": {"connectionLimits": {"maxRetries": value}},
+        }
+        return generate.resource("MeshCircuitBreaker", "0", {"targetRef": top, "to": [item]})
+
+    assume(added.name != "0")
+    before = replace(state, resources=(*state.resources, strongest(number)))  # type: ignore[arg-type]
+    after = replace(state, resources=(*state.resources, strongest(number + 1)))  # type: ignore[arg-type]
+    assert prove(before, after, claims=("live",)).verdict("live") is Verdict.DIFFERENT
+
+
+@EASY
+@given(generate.meshes(), generate.policy())
+def test_a_policy_that_reaches_nobody_changes_no_verdict(state: State, added: Resource) -> None:
+    """In a complete mesh whose proxies lack what it asks for."""
+    far = {"kind": "MeshSubset", "tags": {"nobody": "has-this"}}
+    unreachable = replace(added, name="zz-far", spec={**added.spec, "targetRef": far})
+    before = with_proxies(state)
+    after = replace(before, resources=(*before.resources, unreachable))
+    assert prove(before, after, claims=("live",)).verdict("live") is Verdict.EQUIVALENT
