@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prove import Witness
-from kumamigrate.repository import Rejection, Repository, state_of
+from kumamigrate.repository import Admitted, Rejection, Repository, state_of
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.source.text import FieldPath, Refusal
 from kumamigrate.source.value import Replacement
@@ -20,7 +20,10 @@ from kumamigrate.source.value import Replacement
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A repository with the states two releases make of it. Everything a trial starts from."""
+    """A repository with the states two releases make of it. Everything a trial starts from.
+
+    `admitted` is shared by the scenes of a run, which have most resources in common.
+    """
 
     repository: Repository
     inventory: tuple[Resource, ...]
@@ -30,6 +33,8 @@ class Scene:
     states: dict[str, tuple[State, tuple[Rejection, ...]]] = field(
         default_factory=dict, compare=False, repr=False
     )
+
+    admitted: Admitted = field(default_factory=dict, compare=False, repr=False)
 
     def state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         """Return the state of repository and inventory, the repository winning, and what the
@@ -47,6 +52,7 @@ class Scene:
             release=release,
             environment=self.environment,
             unread=[refusal for refusal in self.repository.unread if refusal.hides],
+            known=self.admitted,
         )
 
     def where(self, resource: Resource) -> Where | None:

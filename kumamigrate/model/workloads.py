@@ -24,9 +24,18 @@ _SERVICELESS_PORT = 49151
 def implied_dataplanes(state: State, mesh: str) -> tuple[Resource, ...]:
     """Return one made-up Dataplane per injected Pod template of a mesh, in file order.
 
+    Made once for a state.
+
     Inbounds have no names: which one the control plane gives is not in the manifests. A Pod that
     no Service of the state selects has the one inbound of its workload.
     """
+    if ("implied", mesh) not in state.known:
+        state.known["implied", mesh] = _implied(state, mesh)
+    found: tuple[Resource, ...] = state.known["implied", mesh]
+    return found
+
+
+def _implied(state: State, mesh: str) -> tuple[Resource, ...]:
     namespaces = {r.name: r for r in state.of_type("Namespace")}
     services: dict[str, list[Resource]] = {}
     for service in state.of_type("Service"):

@@ -188,8 +188,8 @@ class Coverage:
                     continue
                 listed = reach.of(policy_type)
                 for cluster in reach.clusters_at(destination):
-                    values += (k for k in listed if k.about(cluster, at))
-                entries += (k for k in listed if k.on_route and k.about(destination, at))
+                    values += reach.about(policy_type, cluster, at)
+                entries += (k for k in reach.about(policy_type, destination, at) if k.on_route)
                 if policy_type in BY_ROUTE and _may_lose(reach, destination, listed):
                     values += listed
                     every_set = True

@@ -17,6 +17,9 @@ from kumamigrate.prove.backend import cluster_of
 from kumamigrate.prove.madeup import Requirement, requirement_of
 from kumamigrate.prove.side import ROUTES, Side
 
+Place = str | Kri | tuple[Kri] | None
+"""What a policy is about: a service tag, a real resource, a route, or, as None, everything."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Known:
@@ -41,16 +44,6 @@ class Known:
         """Whether some entry counts for single routes only."""
         return bool(self.routes or self.bound)
 
-    def about(self, destination: Destination, routes: Sequence[Known] = ()) -> bool:
-        """Whether an entry can matter at a destination that some routes lead from."""
-        if self.everything:
-            return True
-        if isinstance(destination, ServiceTag):
-            return destination.service in self.tags
-        if destination.kri.of_section("") in self.kris:
-            return True
-        return any(kri_of(known.policy) in self.routes for known in routes)
-
 
 class Reach:
     """What all policies of a side are about, by type."""
@@ -64,6 +57,8 @@ class Reach:
         for route in routes:
             self._by_name.setdefault(route.display_name, []).append(route)
         self._known: dict[str, tuple[Known, ...]] = {}
+        self._places: dict[str, dict[Place, list[int]]] = {}
+        self._routes: dict[Destination, tuple[Known, ...]] = {}
         self._read_already: dict[int, Known] = {}
 
     def of(self, policy_type: str) -> tuple[Known, ...]:
@@ -85,7 +80,37 @@ class Reach:
 
     def routes_at(self, destination: Destination) -> tuple[Known, ...]:
         """Return the route policies about a destination."""
-        return tuple(k for kind in ROUTES for k in self.of(kind) if k.about(destination))
+        if destination not in self._routes:
+            found = (k for kind in ROUTES for k in self.about(kind, destination))
+            self._routes[destination] = tuple(found)
+        return self._routes[destination]
+
+    def about(
+        self, policy_type: str, destination: Destination, routes: Sequence[Known] = ()
+    ) -> Iterator[Known]:
+        """Yield the policies of a type that can matter at a destination, in file order.
+
+        `routes` are those that lead there; an entry for one of them counts.
+        """
+        listed, places = self.of(policy_type), self._places_of(policy_type)
+        asked: list[Place] = [None]
+        if isinstance(destination, ServiceTag):
+            asked.append(destination.service)
+        else:
+            asked.append(destination.kri.of_section(""))
+            asked += [(kri_of(known.policy),) for known in routes]
+        for at in sorted({at for place in asked for at in places.get(place, ())}):
+            yield listed[at]
+
+    def _places_of(self, policy_type: str) -> dict[Place, list[int]]:
+        """Return where policies of a type stand in their list, by what they are about."""
+        if policy_type not in self._places:
+            places = self._places.setdefault(policy_type, {})
+            for at, known in enumerate(self.of(policy_type)):
+                about: list[Place] = [*known.tags, *known.kris, *((kri,) for kri in known.routes)]
+                for place in [None] if known.everything else about:
+                    places.setdefault(place, []).append(at)
+        return self._places[policy_type]
 
     def clusters_at(self, destination: Destination) -> tuple[Destination, ...]:
         """Return a destination and all that routes from it can lead to."""
