@@ -16,9 +16,11 @@ from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import at_least, newest_two
 from kumamigrate.prove import Proof
+from kumamigrate.prove.chain import chained
 from kumamigrate.repository import Rejection, load_repository
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
+from kumamigrate.rewrite.filled import without_guesses
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rule import Rule
@@ -27,6 +29,8 @@ from kumamigrate.rewrite.view import View
 from kumamigrate.suppress import marks, suppress, suppressed
 from kumamigrate.trial import Held, Result, Scene, try_changes, without_conflicts
 
+OLD_FORMS = "legacy-"
+"""Rules with such an id convert what the old engine reads."""
 MOST_PASSES = 10
 """A rule that still changes something after so many passes goes in circles."""
 
@@ -114,31 +118,35 @@ def check(scene: Scene, options: Options) -> Outcome:
 def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outcome:
     """Apply every rule to a fixed point, keeping what is proven, and prove the whole.
 
-    Rules run in dependency order; when one has changed something all are asked again. A
-    change that was held is not tried again. Raises RulebookError if rules go in circles.
+    Rules run in dependency order; when one has changed something all are asked again. Old
+    policies are converted first, to the end, and proven by themselves: the rules after that
+    build on what they became. A change that was held is not tried again. Raises RulebookError
+    if rules go in circles.
     """
-    before = scene
+    before = between = scene
     kept: list[Change] = []
     held: dict[object, Held] = {}
     rules = chosen_rules(options)
-    for _ in range(MOST_PASSES):
-        changed = False
-        for done, rule in enumerate(rules):
-            progress(rule.title, done, len(rules))
-            result = _run_rule(rule, before, scene, options, held)
-            scene = result.scene
-            kept.extend(result.kept)
-            held.update({one.change.key: one for one in result.held})
-            changed = changed or bool(result.kept)
-        if not changed:
-            break
-    else:
-        raise RulebookError(f"rules go in circles after {MOST_PASSES} passes: {kept[-1].rule}")
+    for phase in (tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS)), rules):
+        between = scene
+        for _ in range(MOST_PASSES):
+            changed = False
+            for done, rule in enumerate(phase):
+                progress(rule.title, done, len(phase))
+                result = _run_rule(rule, between, scene, options, held)
+                scene = result.scene
+                kept.extend(result.kept)
+                held.update({one.change.key: one for one in result.held})
+                changed = changed or bool(result.kept)
+            if not changed:
+                break
+        else:
+            raise RulebookError(f"rules go in circles after {MOST_PASSES} passes: {kept[-1].rule}")
     findings = [finding for change in kept for finding in _placed(change, Status.FIXED, before)]
     for rule in rules:
         findings.extend(_left(rule, before, scene, options, held))
     outcome = _outcome(options, before, scene, findings)
-    proof = prove_scenes(before, scene, options) if kept else None
+    proof = prove_scenes(before, scene, options, between) if kept else None
     return replace(outcome, kept=tuple(kept), held=tuple(held.values()), proof=proof)
 
 
@@ -162,18 +170,28 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
     )
 
 
-def prove_scenes(before: Scene, after: Scene, options: Options) -> Proof:
-    """Prove the claims that matter for the options: live and carry, and release beyond 2.x."""
+def prove_scenes(
+    before: Scene, after: Scene, options: Options, between: Scene | None = None
+) -> Proof:
+    """Prove the claims that matter for the options: live and carry, and release beyond 2.x.
+
+    With a scene `between` both halves of the way are proven, and what holds in both holds.
+    """
+    del options
+    claims = ("live", "carry", *(("release",) if before.target != before.source else ()))
+    if between is None or between.repository in (before.repository, after.repository):
+        return _proof(before, after, claims)
+    return chained(_proof(before, between, ("live",)), _proof(between, after, claims))
+
+
+def _proof(before: Scene, after: Scene, claims: tuple[str, ...]) -> Proof:
     from kumamigrate.prove.prover import prove
 
-    claims = ["live", "carry"]
-    if before.target != before.source:
-        claims.append("release")
     return prove(
         before.state(before.source)[0],
         after.state(before.source)[0],
-        claims=tuple(claims),
-        upgraded=after.state(before.target)[0],
+        claims=claims,
+        upgraded=after.state(before.target)[0] if "release" in claims else None,
         locate_before=before.locate,
         locate_after=after.locate,
     )
@@ -289,7 +307,8 @@ def _silenced(change: Change, scene: Scene) -> bool:
 
 
 def _outcome(options: Options, before: Scene, after: Scene, findings: Iterable[Finding]) -> Outcome:
-    placed = tuple(_at_place(without_echoes(_due(findings, options, before.target)), after))
+    due = without_echoes(_due(findings, options, before.target))
+    placed = tuple(_at_place(without_guesses(due, rulebook()), after))
     settled = suppress(placed, after.repository.files, report_unused=not options.select)
     return Outcome(
         options=options,

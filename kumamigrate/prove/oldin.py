@@ -253,9 +253,39 @@ def whole_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
         conf = _single(side, asked, "MeshProxyPatch")
         first = patches(conf.conf if conf else None).get("appendModifications") or []
         options = side.options(proxy_winner(old.of("ProxyTemplate"), sets, old.ties))
-        listed: list[Effect] = [{"modifications": [*first, *_template(p)]} for p in options]
+        listed: list[Effect] = [
+            {"modifications": _once([*first, *_template(p)])} for p in options
+        ]
         found["MeshProxyPatch", "proxy"] = outcome(listed, options, conf, "creation time")
     return found
+
+
+def _once(changes: list[Any]) -> list[Any]:
+    """Return changes that stand there twice in a row once, where once more changes nothing.
+
+    That holds for patches without lists, which Envoy's messages append to, and for removals.
+    """
+    half = len(changes) // 2
+    twice = half and not len(changes) % 2 and changes[:half] == changes[half:]
+    return _once(changes[:half]) if twice and all(map(_idempotent, changes)) else changes
+
+
+def _idempotent(change: Any) -> bool:
+    bodies = change.values() if isinstance(change, Mapping) else ()
+    return bool(bodies) and all(
+        isinstance(body, Mapping)
+        and (
+            body.get("operation") == "Remove"
+            or (body.get("operation") == "Patch" and not _has_list(body.get("value")))
+        )
+        for body in bodies
+    )
+
+
+def _has_list(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_list(inner) for inner in value.values())
+    return isinstance(value, list) or isinstance(value, str) and "\n" in value
 
 
 def _single(side: OldSide, asked: Asked, policy_type: str) -> Found | None:

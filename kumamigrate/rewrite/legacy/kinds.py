@@ -159,7 +159,7 @@ def _probe_possible(conf: OldConf, service: str, protocol: str, notes: Notes) ->
         notes.lost(message, "http")
     if conf.get("http") is None and protocol in ("kafka", UNKNOWN):
         notes.lost(
-            f"{service} is {protocol}: a MeshHealthCheck does not probe it; say"
+            f"{service} says protocol {protocol}, which a MeshHealthCheck does not probe; say"
             " kuma.io/protocol: tcp on its inbounds if that is what it speaks"
         )
 

@@ -100,7 +100,7 @@ class _Run:
     classes: tuple[ProxyClass, ...] = ()
     ties: list[Tie] = field(default_factory=list)
     manual: list[Manual] = field(default_factory=list)
-    memo: dict[Any, Json] = field(default_factory=dict)
+    memo: dict[Any, tuple[Json, Notes]] = field(default_factory=dict)
     stuck: dict[str, None] = field(default_factory=dict)
 
     def winner(self, item: ProxyClass, service: str, treated: str = "") -> Resource | None:
@@ -135,9 +135,7 @@ class _Run:
         """Return the conf of a cell, translated once for each combination that matters."""
         if key not in self.memo:
             notes = Notes()
-            self.memo[key] = self.kind.value(cell, notes)
-            if any(note.blocking for note in notes.items):
-                self.stuck[cell.service] = None
+            self.memo[key] = (self.kind.value(cell, notes), notes)
             for note in notes.items:
                 self.manual.append(
                     Manual(
@@ -148,7 +146,10 @@ class _Run:
                         blocking=note.blocking,
                     )
                 )
-        return self.memo[key]
+        conf, noted = self.memo[key]
+        if any(note.blocking for note in noted.items):
+            self.stuck[cell.service] = None
+        return conf
 
 
 def differing(policies: Iterable[Resource]) -> bool:
@@ -279,7 +280,7 @@ def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> 
         winner and winner.identity,
         leader and leader.identity,
         known,
-        run.world.protocol(service),
+        run.world.protocols.get(service),
         treated,
     )
     winners = distinct(r for r in (winner, leader) if r is not None)
