@@ -71,6 +71,9 @@ def latest(policies: Sequence[Resource], ties: Ties) -> Latest:
     In a tie the first by name stands in, so that output does not depend on the order of files.
     """
     position = {id(policy): index for index, policy in enumerate(policies)}
+    alone = all(policy is policies[0] for policy in policies)
+    if not alone and ties is not Ties.FILE_ORDER and not any(p.created for p in policies):
+        return _tied(policies)  # as files from Git are: no two of them need be compared
     for policy in policies:
         others = (other for other in policies if other is not policy)
         if all(later(policy, other, position, ties) for other in others):
@@ -80,8 +83,11 @@ def latest(policies: Sequence[Resource], ties: Ties) -> Latest:
         for policy in policies
         if any(later(other, policy, position, ties) for other in policies if other is not policy)
     }
-    left = [policy for policy in policies if id(policy) not in beaten]
-    named = sorted(left, key=lambda policy: (policy.namespace, policy.name))
+    return _tied([policy for policy in policies if id(policy) not in beaten])
+
+
+def _tied(policies: Sequence[Resource]) -> Latest:
+    named = sorted(policies, key=lambda policy: (policy.namespace, policy.name))
     return Latest(policy=named[0], tie=Tie(policies=tuple(named)))
 
 
