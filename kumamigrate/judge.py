@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from kumamigrate.admit.check import refusals_of
 from kumamigrate.model.conf import canonical
+from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
@@ -98,15 +100,22 @@ def _worsened(
 
 
 def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
-    """Yield what could not be read in the meshes that the changes touch: it bars every verdict,
-    although it was there before."""
+    """Yield what could not be read in the meshes that the changes touch, and what templates fill
+    in where they touch something: it bars every verdict, although it was there before."""
     unread = candidate.state(candidate.source)[0].unread
-    if not unread:
+    resources = candidate.state(candidate.source)[0].resources
+    if not unread and not any(r.templated for r in resources):
         return
     old, new = (
         {(r.mesh, canonical(r.body)) for r in scene.state(scene.source)[0].resources}
         for scene in (current, candidate)
     )
+    for resource in resources:
+        if resource.templated and (resource.mesh, canonical(resource.body)) not in old:
+            yield (
+                f"a template fills in a part of {resource.type} {resource.name}"
+                f" ({candidate.locate(resource, ())}); render it and run on the result"
+            )
     touched = {mesh for mesh, _ in old ^ new}
     for refusal in unread:
         if refusal.mesh in touched or not refusal.mesh:
@@ -126,6 +135,7 @@ def _prove(before: Scene, after: Scene, claim: str, *, exclusive: bool = False) 
         # A policy that the target refuses or misreads is not settled: it counts on neither side.
         waiting = {one.resource.identity for one in rejected}
         waiting |= {r.identity for r in new.resources if _is_misread(r, release)}
+        waiting |= {r.identity for r in new.resources if _is_taken_on_trust(r, new)}
         refused = (one.resource for one in rejected if one.resource.type == "MeshHTTPRoute")
         new = replace(new, resources=(*new.resources, *refused))
         old, new = _without(old, waiting), _without(new, waiting)
@@ -168,6 +178,14 @@ def _is_misread(resource: Resource, name: str) -> bool:
     top = resource.spec.get("targetRef")
     ignored = set(top) - set(target.target_ref_type_fields) if isinstance(top, Mapping) else set()
     return bool(ignored) or bool(resource.spec.get("from") and "from" not in kind.sections)
+
+
+def _is_taken_on_trust(resource: Resource, state: State) -> bool:
+    """Say whether only a template could supply what the release wants of a resource."""
+    if not resource.templated or resource.type in OLD_POLICIES:
+        return False
+    bare = replace(resource, templated=False)
+    return bool(refusals_of(bare, release=state.release, environment=state.environment))
 
 
 def _together(verdicts: Iterable[Verdict], *, take_unknown: bool) -> Verdict:

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kumamigrate.admit.check import refusals_of
+from kumamigrate.admit.places import is_template
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels
@@ -254,6 +255,8 @@ def _admitted(
 
 def _admit(resource: Resource, release: str, environment: Environment) -> Resource | Rejection:
     labelled = stored_labels(resource, release=release, environment=environment)
+    if isinstance(labelled, Refused) and is_template(resource.namespace):
+        labelled = _anywhere(resource, release, environment)
     if isinstance(labelled, Refused):
         problem = Problem(path=labelled.path, message=labelled.message)
         return Rejection(resource=resource, problems=(problem,))
@@ -262,6 +265,15 @@ def _admit(resource: Resource, release: str, environment: Environment) -> Resour
     else:
         problems = refusals_of(labelled, release=release, environment=environment)
     return Rejection(resource=labelled, problems=tuple(problems)) if problems else labelled
+
+
+def _anywhere(resource: Resource, release: str, environment: Environment) -> Resource | Refused:
+    """Return what is stored of a resource whose namespace a template fills in, where any will do."""
+    home = replace(resource, namespace=environment.system_namespace)
+    labelled = stored_labels(home, release=release, environment=environment)
+    if isinstance(labelled, Refused):
+        return labelled
+    return replace(labelled, namespace=resource.namespace)
 
 
 def _templated(resources: Iterable[Resource]) -> list[Refusal]:

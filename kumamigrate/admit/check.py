@@ -104,10 +104,10 @@ def ground_of(resource: Resource, release: str) -> Ground:
 
 def role_of(resource: Resource, *, release: str, environment: Environment) -> str:
     """Return the role that admission goes by: the stored one, else the computed (A3)."""
-    if is_export(resource):
-        return resource.labels.get(ROLE, "")
     if is_template(resource.namespace):
         return ""
+    if is_export(resource):
+        return resource.labels.get(ROLE, "")
     stored = compute_labels(resource, release=release, environment=environment)
     if isinstance(stored, Refused):
         role = policy_role(resource, release=release, environment=environment)

@@ -7,7 +7,9 @@ from typing import Any
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.compensate import Choice, Problem, Unit
+from kumamigrate.rewrite.filled import RENDER, hidden
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
+from kumamigrate.rewrite.routes import ROUTE
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 
@@ -115,6 +117,15 @@ def too_early(view: View, policy: Resource) -> Finding:
 
 def dangling(view: View, policy: Resource, name: str) -> Finding:
     """Say that the route is nowhere to be found."""
+    masked = hidden(view.state, policy.mesh, ROUTE)
+    if masked is not None:
+        return manual(
+            view,
+            policy,
+            f"{policy.type} {policy.name} names MeshHTTPRoute {name}. Cannot tell whether that is"
+            f" the one whose name a template fills in ({view.locate(masked, ())})",
+            RENDER,
+        )
     return manual(
         view,
         policy,
