@@ -253,9 +253,7 @@ def whole_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
         conf = _single(side, asked, "MeshProxyPatch")
         first = patches(conf.conf if conf else None).get("appendModifications") or []
         options = side.options(proxy_winner(old.of("ProxyTemplate"), sets, old.ties))
-        listed: list[Effect] = [
-            {"modifications": _once([*first, *_template(p)])} for p in options
-        ]
+        listed: list[Effect] = [{"modifications": _once([*first, *_template(p)])} for p in options]
         found["MeshProxyPatch", "proxy"] = outcome(listed, options, conf, "creation time")
     return found
 
@@ -285,7 +283,7 @@ def _idempotent(change: Any) -> bool:
 def _has_list(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(_has_list(inner) for inner in value.values())
-    return isinstance(value, list) or isinstance(value, str) and "\n" in value
+    return isinstance(value, list) or (isinstance(value, str) and "\n" in value)
 
 
 def _single(side: OldSide, asked: Asked, policy_type: str) -> Found | None:

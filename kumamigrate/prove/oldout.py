@@ -63,9 +63,7 @@ def outbound_places(
 class _Outbounds:
     """The outbounds of one proxy when these TrafficRoutes win."""
 
-    def __init__(
-        self, side: OldSide, asked: Asked, routes: Routes, kinds: frozenset[str]
-    ) -> None:
+    def __init__(self, side: OldSide, asked: Asked, routes: Routes, kinds: frozenset[str]) -> None:
         self.side, self.asked, self.routes, self.kinds = side, asked, routes, kinds
         self.targets = side.targets(routes)
         self.http_new = side.has_to(asked, "MeshHTTPRoute")
@@ -403,4 +401,3 @@ def external_access(side: OldSide, asked: Asked) -> Places:
             effects.append({"reached": reached})
         found[place] = outcome(effects, options, None, "creation time")
     return found
-

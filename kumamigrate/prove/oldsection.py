@@ -119,7 +119,9 @@ def _modes(spec: Mapping[str, Any]) -> Any:
 
 
 def _without_modes(spec: Mapping[str, Any]) -> Any:
-    backends = [{k: v for k, v in mapping(b).items() if k != "mode"} for b in _backends(spec, "mtls")]
+    backends = [
+        {k: v for k, v in mapping(b).items() if k != "mode"} for b in _backends(spec, "mtls")
+    ]
     return {**mapping(spec.get("mtls")), "backends": backends}
 
 
@@ -145,7 +147,11 @@ def _locality(spec: Mapping[str, Any]) -> bool:
     return mapping(spec.get("routing")).get("localityAwareLoadBalancing") is True
 
 
-_TLS = {"activeMTLSBackend": "ActiveMTLSBackend", "providedTLS": "ProvidedTLS", "disabled": "Disabled"}
+_TLS = {
+    "activeMTLSBackend": "ActiveMTLSBackend",
+    "providedTLS": "ProvidedTLS",
+    "disabled": "Disabled",
+}
 
 
 def _old_metric(spec: Mapping[str, Any]) -> dict[str, Any]:

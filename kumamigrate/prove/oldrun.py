@@ -1,0 +1,391 @@
+"""One comparison of both engines, before and after, place by place and proxy by proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from kumamigrate.legacy.duration import Duration
+from kumamigrate.legacy.selector import Tags, selectors_of
+from kumamigrate.legacy.winners import OldPolicies
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.prove.compare import value_of
+from kumamigrate.prove.oldin import Identity, clients, inbound_places, is_loose, shown, whole_places
+from kumamigrate.prove.oldmade import (
+    ANY_SERVICE,
+    INBOUND,
+    OUTBOUND,
+    ROUTES,
+    WHOLE,
+    called,
+    from_tags,
+    kinds_of,
+    made_up,
+    services_of,
+    tag_sets,
+)
+from kumamigrate.prove.oldout import (
+    CROSSED,
+    DOWNSTREAM,
+    SHARED,
+    TREATED,
+    external_access,
+    outbound_places,
+)
+from kumamigrate.prove.oldroute import Table, first_difference
+from kumamigrate.prove.oldsection import section_places
+from kumamigrate.prove.oldside import (
+    Asked,
+    OldSide,
+    Outcome,
+    Place,
+    Places,
+    Routes,
+    asked_of,
+    names,
+)
+from kumamigrate.prove.picture import Fact
+from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
+
+MOST_PAIRS = 60
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the comparison came to, proxy by proxy, and what it rests on."""
+
+    witnesses: dict[str, list[Witness]] = field(default_factory=dict)
+    unknown: dict[str, None] = field(default_factory=dict)
+    beyond: dict[str, None] = field(default_factory=dict)
+    assumptions: dict[str, None] = field(default_factory=dict)
+
+
+class Run:
+    """One comparison under one assumption about protocols.
+
+    `covered` are the new types to compare, `known` says that the state has Dataplanes, which
+    settle what a made-up proxy leaves open.
+    """
+
+    def __init__(
+        self,
+        *,
+        was: OldSide,
+        now: OldSide,
+        covered: frozenset[str],
+        changed_sections: Sequence[str],
+        locate: tuple[Locate, Locate],
+        known: bool,
+    ) -> None:
+        self.was, self.now = was, now
+        self.covered, self.changed_sections = covered, changed_sections
+        self.locate, self.known = locate, known
+        self.found = Answer()
+        self.zone = was.side.state.environment.zone
+        self.services = tuple(sorted(services_of(was, now, covered)))
+        self._clients: dict[str, list[Identity]] = {}
+        self._seen: set[tuple[str, ...]] = set()
+        self._residues: set[tuple[str, ...]] = set()
+        self._crossed: set[tuple[str, ...]] = set()
+        self._same: dict[str, tuple[Witness, ...]] = {}
+
+    def clients(self, policy_type: str) -> list[Identity]:
+        """Return the clients to ask for, as far as anybody tells them apart."""
+        if policy_type not in self._clients:
+            selectors: list[Tags] = []
+            for side in (self.was, self.now):
+                for kind in kinds_of(policy_type):
+                    for policy in side.old.of(kind):
+                        selectors += selectors_of(policy.spec, "sources")
+                for policy in side.side.state.of_type(policy_type):
+                    selectors += from_tags(policy)
+            found = clients(selectors, several=policy_type == "MeshTrafficPermission")
+            if found is None:
+                self.found.unknown[_too_many(policy_type)] = None
+                found = []
+            self._clients[policy_type] = found
+        return self._clients[policy_type]
+
+    # -- proxies -----------------------------------------------------------------------------
+
+    def listed(self, name: str, was: Resource, now: Resource) -> None:
+        """Compare a Dataplane of the states; proxies that read the same are compared once."""
+        key = repr((was.spec.get("networking"), now.spec.get("networking"), was.zone, now.zone))
+        asked = [asked_of(d, self.zone, self.services) for d in (was, now)]
+        if key not in self._same:
+            self._same[key] = tuple(self._compare(asked[0], asked[1], self.covered))
+        for witness in self._same[key]:
+            self._add(name, witness)
+
+    def made_up(self, policy_type: str) -> None:
+        """Compare a proxy for every set of tags that policies of a type tell apart."""
+        sets = tag_sets(self.was, self.now, policy_type)
+        if sets is None:
+            self.found.unknown[_too_many(policy_type)] = None
+            return
+        kinds = frozenset({policy_type})
+        for own, loose in sets:
+            self._try([own], kinds, loose=loose)
+        several = [own for own, loose in sets if not loose and own]
+        pairs = [(a, b) for i, a in enumerate(several) for b in several[i + 1 :]]
+        if policy_type in INBOUND and policy_type != "MeshTimeout":
+            return
+        if len(pairs) > MOST_PAIRS:
+            self._beyond("a proxy with several inbounds that different policies choose")
+            return
+        for one, two in pairs:
+            self._try([one, two], kinds, loose=True)
+
+    def _try(self, sets: Sequence[Tags], kinds: frozenset[str], *, loose: bool) -> None:
+        dataplane = made_up(sets, self.zone, self.was.side.mesh)
+        asked = asked_of(dataplane, self.zone, self.services)
+        name = called(sets)
+        found = list(self._compare(asked, asked, kinds, made_up=name))
+        if loose and self.known:
+            if any(w.effect is Effect.VALUE for w in found):
+                self._beyond(name)
+            return
+        for witness in found:
+            if self._unled(witness) and self.known:
+                where = f"traffic to {witness.destination}, as TrafficRoutes cross"
+                self._beyond(f"{name} with {where}")
+                continue
+            key = witness.key[1:]
+            if key not in self._seen:
+                self._seen.add(key)
+                self._add(name, witness)
+
+    def _unled(self, witness: Witness) -> bool:
+        """Whether TrafficRoutes cross so that only a proxy's own outbounds tell what it reads.
+
+        They lead a connection nowhere, or past its protocol (notes C3), or several to one cluster
+        (C2b); or they lead services that nobody named elsewhere (§2.6, 6).
+        """
+        was = str(witness.before.value)
+        routes = witness.field == "routes"
+        nowhere = routes and (was == "nothing" or was.startswith("treated as"))
+        unnamed = routes and witness.destination.split(" ")[0] == ANY_SERVICE
+        return nowhere or unnamed or witness.field == TREATED or witness.key in self._crossed
+
+    def _beyond(self, what: str) -> None:
+        self.found.beyond[f"compared for the Dataplanes of the state, not for {what}"] = None
+
+    # -- comparing ---------------------------------------------------------------------------
+
+    def _compare(
+        self, was: Asked, now: Asked, kinds: frozenset[str], *, made_up: str = ""
+    ) -> Iterator[Witness]:
+        ways = [side.scenarios(asked) for side, asked in ((self.was, was), (self.now, now))]
+        if kinds & set(OUTBOUND) and not self._only_real:
+            if ways[0] is None or ways[1] is None:
+                self.found.unknown["old TrafficRoutes tie in more ways than can be tried"] = None
+                return
+            for left, right in _couples(ways[0], ways[1]):
+                yield from self._differing(
+                    outbound_places(self.was, was, kinds, left),
+                    outbound_places(self.now, now, kinds, right),
+                    made_up,
+                )
+        places = [self._places(self.was, was, kinds), self._places(self.now, now, kinds)]
+        yield from self._differing(places[0], places[1], made_up)
+
+    def _differing(self, old: Places, new: Places, made_up: str) -> Iterator[Witness]:
+        for place in dict.fromkeys((*old, *new)):
+            if place not in old or place not in new:
+                continue  # a cluster that comes or goes shows in the routes
+            found = self._differ(place, old[place], new[place], made_up)
+            if _loose_client(place, self._clients) and self.known:
+                if any(w.effect is Effect.VALUE for w in found):
+                    self._beyond(f"clients with {place[3]} and values that nobody names")
+                continue
+            yield from found
+
+    def _places(self, side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
+        found: Places = {}
+        if kinds & {*ROUTES, "MeshTrafficPermission"}:
+            found |= external_access(side, asked)
+        inbound = kinds & set(INBOUND)
+        if inbound:
+            asking = {k: self.clients(k) for k in inbound if k != "MeshTimeout"}
+            found |= inbound_places(side, asked, inbound, asking)
+        if kinds & set(WHOLE):
+            found |= whole_places(side, asked, kinds)
+        return found
+
+    @cached_property
+    def _only_real(self) -> bool:
+        """Whether the mesh has no service-tag outbounds, which alone the old engine makes."""
+        modes = {mesh_services_mode(s.side.state, s.side.mesh) for s in (self.was, self.now)}
+        return modes == {"Exclusive"}
+
+    def _differ(self, place: Place, old: Outcome, new: Outcome, made_up: str) -> Iterator[Witness]:
+        if old.certain and new.certain:
+            if old.effects[0] != new.effects[0]:
+                yield from self._witnesses(place, old, new)
+            return
+        if old.effects == new.effects and _alike(old.old, new.old):
+            return  # whoever of them wins, wins on both sides
+        tied = old if not old.certain else new
+        if made_up and self.known:
+            self._beyond(f"{made_up}, for which {tied.why} decides between {names(tied.old)}")
+            return
+        advice = (
+            "give an inventory with creation times (--inventory)"
+            if tied.why != SHARED
+            else "give an inventory with the Dataplanes"
+        )
+        self.found.unknown[f"{names(tied.old)}: {tied.why} decides between them; {advice}"] = None
+
+    def _witnesses(self, place: Place, old: Outcome, new: Outcome) -> Iterator[Witness]:
+        left, right = old.effects[0], new.effects[0]
+        names_ = dict.fromkeys((*left, *right))
+        if left.get(TREATED) != right.get(TREATED):
+            names_ = {TREATED: None}
+        for name in names_:
+            was, now = left.get(name), right.get(name)
+            if was != now:
+                found = self._witness(place, name, (was, now), (old, new))
+                if old.why in CROSSED or new.why in CROSSED:
+                    self._crossed.add(found.key)
+                yield found
+
+    def _witness(
+        self, place: Place, name: str, values: tuple[Any, Any], outcomes: tuple[Outcome, Outcome]
+    ) -> Witness:
+        shown = [plain(v) for v in values]
+        target = ", ".join(place[2:])
+        if isinstance(values[0], Table) and isinstance(values[1], Table):
+            found = first_difference(*values)
+            if found is not None:
+                shown = [found[1], found[2]]
+                target = f"{target} ({found[0]})" if found[0] != "any request" else target
+        direction = {"cluster": "outbound"}.get(place[1], place[1])
+        return Witness(
+            mesh=self.was.side.mesh,
+            proxy="",
+            policy_type=place[0],
+            direction=direction,
+            destination=target,
+            place="/".join(place[1:]),
+            outbound=Outbound.SERVICE_TAG if direction == "outbound" else None,
+            field=name,
+            before=self._value(outcomes[0], name, shown[0], 0),
+            after=self._value(outcomes[1], name, shown[1], 1),
+            effect=self._effect(place, name, values),
+        )
+
+    def _effect(self, place: Place, name: str, values: tuple[Any, Any]) -> Effect:
+        """Say what kind of difference it is: what no targetRef policy can express is residue."""
+        if name == DOWNSTREAM:
+            return Effect.RESIDUE
+        service = place[2].split("{")[0] if len(place) > 2 else ""
+        idle = place[:2] == ("MeshTimeout", "cluster") and name == "idleTimeout"
+        if idle and self.was.protocol(service) == "grpc":
+            return Effect.RESIDUE
+        if name == "faults" and _spelled(values[0]) == _spelled(values[1]):
+            return Effect.ACTIVATION  # with the old unit the control plane failed
+        return Effect.VALUE
+
+    def _value(self, outcome: Outcome, name: str, value: Any, side: int) -> Value:
+        if outcome.found is not None:
+            said = value_of(Fact({}, outcome.found), name, value, self.locate[side])
+            entry = outcome.found.entries[-1]
+            if said.policy:
+                return said
+            at = self.locate[side](entry.policy, (*entry.policy.spec_path, *entry.path))
+            return Value(value=value, policy=entry.policy.name, at=at)
+        if len(outcome.old) == 1:
+            policy = outcome.old[0]
+            at = self.locate[side](policy, (*policy.spec_path, "conf"))
+            return Value(value=value, policy=policy.name, at=at)
+        return Value(value=value)
+
+    def sections(self, listed: Sequence[tuple[str, Resource, Resource]]) -> None:
+        """Compare what the Mesh said itself with the policies that say it now."""
+        plain_ = made_up([{}], self.zone, self.was.side.mesh)
+        for name, was, now in [*listed, ("any proxy", plain_, plain_)]:
+            old = section_places(self.was, asked_of(was, self.zone, ()), self.changed_sections)
+            new = section_places(self.now, asked_of(now, self.zone, ()), self.changed_sections)
+            for place in old:
+                for witness in self._differ(place, old[place], new[place], ""):
+                    self._add(name, witness)
+
+    def _add(self, name: str, witness: Witness) -> None:
+        if witness.effect is Effect.RESIDUE:
+            key = witness.key[1:]
+            if witness.direction == "inbound":
+                key = (witness.policy_type, witness.field, *key[-2:])
+            if key in self._residues:
+                return
+            self._residues.add(key)
+        self.found.witnesses.setdefault(name, []).append(replace(witness, proxy=name))
+
+
+def _loose_client(place: Place, known: Mapping[str, Sequence[Identity]]) -> bool:
+    if len(place) < 4:
+        return False
+    found = (c for c in known.get(place[0], ()) if shown(c) == place[3])
+    return any(is_loose(client) for client in found)
+
+
+def _couples(
+    left: Sequence[Mapping[str, Resource | None]], right: Sequence[Mapping[str, Resource | None]]
+) -> list[tuple[list[Routes], list[Routes]]]:
+    """Return the ways in which TrafficRoutes may win, each with the same way on the other side.
+
+    Where both sides know the same ways, whichever wins on one wins on the other.
+    """
+    keyed = [{_way(one): one for one in ways} for ways in (left, right)]
+    if keyed[0].keys() == keyed[1].keys():
+        return [([one], [keyed[1][key]]) for key, one in keyed[0].items()]
+    return [(list(left), list(right))]
+
+
+def _way(routes: Mapping[str, Resource | None]) -> str:
+    said = [(s, r and (r.identity, r.created, r.spec)) for s, r in sorted(routes.items())]
+    return repr(said)
+
+
+def _alike(one: Sequence[Resource], two: Sequence[Resource]) -> bool:
+    """Say whether two lists hold the same policies, unchanged."""
+    sets = [
+        sorted(repr((p.identity, p.created, p.spec)) for p in policies) for policies in (one, two)
+    ]
+    return sets[0] == sets[1]
+
+
+def _spelled(faults: Any) -> str:
+    """Return faults with the units of bandwidth spelled alike."""
+    return repr(faults).replace("mbps", "Mbps").replace("gbps", "Gbps")
+
+
+def _too_many(policy_type: str) -> str:
+    return (
+        f"{policy_type}: old policies choose proxies or clients in more ways than can be tried;"
+        " simplify their selectors"
+    )
+
+
+def said(old: OldPolicies, kind: str) -> list[Any]:
+    """Return what the policies of a kind say, in no order."""
+    return sorted(repr((p.name, p.spec)) for p in old.of(kind))
+
+
+def plain(value: Any) -> Any:
+    """Return a setting as JSON can hold it."""
+    if isinstance(value, Duration):
+        return str(value)
+    if isinstance(value, Table):
+        return value.family or "nothing"
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted((plain(v) for v in value), key=str)
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    return value
