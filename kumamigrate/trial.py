@@ -105,8 +105,8 @@ def try_changes(base: Scene, changes: Sequence[Change], judge: Judge) -> Result:
     """Keep as many changes as can be proven, larger sets first.
 
     All changes together are proven once; if that fails, group by group, then half by half. A
-    single change that fails is held. Kept changes are always applied together to the base, so
-    that places in the text stay valid.
+    single change that fails is tried in its other form, if it has one, else held. Kept changes
+    are always applied together to the base, so that places in the text stay valid.
     """
     result = Result(scene=base)
     waiting = [tuple(changes)] if changes else []
@@ -121,7 +121,10 @@ def try_changes(base: Scene, changes: Sequence[Change], judge: Judge) -> Result:
             held = Held(change=part[0], witnesses=verdict.witnesses, unknown=verdict.unknown)
         else:
             held = Held(change=part[0], refusals=candidate)
-        if len(part) == 1:
+        other = part[0].otherwise if len(part) == 1 else None
+        if other is not None:
+            waiting.append((other,))
+        elif len(part) == 1:
             result = replace(result, held=(*result.held, held))
         else:
             waiting.extend(reversed(_parts(part)))

@@ -15,20 +15,28 @@ from kumamigrate.prove.side import Side, networking
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A cluster: the destination whose settings it reads, and what else tells it apart."""
+    """A cluster: the destination whose settings it reads, and what else tells it apart.
+
+    `stands_for` is the cluster by tags whose place a real service takes.
+    """
 
     destination: Destination
     tags: tuple[tuple[str, str], ...] = ()
+    stands_for: Cluster | None = None
 
     @property
     def key(self) -> str:
         """Return text that is equal for equal clusters."""
+        if self.stands_for is not None:
+            return self.stands_for.key
         tags = "".join(f",{k}={v}" for k, v in self.tags)
         return place_of(self.destination) + tags
 
     @property
     def place(self) -> tuple[str, ...]:
         """Return the key of its facts: what it is, and what a reader calls it."""
+        if self.stands_for is not None:
+            return self.stands_for.place
         return ("cluster", self.key, called(self.destination))
 
 

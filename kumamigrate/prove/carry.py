@@ -24,6 +24,7 @@ from kumamigrate.prove.picture import (
     Fact,
     Key,
     Routing,
+    meant,
     outbound_facts,
     routing_facts,
 )
@@ -267,7 +268,10 @@ def _clusters(
     wrong: list[Difference] = []
     for key, before, after in _route_pairs(left, right):
         was = backends_of(pair.before, before, old)
-        now = backends_of(pair.after, after, new)
+        now = tuple(
+            replace(b, cluster=meant(pair.after, b.cluster))
+            for b in backends_of(pair.after, after, new)
+        )
         fits = len(was) == len(now) and all(
             b.weight == a.weight and _replaces(pair, b.cluster, a.cluster, old, new)
             for b, a in zip(was, now, strict=False)
@@ -302,8 +306,8 @@ def _route_pairs(left: Routing, right: Routing) -> Iterator[tuple[Key, Any, Any]
 def _replaces(
     pair: MeshComparison, old: Cluster, new: Cluster, source: Destination, target: Destination
 ) -> bool:
-    if old.tags or new.tags:
-        return False
+    if old.tags or new.tags or new.stands_for is not None:
+        return new.stands_for == old
     if old.destination == source:
         # The very destination of the outbound: any port of its successor will do.
         return new.destination == target or new.destination in _of(pair, old)

@@ -39,6 +39,7 @@ from kumamigrate.prove.picture import (
 )
 from kumamigrate.prove.proof import Effect, Locate, Outbound, Witness
 from kumamigrate.prove.reach import Reach
+from kumamigrate.prove.share import shares_of
 from kumamigrate.prove.side import Side, ports_of
 
 INBOUND_TYPES = (*settings.INBOUND, "MeshTrafficPermission")
@@ -62,6 +63,7 @@ class MeshComparison:
         self.locate = (locate_before, locate_after)
         # A release without service tags has the real service where an older one has the tag.
         before.tags_mean_services = not after.release.subset_rules
+        after.shares = shares_of(before, after)
         self.kept: dict[Any, Witnesses] = {}
         self._routings: dict[Any, Routing] = {}
         self._outbounds: dict[Any, Witnesses] = {}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.match.entry import Found
 from kumamigrate.match.inbound import InboundPoint
 from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.model.conf import canonical, merge
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import Resource
 from kumamigrate.prove import settings
 from kumamigrate.prove.backend import (
     Cluster,
@@ -26,9 +26,8 @@ from kumamigrate.prove.side import (
     Side,
     inbounds_of,
     networking,
-    ports_of,
 )
-from kumamigrate.prove.traffic import service_parts, successors
+from kumamigrate.prove.traffic import successors
 
 Key = tuple[str, ...]
 """("route", match, n), ("listener",), ("cluster", key, name) or ("inbound",)."""
@@ -94,7 +93,7 @@ def routing_of(side: Side, proxy: Resource, destination: Destination) -> Routing
     clusters = {own_cluster(destination).key: own_cluster(destination)}
     for route in (*(http or ()), *(tcp or ())):
         for backend in backends_of(side, route, destination):
-            cluster = _meant(side, backend.cluster)
+            cluster = meant(side, backend.cluster)
             clusters.setdefault(cluster.key, cluster)
     keyed = None if http is None else _keyed(http)
     return Routing(protocol=protocol, http=keyed, tcp=tcp, clusters=tuple(clusters.values()))
@@ -145,44 +144,29 @@ def _filter(side: Side, one: Any, policy: Resource | None) -> Any:
     if not isinstance(mirror, Mapping) or not isinstance(mirror.get("backendRef"), Mapping):
         return one
     ref: Mapping[str, Any] = mirror["backendRef"]
-    cluster = _meant(side, cluster_of(side, ref, policy))
+    cluster = meant(side, cluster_of(side, ref, policy))
     return {**one, "requestMirror": {**mirror, "backendRef": cluster.key}}
 
 
 def _backends(side: Side, route: EffectiveRoute, destination: Destination) -> list[Any]:
-    return [[_meant(side, b.cluster).key, b.weight] for b in backends_of(side, route, destination)]
+    return [[meant(side, b.cluster).key, b.weight] for b in backends_of(side, route, destination)]
 
 
-def _meant(side: Side, cluster: Cluster) -> Cluster:
-    """Return a cluster, that of a service tag as the service which takes its place in 3.0."""
+def meant(side: Side, cluster: Cluster) -> Cluster:
+    """Return a cluster, that of a service tag as the service which takes its place in 3.0.
+
+    That of a service for a share by tags stands for the share.
+    """
     tag = cluster.destination
     if side.tags_mean_services and isinstance(tag, ServiceTag) and not cluster.tags:
-        found = _on_port(side, tag.service, successors(side, tag.service))
+        every = successors(side, tag.service)
+        listed = [d for d in every if not side.real[d.kri.of_section("")].made_up]
+        found = listed or every
         if len(found) == 1:
             return own_cluster(found[0])
+    if isinstance(tag, RealResource) and tag.kri in side.shares:
+        return replace(cluster, stands_for=side.shares[tag.kri])
     return cluster
-
-
-def _on_port(side: Side, service: str, found: tuple[RealResource, ...]) -> tuple[RealResource, ...]:
-    """Keep the ports that a service tag means: by its number, else by the inbounds that have it."""
-    if len(found) < 2:
-        return found
-    number = service_parts(service)[2]
-    inbounds = {
-        str(inbound.get("port"))
-        for dataplane in side.state.of_type("Dataplane")
-        for inbound in inbounds_of(dataplane)
-        if (inbound.get("tags") or {}).get(SERVICE) == service
-    }
-    kept = []
-    for one in found:
-        resource = side.real.get(one.kri.of_section(""))
-        for port in ports_of(resource.spec) if resource is not None else ():
-            name, own = str(port.get("name") or port.get("port")), str(port.get("port"))
-            inner = str(port.get("targetPort", port.get("port")))
-            if name == one.kri.section and (own == number if number else inner in inbounds):
-                kept.append(one)
-    return tuple(kept)
 
 
 def names_of(routing: Routing) -> dict[Key, str]:

@@ -12,6 +12,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
+from kumamigrate.prove.chain import upon
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
 from kumamigrate.prove.doubt import TIED, changed_types, doubts, tie_doubts
@@ -22,7 +23,6 @@ from kumamigrate.prove.network import Network
 from kumamigrate.prove.old import OldEngine, converted
 from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.proof import (
-    HARMLESS,
     ClaimResult,
     Locate,
     MeshProof,
@@ -35,6 +35,7 @@ from kumamigrate.prove.proof import (
     worst,
 )
 from kumamigrate.prove.services import with_world, worlds_of
+from kumamigrate.prove.share import told
 from kumamigrate.prove.side import ROUTES, Contents, Side
 from kumamigrate.prove.traffic import (
     MODES,
@@ -110,7 +111,8 @@ def _prove_mesh(
             if LIVE not in results:
                 lived = Scene(mesh, before.mesh(mesh), after.mesh(mesh), contents, locate)
                 results[LIVE] = _prove_claim(LIVE, lived, proxies)
-            results[claim] = upon(results[claim], claim, results[LIVE])
+            settled = upon(claim, results[claim].claims[claim], results[LIVE].claims[LIVE])
+            results[claim] = replace(results[claim], claims={claim: settled})
     proofs = tuple(results.values())
     return MeshProof(
         mesh=mesh,
@@ -120,18 +122,6 @@ def _prove_mesh(
         assumptions=tuple(dict.fromkeys(a for p in proofs for a in p.assumptions)),
         ties=tuple(dict.fromkeys(t for p in proofs for t in p.ties)),
     )
-
-
-def upon(proof: MeshProof, claim: str, live: MeshProof) -> MeshProof:
-    """Return a claim about the state after as one about the state before: it rests on *live*."""
-    found = live.claims[LIVE]
-    if not found.unknown and all(w.effect in HARMLESS for w in found.witnesses):
-        return proof
-    reason = f"claim {claim} rests on claim live where old policies are, which does not hold"
-    result = proof.claims[claim]
-    verdict = worst((result.verdict, Verdict.UNKNOWN))
-    result = replace(result, verdict=verdict, unknown=(*result.unknown, reason))
-    return replace(proof, claims={claim: result})
 
 
 class Scene:
@@ -164,8 +154,9 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
     if made_up:
         couplings = (one for pair, _ in scene.pairs for one in pair.couplings.all)
+        shares = (one for pair, _ in scene.pairs for one in told(pair.after.shares))
         old = (one for claimed in asked for one in claimed.old.answer.beyond)
-        beyond = tuple(dict.fromkeys((*map(str, couplings), *old)))
+        beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *old)))
     return MeshProof(
         mesh=scene.mesh,
         claims={claim: result},

@@ -130,10 +130,11 @@ def _refs(value: Any, *, targets: bool) -> Iterator[Mapping[str, Any]]:
             continue
         if targets and isinstance(item.get("targetRef"), Mapping):
             yield item["targetRef"]
-        yield from _backend_refs(item)
+        yield from backend_refs(item)
 
 
-def _backend_refs(value: Any) -> Iterator[Mapping[str, Any]]:
+def backend_refs(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield every backendRef below a value, those of mirrors too."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if key == "backendRef" and isinstance(inner, Mapping):
@@ -141,10 +142,10 @@ def _backend_refs(value: Any) -> Iterator[Mapping[str, Any]]:
             elif key == "backendRefs" and isinstance(inner, list):
                 yield from (ref for ref in inner if isinstance(ref, Mapping))
             else:
-                yield from _backend_refs(inner)
+                yield from backend_refs(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _backend_refs(inner)
+            yield from backend_refs(inner)
 
 
 def _asked(ref: Mapping[str, Any], kind: str, policy: Resource, state: State) -> Iterator[Asked]:

@@ -43,7 +43,11 @@ class Contents:
 
     def of_all(self, resources: Sequence[Resource]) -> Signature:
         """Return the numbers of resources, in their order."""
-        return tuple(self.of(r) for r in resources)
+        known = self._known
+        try:
+            return tuple([known[id(r)][1] for r in resources])
+        except KeyError:
+            return tuple(self.of(r) for r in resources)
 
     def of_list(self, resources: Sequence[Resource]) -> int:
         """Return a number for a list of resources; equal lists have equal numbers, none has 0."""
@@ -59,6 +63,7 @@ class Side:
         self.mesh = mesh
         self.contents = contents
         self.tags_mean_services = False
+        self.shares: Mapping[Kri, Any] = {}
         self.matcher = Matcher(state)
         self.release = self.matcher.release
         known = self.release.policy_types

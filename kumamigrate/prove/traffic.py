@@ -52,9 +52,30 @@ def successors(side: Side, service: str) -> tuple[RealResource, ...]:
     """Return the ports of the MeshServices that replace a service tag.
 
     By label `kuma.io/service`, by the name `name_namespace_svc_port`, or by display name where
-    there is no namespace.
+    there is no namespace. Of several ports the tag means those whose number it names, else
+    those that lead to inbounds with the tag; all of them where no inbound is known.
     """
-    return successors_in(side.real.values(), service)
+    found = successors_in(side.real.values(), service)
+    return found if len(found) < 2 else _on_port(side, service, found) or found
+
+
+def _on_port(side: Side, service: str, found: tuple[RealResource, ...]) -> tuple[RealResource, ...]:
+    number = service_parts(service)[2]
+    inbounds = {
+        str(inbound.get("port"))
+        for dataplane in side.state.of_type("Dataplane")
+        for inbound in inbounds_of(dataplane)
+        if (inbound.get("tags") or {}).get(SERVICE) == service
+    }
+    kept = []
+    for one in found:
+        resource = side.real.get(one.kri.of_section(""))
+        for port in ports_of(resource.spec) if resource is not None else ():
+            name, own = str(port.get("name") or port.get("port")), str(port.get("port"))
+            inner = str(port.get("targetPort", port.get("port")))
+            if name == one.kri.section and (own == number if number else inner in inbounds):
+                kept.append(one)
+    return tuple(kept)
 
 
 def successors_in(resources: Iterable[Resource], service: str) -> tuple[RealResource, ...]:

@@ -35,7 +35,7 @@ class Change:
     """Edits that are right only together, with the findings they settle.
 
     Changes of one `group` (a policy type in a mesh, say) are first proven together; if that
-    fails each is tried alone.
+    fails each is tried alone. `otherwise` is another form, for when this one cannot be proven.
     """
 
     rule: str
@@ -45,6 +45,7 @@ class Change:
     group: str = ""
     rollout: Rollout = Rollout.NOW
     steps: tuple[str, ...] = ()
+    otherwise: Change | None = None
 
     @property
     def key(self) -> tuple[str, tuple[Where, ...]]:

@@ -366,7 +366,7 @@ def _shared_labels(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]
     shared = {
         key: value
         for key, value in selected[0].items()
-        if _stable(key) and all(labels.get(key) == value for labels in selected)
+        if is_stable(key) and all(labels.get(key) == value for labels in selected)
     }
     keys = sorted(shared, key=lambda key: _trust(key, shared[key], tags))
     for size in range(1, MOST_LABELS + 1):
@@ -374,7 +374,8 @@ def _shared_labels(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]
             yield from _with_sections(asked, {k: shared[k] for k in chosen}, Basis.LISTED)
 
 
-def _stable(key: str) -> bool:
+def is_stable(key: str) -> bool:
+    """Say whether a label stays the same while a workload lives, so that one may select by it."""
     return key not in _UNSTABLE and not key.startswith(_UNSTABLE_GROUPS)
 
 

@@ -21,6 +21,7 @@ from kumamigrate.model.resource import (
     ZONE,
     Resource,
 )
+from kumamigrate.rewrite.shares import Share, share_of
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
@@ -42,12 +43,16 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """What a reference says in labels. `section` and `port` are None where they stay."""
+    """What a reference says in labels. `section` and `port` are None where they stay.
+
+    `share` is the MeshService that a part of a service by tags gets.
+    """
 
     labels: Mapping[str, str]
     section: str | None = None
     port: int | None = None
     note: str = ""
+    share: Share | None = None
 
 
 def references(resource: Resource) -> Iterator[Reference]:
@@ -90,7 +95,8 @@ def _backend(ref: Mapping[str, Any], path: FieldPath) -> Iterator[Reference]:
 
 def is_tag_backend(ref: Mapping[str, Any]) -> bool:
     """Whether a backend names a service tag: 2.x takes a name without port for one."""
-    return ref.get("kind") == "MeshService" and not (ref.get("port") or ref.get("sectionName"))
+    kinds = ("MeshService", "MeshServiceSubset")
+    return ref.get("kind") in kinds and not (ref.get("port") or ref.get("sectionName"))
 
 
 def tag_parts(ref: Mapping[str, Any]) -> list[str] | None:
@@ -100,20 +106,26 @@ def tag_parts(ref: Mapping[str, Any]) -> list[str] | None:
     return parts if plain and len(parts) in (3, 4) else None
 
 
-def meaning(view: View, owner: Resource, reference: Reference) -> Meaning | str:
-    """Return what a reference means in labels, or a sentence that says why that is not known."""
+def meaning(
+    view: View, owner: Resource, reference: Reference, *, as_tag: bool = True
+) -> Meaning | str:
+    """Return what a reference means in labels, or a sentence that says why that is not known.
+
+    `as_tag`: where a name works both as a service tag and for real resources, what it means as
+    a tag; else what it means once the mesh's mode is Exclusive.
+    """
     ref = reference.ref
-    if ref.get("kind") == "MeshServiceSubset":
-        return "a share of a service by tags has no counterpart; each needs its own MeshService"
+    if ref.get("kind") == "MeshServiceSubset" and ref.get("tags"):
+        return _subset_backend(view, owner, ref)
     if reference.backend and is_tag_backend(ref):
         return _tag_backend(view, owner, ref)
     parts = tag_parts(ref) if not reference.top and not reference.backend else None
     if parts is not None:
         return _tag(view, owner, parts)
-    return _name(view, owner, reference)
+    return _name(view, owner, reference, as_tag=as_tag)
 
 
-def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
+def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) -> Meaning | str:
     ref, kind = reference.ref, str(reference.ref["kind"])
     name = str(ref["name"])
     namespace = str(ref.get("namespace") or owner.namespace_label)
@@ -122,12 +134,14 @@ def _name(view: View, owner: Resource, reference: Reference) -> Meaning | str:
     exact = [r for r in loose if r.zone == owner.zone and r.namespace_label == namespace]
     if not loose and kind == "MeshHTTPRoute":
         return f"there is no {kind} {name}; if it stands elsewhere, add it with --inventory"
+    by_tag = as_tag and kind == "MeshService" and not reference.backend and bool(loose)
+    if by_tag and _by_tag_today(view, owner, loose, name):
+        note = f"as the service tag {name} does today, it means MeshService {name} of every zone"
+        section = _section_of_tag(view, loose, name, str(ref.get("sectionName") or ""))
+        return Meaning(labels=labels, section=section, note=note)
     if len(exact) == len(loose):
         note = "" if exact else f"{kind} {name} is in neither repository nor inventory"
         return Meaning(labels=_placed(view, owner, labels, exact), note=note)
-    if kind == "MeshService" and not reference.backend and _by_tag_today(view, owner, loose, name):
-        note = f"as the service tag {name} does today, it means MeshService {name} of every zone"
-        return Meaning(labels=labels, note=note)
     home = owner.zone
     at_home = [r for r in loose if r.zone == home]
     if home and at_home == exact and (exact or _says_zone(owner)):
@@ -161,12 +175,25 @@ def _role(owner: Resource) -> str:
 def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str) -> bool:
     """Whether a name works through service-tag outbounds, which know no zones (MADR 060).
 
-    They read it as a value of kuma.io/service; in mode Exclusive there are none. Of a service
-    with several ports the tag means one, the labels all.
+    They read it as a value of kuma.io/service; in mode Exclusive there are none.
     """
-    if view.mode(owner.mesh) == "Exclusive" or any(len(sections(r)) > 1 for r in found):
+    if view.mode(owner.mesh) == "Exclusive":
         return False
     return all(r.labels.get(SERVICE, r.display_name) == name for r in found)
+
+
+def _section_of_tag(
+    view: View, found: list[Resource], tag: str, section: str
+) -> str | None:
+    """Return the name of the port that a number means; a service tag has no other port anyway."""
+    named = {
+        str(port.get("name"))
+        for service in found
+        for _, port in _maps(service.spec.get("ports"))
+        if str(port.get("port")) == section and port.get("name")
+        and _port_of_tag(view, service, tag) == port.get("port")
+    }  # fmt: skip
+    return named.pop() if len(named) == 1 else None
 
 
 def _says_zone(owner: Resource) -> bool:
@@ -240,6 +267,33 @@ def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning
     return Meaning(labels=_placed(view, owner, labels, found), port=port)
 
 
+def _subset_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning | str:
+    """Return the MeshService that selects what tags select, written where it is not there."""
+    tag = str(ref.get("name"))
+    tags = {SERVICE: tag, **{str(k): str(v) for k, v in ref["tags"].items()}}
+    if "*" in tags.values():
+        return "labels know no wildcard for the value `*`"
+    whole = _tag_backend(view, owner, {"kind": "MeshService", "name": tag})
+    if isinstance(whole, str):
+        return whole
+    found = [r for r in _all(view, owner, "MeshService") if _has(r, whole.labels)]
+    ports = [p for r in found for _, p in _maps(r.spec.get("ports")) if p.get("port") == whole.port]
+    if len(found) != 1 or len(ports) != 1:
+        return f"no MeshService is known for the service tag {tag}"
+    share = share_of(view, found[0], ports[0], tags)
+    if isinstance(share, str):
+        return share
+    shown = "these tags" if share.listed else "these tags, which no known proxy has,"
+    made = "written with it" if share.manifest is not None else "there"
+    note = f"proxies: listed; MeshService {share.name}, {made}, selects by labels what {shown} mean"
+    return Meaning(
+        labels=_placed(view, owner, dict(share.labels), found),
+        port=share.port,
+        note=note,
+        share=share,
+    )
+
+
 def _port_of_tag(view: View, service: Resource, tag: str) -> int | None:
     """Return the one port of a MeshService that leads to the inbounds with a service tag."""
     ports = [port for _, port in _maps(service.spec.get("ports"))]
@@ -262,9 +316,13 @@ def rewritten(reference: Reference, meant: Meaning) -> dict[str, Any]:
     for key, value in reference.ref.items():
         if key == "name":
             out["labels"] = _labels(reference, meant)
+        elif key == "sectionName" and meant.section is not None:
+            out[key] = meant.section
+        elif key == "kind" and value == "MeshServiceSubset":
+            out[key] = "MeshService"
         elif key not in ("namespace", "tags", "mesh", "proxyTypes"):
             out[key] = value
-        if key == "name" and meant.section is not None:
+        if key == "name" and meant.section is not None and "sectionName" not in reference.ref:
             out["sectionName"] = meant.section
         if key == "name" and meant.port is not None:
             out["port"] = meant.port

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource
-from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
+from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import put
 from kumamigrate.rewrite.realref import (
@@ -23,6 +24,7 @@ from kumamigrate.rewrite.realref import (
 )
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
+from kumamigrate.rewrite.shareedits import Shares
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import path_text
 
@@ -35,6 +37,7 @@ def plan_references(view: View) -> Iterator[Change | Finding]:
 
     Three rewrites or none: a manifest that is new in parts is refused as the old one is.
     """
+    shares = Shares(view)
     for owner in view.policies():
         found = list(references(owner))
         meant = [(one, meaning(view, owner, one)) for one in found]
@@ -46,11 +49,27 @@ def plan_references(view: View) -> Iterator[Change | Finding]:
         speaker = next((rule for rule in _SPEAKER if any(r.rule == rule for r in found)), BY_NAME)
         if speaker == view.rule.id:
             clear = [(one, m) for one, m in meant if isinstance(m, Meaning)]
-            yield from _rewrite(view, owner, clear)
+            for said in _rewrite(view, owner, clear, shares):
+                if isinstance(said, Change):
+                    said = replace(said, otherwise=_otherwise(view, owner, clear, shares))
+                yield said
+
+
+def _otherwise(
+    view: View, owner: Resource, meant: list[tuple[Reference, Meaning]], shares: Shares
+) -> Change | None:
+    """Return the change in which names are not taken for service tags, where that differs."""
+    other = [(one, meaning(view, owner, one, as_tag=False)) for one, _ in meant]
+    clear = [(one, m) for one, m in other if isinstance(m, Meaning)]
+    same = all(m == n for (_, m), (_, n) in zip(meant, clear, strict=False))
+    if len(clear) < len(meant) or same:
+        return None
+    found = (s for s in _rewrite(view, owner, clear, shares) if isinstance(s, Change))
+    return next(found, None)
 
 
 def _rewrite(
-    view: View, owner: Resource, meant: list[tuple[Reference, Meaning]]
+    view: View, owner: Resource, meant: list[tuple[Reference, Meaning]], shares: Shares
 ) -> Iterator[Change | Finding]:
     plain: Any = owner.body
     body: Any = owner.body
@@ -77,7 +96,6 @@ def _rewrite(
         return
     if body is owner.body or body == owner.body:
         return
-    assert owner.where is not None
     findings = [_finding(view, owner, one, notes=_notes(what)) for one, what in meant]
     if notes:
         findings.append(_role_finding(view, owner, notes))
@@ -85,7 +103,7 @@ def _rewrite(
         rule=view.rule.id,
         mesh=owner.mesh,
         group=f"{owner.type} {owner.mesh}",
-        edits=(ResourceEdit(where=owner.where, manifests=(body,)),),
+        edits=shares.edits(owner, body, [what.share for _, what in meant if what.share]),
         findings=tuple(findings),
         rollout=Rollout.WITH_UPGRADE if view.rule.upgrade else Rollout.NOW,
     )

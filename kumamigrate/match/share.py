@@ -1,0 +1,170 @@
+"""Shares of a service: what a service tag with further tags means, as a MeshService by labels.
+
+2.x sends a share of the traffic to the inbounds that carry some tags (kind MeshServiceSubset). 3.0
+has no tags: a MeshService of its own selects the Dataplanes by labels (MADR 058). The two mean the
+same where they reach the same inbounds of the known Dataplanes. Where neither reaches any, the
+labels must follow from how the known ones are labelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource
+
+NAMING = ("app.kubernetes.io/name", "app", "k8s-app", "name", "kuma.io/workload")
+"""Labels that tell which application a proxy belongs to, by custom."""
+FEWEST_SERVICES = 2
+"""So many different services must show a custom before it is believed."""
+
+Inbound = tuple[str, str, int]
+Tags = Mapping[str, str]
+
+
+def tagged_inbounds(tags: Tags, known: Sequence[Resource]) -> frozenset[Inbound]:
+    """Return the inbounds that carry some tags: namespace and name of the proxy, index."""
+    return frozenset(
+        (proxy.namespace, proxy.name, at)
+        for proxy in known
+        for at, inbound in _inbounds(proxy)
+        if tags.items() <= _tags(inbound).items()
+    )
+
+
+def protocols(tags: Tags, known: Sequence[Resource]) -> set[str]:
+    """Return the protocols of the inbounds that carry some tags."""
+    return {
+        _tags(inbound).get("kuma.io/protocol", "tcp")
+        for proxy in known
+        for _, inbound in _inbounds(proxy)
+        if tags.items() <= _tags(inbound).items()
+    }
+
+
+def labelled_inbounds(
+    labels: Mapping[str, str], target: Any, zone: str, known: Sequence[Resource]
+) -> frozenset[Inbound]:
+    """Return the inbounds on a target port, by number or name, of the proxies with some labels.
+
+    A MeshService has the proxies of its own zone only.
+    """
+    return frozenset(
+        (proxy.namespace, proxy.name, at)
+        for proxy in known
+        if labels.items() <= proxy.labels.items() and proxy.zone == zone
+        for at, inbound in _inbounds(proxy)
+        if str(target) in (str(inbound.get("port")), str(inbound.get("name") or ""))
+    )
+
+
+def is_share(
+    labels: Mapping[str, str],
+    target: Any,
+    zone: str,
+    tags: Tags,
+    known: Sequence[Resource],
+) -> bool:
+    """Say whether labels mean what a service tag with further tags means.
+
+    `tags` are all of them, kuma.io/service included.
+    """
+    today = tagged_inbounds(tags, known)
+    if not labels or labelled_inbounds(labels, target, zone, known) != today:
+        return False
+    return bool(today) or _is_shown(labels, target, zone, tags, known)
+
+
+def _is_shown(
+    labels: Mapping[str, str], target: Any, zone: str, tags: Tags, known: Sequence[Resource]
+) -> bool:
+    """Say whether the known proxies show which labels the share would have."""
+    extra = {k: v for k, v in tags.items() if k != SERVICE}
+    if not all(labels.get(k) == v and mirrors(k, known) for k, v in extra.items()):
+        return False
+    rest = {k: v for k, v in labels.items() if k not in extra}
+    if not rest.keys() - {NAMESPACE}:
+        return False
+    whole = tagged_inbounds({SERVICE: tags[SERVICE]}, known)
+    if whole:
+        return labelled_inbounds(rest, target, zone, known) == whole
+    return rest in named_by_custom(tags[SERVICE], known)
+
+
+def mirrors(key: str, known: Sequence[Resource]) -> bool:
+    """Say whether label and tag of a key are the same on every known proxy, and one has it."""
+    seen = False
+    for proxy in known:
+        label = proxy.labels.get(key)
+        values = {tags.get(key) for tags in _tag_sets(proxy)}
+        if values and values != {label}:
+            return False
+        seen = seen or (label is not None and bool(values))
+    return seen
+
+
+def named_by_custom(service: str, known: Sequence[Resource]) -> list[dict[str, str]]:
+    """Return the labels that the proxies of a service would have, if they are like all others.
+
+    On every known proxy a label of `NAMING` says the name in its service tag, and the label of
+    the namespace says the namespace in it; several services must show it.
+    """
+    name, namespace = _parts(service)
+    place = {NAMESPACE: namespace} if namespace else {}
+    return [
+        {key: name, **place}
+        for key in NAMING
+        if _is_custom(key, known, with_namespace=bool(namespace))
+    ]
+
+
+def _is_custom(key: str, known: Sequence[Resource], *, with_namespace: bool) -> bool:
+    seen: set[str] = set()
+    for proxy in known:
+        for service in {tags.get(SERVICE) for tags in _tag_sets(proxy)} - {None}:
+            name, namespace = _parts(str(service))
+            if proxy.labels.get(key) != name or bool(namespace) != with_namespace:
+                return False
+            if namespace and proxy.labels.get(NAMESPACE) != namespace:
+                return False
+            seen.add(str(service))
+    return len(seen) >= FEWEST_SERVICES
+
+
+def _parts(service: str) -> tuple[str, str]:
+    parts = service.split("_")
+    return (parts[0], parts[1]) if len(parts) in (3, 4) and parts[2] == "svc" else (service, "")
+
+
+def match_labels(service: Resource) -> dict[str, str]:
+    """Return the labels by which a MeshService selects Dataplanes, none where it has others."""
+    selector = service.spec.get("selector")
+    found = selector.get("dataplaneLabels") if isinstance(selector, Mapping) else None
+    labels = found.get("matchLabels") if isinstance(found, Mapping) else None
+    return {str(k): str(v) for k, v in labels.items()} if isinstance(labels, Mapping) else {}
+
+
+def home_of(service: Resource) -> str:
+    """Return the zone whose proxies a MeshService has."""
+    return service.labels.get(ZONE, "")
+
+
+def _inbounds(proxy: Resource) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    networking = proxy.spec.get("networking")
+    found = networking.get("inbound") if isinstance(networking, Mapping) else None
+    for at, inbound in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(inbound, Mapping):
+            yield at, inbound
+
+
+def _tags(inbound: Mapping[str, Any]) -> dict[str, str]:
+    found = inbound.get("tags")
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, Mapping) else {}
+
+
+def _tag_sets(proxy: Resource) -> list[dict[str, str]]:
+    networking = proxy.spec.get("networking")
+    gateway = networking.get("gateway") if isinstance(networking, Mapping) else None
+    if isinstance(gateway, Mapping):
+        return [_tags(gateway)]
+    return [_tags(inbound) for _, inbound in _inbounds(proxy)]
