@@ -268,7 +268,7 @@ def _admit(resource: Resource, release: str, environment: Environment) -> Resour
 
 
 def _anywhere(resource: Resource, release: str, environment: Environment) -> Resource | Refused:
-    """Return what is stored of a resource whose namespace a template fills in, where any will do."""
+    """Return what is stored of a resource whose namespace a template fills in."""
     home = replace(resource, namespace=environment.system_namespace)
     labelled = stored_labels(home, release=release, environment=environment)
     if isinstance(labelled, Refused):

@@ -3,25 +3,20 @@ and the one line that says why, what is left to decide, what to do next."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.pipeline import Outcome
 from kumamigrate.prove import Effect, to_json
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
-from kumamigrate.report.proof import (
-    coverage_json,
-    not_read,
-    refusal_json,
-    unread_lines,
-    witness_lines,
-)
+from kumamigrate.report.proof import coverage_json, not_read, refusal_json, unread_lines
+from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.finding import Danger, Finding, Status
-from kumamigrate.trial import Held
+from kumamigrate.trial import Held, Scene
 
 MOST = 40
 _DANGERS = {
@@ -30,11 +25,6 @@ _DANGERS = {
     Danger.REFUSED: "Refused",
     Danger.DEPRECATED: "Deprecated",
     Danger.ADVICE: "Advice",
-}
-_WORDS = {
-    Effect.ACTIVATION: "that take effect and had none before, just as they are written",
-    Effect.NAME: "in names of routes, in Envoy's configuration and statistics; no traffic changes",
-    Effect.RESIDUE: "in settings of the old engine that no policy can express",
 }
 MOST_REASONS = 10
 _OPEN = (Status.PENDING, Status.MANUAL, Status.HELD)
@@ -133,7 +123,9 @@ def run_lines(outcome: Outcome, *, written: bool) -> list[Line]:
     """Return the whole text of a run."""
     by_status = {s: [f for f in outcome.findings if f.status is s] for s in Status}
     fixed = by_status[Status.FIXED]
-    lines = [_headline(outcome, fixed, written=written), ()]
+    lines = [_headline(outcome, written=written)]
+    if fixed:
+        lines.append(())
     for finding in fixed[:MOST]:
         lines += _finding_lines(finding, action=False)
     lines += _more(fixed)
@@ -155,33 +147,70 @@ def check_lines(outcome: Outcome) -> list[Line]:
     else:
         files = len({finding.file for finding in open_findings})
         lines = [
-            line((_count(len(open_findings), "finding"), "strong"), f" for Kuma {target}, in {_count(files, 'file')}{_scope(outcome)}")
+            line(
+                (_count(len(open_findings), "finding"), "strong"),
+                f" for Kuma {target}, in {_count(files, 'file')}{_scope(outcome)}",
+            )
         ]
         lines += _open_lines(open_findings)
         fixable = sum(finding.status is Status.PENDING for finding in open_findings)
         if fixable:
-            lines += [(), line(f"{fixable} of them can be tried and proved: {_command(outcome)} --dry-run")]
+            lines += [
+                (),
+                line(f"{fixable} of them can be tried and proved: {_command(outcome)} --dry-run"),
+            ]
     return [*lines, *unread_lines(outcome.before.repository)]
 
 
-def _headline(outcome: Outcome, fixed: Sequence[Finding], *, written: bool) -> Line:
-    files = len(outcome.texts)
-    repository = outcome.before.repository
-    if not files:
-        return line(("Nothing to change", "good"), f" for Kuma {outcome.before.target}{_scope(outcome)}")
-    resources = len({f.resource.identity for f in fixed if f.resource is not None})
-    verb = "Changed" if written else "Would change"
-    meshes = _meshes(outcome)
-    return line(
-        (f"{verb} {_count(resources, 'resource')}", "strong"),
-        f" in {files} of {_count(repository.examined, 'file')}.   Kuma {outcome.before.target}{meshes}",
+def _headline(outcome: Outcome, *, written: bool) -> Line:
+    repository, target = outcome.before.repository, outcome.before.target
+    if outcome.texts:
+        files = f"{len(outcome.texts)} of {_count(repository.examined, 'file')}"
+        return line(
+            (_done(outcome, written=written), "strong"),
+            f" in {files}.   Kuma {target}{_meshes(outcome)}",
+        )
+    waiting = sum(_counts(finding) for finding in outcome.findings)
+    if waiting:
+        asks = f"{_count(waiting, 'finding')} to look at"
+        return line(("Nothing was written", "warn"), f"; {asks} for Kuma {target}{_scope(outcome)}")
+    return line(("Nothing to change", "good"), f" for Kuma {target}{_scope(outcome)}")
+
+
+def _done(outcome: Outcome, *, written: bool) -> str:
+    """Say how many resources changed, came and went."""
+    before, after = (
+        {r.identity: r.body for path in outcome.texts for r in _of_file(scene, path)}
+        for scene in (outcome.before, outcome.after)
     )
+    changed = sum(1 for key, body in before.items() if key in after and after[key] != body)
+    parts = [
+        (changed, "changed", "change"),
+        (len(after.keys() - before.keys()), "added", "add"),
+        (len(before.keys() - after.keys()), "removed", "remove"),
+    ]
+    words: list[str] = []
+    for number, past, verb in parts:
+        if number:
+            noun = "" if words else " resource" if number == 1 else " resources"
+            words.append(f"{past if written else verb} {number}{noun}")
+    if not words:
+        words = [f"{'changed' if written else 'change'} text only"]
+    said = ", ".join(words)
+    return said[:1].upper() + said[1:] if written else f"Would {said}"
+
+
+def _of_file(scene: Scene, path: str) -> Iterable[Resource]:
+    return (r for r in scene.repository.resources if r.where is not None and r.where.path == path)
 
 
 def _meshes(outcome: Outcome) -> str:
     state = outcome.before.state(outcome.before.source)[0]
     names = sorted({change.mesh for change in outcome.kept if change.mesh})
-    known = (f"mesh {n} (MeshService mode {mesh_services_mode(state, n) or 'unknown'})" for n in names[:3])
+    known = (
+        f"mesh {n} (MeshService mode {mesh_services_mode(state, n) or 'unknown'})"
+        for n in names[:3]
+    )
     return "".join(f" · {words}" for words in known) + (" · …" if len(names) > 3 else "")
 
 
@@ -211,41 +240,72 @@ def _proved_lines(outcome: Outcome) -> list[Line]:
     claim = "release" if upgrade and "release" in proof.claims else "live"
     scope = "every possible proxy" if proof.proxies == "all" else "the listed proxies"
     witnesses = proof.witnesses(claim)
-    harmless = Counter(w.effect for w in witnesses if w.effect is not Effect.VALUE)
-    other = [w for w in witnesses if w.effect is Effect.VALUE]
-    unknown = proof.unknown(claim)
+    harmless = number_of(witnesses, Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
+    other = number_of(witnesses, Effect.VALUE)
+    unknown = doubts(proof.unknown(claim))
     if unknown:
-        lines: list[Line] = [(), line(("Not proved", "warn"), ": what was written stands on your word or on a part of it")]
+        lines: list[Line] = [
+            (),
+            line(("Not proved", "warn"), ": it stands on your word, or on a part of the proof"),
+        ]
         lines += [line(f"      cannot tell: {reason}") for reason in unknown[:MOST_REASONS]]
+        lines += _more(unknown, MOST_REASONS)
     elif claim == "live":
         nothing = f" for {scope}: nothing that reaches a proxy changes"
         lines = [(), line(("Proved", "good"), nothing, ", except" if harmless else "")]
     else:
-        what = f"what was written means on {outcome.before.target} what it meant on {outcome.before.source}"
-        lines = [(), line(("Proved", "good"), f" for {scope}: {what}", ", except" if harmless else "")]
-    for effect, number in sorted(harmless.items()):
-        lines.append(line(f"  {_count(number, 'difference')} {_WORDS[effect]}"))
-        lines += witness_lines([w for w in witnesses if w.effect is effect], indent="      ")
+        source, target = outcome.before.source, outcome.before.target
+        what = f"what was written means on {target} what it meant on {source}"
+        lines = [
+            (),
+            line(("Proved", "good"), f" for {scope}: {what}", ", except" if harmless else ""),
+        ]
+    lines += harmless_lines(witnesses, indent="  ")
     if other:
-        lines.append(line((f"  {_count(len(other), 'difference')} that the upgrade makes where nothing was written", "warn")))
-        lines += witness_lines(other, indent="      ")
+        made = f"  {_count(other, 'difference')} that the upgrade makes where nothing was written"
+        lines.append(line((made, "warn")))
+        lines += difference_lines(witnesses, indent="      ")
     return lines + [line((f"  assumed: {fact}", "dim")) for fact in proof.assumptions[:5]]
 
 
 def _held_lines(outcome: Outcome) -> list[Line]:
     if not outcome.held:
         return []
-    lines: list[Line] = [(), line((f"Held {_count(len(outcome.held), 'change')}", "warn"), ": not proven to be without effect")]
+    number = _count(len(outcome.held), "change")
+    why = f", not written: {_why_held(outcome.held)}"
+    lines: list[Line] = [(), line((f"Held {number}", "warn"), why)]
     for held in outcome.held[:MOST]:
         for finding in held.change.findings[:3]:
-            lines += _finding_lines(_located(finding, outcome), action=False)
-        lines += witness_lines(held.witnesses, indent="        ")
-        lines += [line(f"        cannot tell: {reason}") for reason in held.unknown[:5]]
+            lines += _finding_lines(_located(finding, outcome), action=True)
+        lines += difference_lines(held.witnesses, indent="        ")
+        reasons = doubts(held.unknown)
+        lines += [line(f"        cannot tell: {reason}") for reason in reasons[:5]]
+        lines += _more(reasons, 5)
         for refusal in held.refusals[:5]:
-            lines.append(line(f"        {refusal.path}:{refusal.line}:{refusal.column}  {refusal.detail}; {refusal.advice}"))
+            place = f"{refusal.path}:{refusal.line}:{refusal.column}"
+            lines.append(line(f"        {place}  {refusal.detail}; {refusal.advice}"))
+        rule = held.change.rule
         if held.unknown and not held.witnesses:
-            lines.append(line(f"      What you can do: settle it, or take it on your word: --accept {held.change.rule}"))
+            word = f"{_command(outcome)} --accept {rule}"
+            lines.append(line(f"      → Settle that, or take it on your word: {word}"))
+        elif held.witnesses:
+            more = f"kumamigrate rule {rule} says what must stay as it is"
+            lines.append(line(f"      → If you want that, write it by hand; {more}"))
     return lines + _more(outcome.held)
+
+
+def _why_held(held: Sequence[Held]) -> str:
+    altering = sum(1 for one in held if one.witnesses)
+    unknown = sum(1 for one in held if one.unknown and not one.witnesses)
+    parts = [
+        (altering, "would alter what proxies get"),
+        (unknown, "cannot be proved to be without effect"),
+        (len(held) - altering - unknown, "cannot be edited without loss"),
+    ]
+    said = [(number, words) for number, words in parts if number]
+    if len(said) == 1:
+        return said[0][1] if len(held) > 1 else f"it {said[0][1]}"
+    return ", ".join(f"{number} {words}" for number, words in said)
 
 
 def _located(finding: Finding, outcome: Outcome) -> Finding:
@@ -269,10 +329,10 @@ def _open_lines(findings: Sequence[Finding]) -> list[Line]:
     return lines
 
 
-def _more(items: Sequence[object]) -> list[Line]:
-    if len(items) <= MOST:
+def _more(items: Sequence[object], most: int = MOST) -> list[Line]:
+    if len(items) <= most:
         return []
-    return [line(f"  … and {len(items) - MOST} more; --format json has them all")]
+    return [line(f"  … and {len(items) - most} more; --format json has them all")]
 
 
 def _steps(outcome: Outcome) -> Iterable[str]:

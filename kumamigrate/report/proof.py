@@ -1,14 +1,14 @@
-"""A proof for people and programs: verdict first, then the smallest witnesses, then what is unread."""
+"""A proof for people and programs: the verdict, the smallest differences, what was not read."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
+from kumamigrate.prove import Proof, Verdict, to_json
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, line
+from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines
 from kumamigrate.repository import Repository
 from kumamigrate.source.text import Reason, Refusal
 
@@ -65,7 +65,10 @@ def proof_lines(proof: Proof, repositories: Sequence[Repository]) -> list[Line]:
     """Return verdict by claim and mesh, witnesses, assumptions, and unread content."""
     policies = len(repositories[-1].resources)
     meshes = len(proof.meshes)
-    lines = [line(f"{_count(meshes, 'mesh', 'meshes')}, {_count(policies, 'resource')}")]
+    before, after = proof.release_before, proof.release_after
+    kuma = f"Kuma {before}" if before == after else f"Kuma {before} → {after}"
+    counted = f"{_count(meshes, 'mesh', 'meshes')}, {_count(policies, 'resource')}"
+    lines = [line(f"{counted}.   {kuma}")]
     for claim in proof.claims:
         lines += [(), line((_CLAIMS[claim], "strong"), f" ({claim})")]
         for name, mesh in proof.meshes.items():
@@ -74,9 +77,14 @@ def proof_lines(proof: Proof, repositories: Sequence[Repository]) -> list[Line]:
                 continue
             scope = "for every possible proxy" if mesh.all_proxies else "for the listed proxies"
             word = (result.verdict.value, _STYLE[result.verdict])
-            lines.append(line(f"  {name}  ", word, f" {scope}" if result.verdict is Verdict.EQUIVALENT else ""))
-            lines += witness_lines(result.witnesses, indent="      ")
-            lines += [line("      cannot tell: ", reason) for reason in result.reasons]
+            lines.append(
+                line(
+                    f"  {name}  ", word, f" {scope}" if result.verdict is Verdict.EQUIVALENT else ""
+                )
+            )
+            lines += difference_lines(result.witnesses, indent="      ")
+            lines += harmless_lines(result.witnesses, indent="      ")
+            lines += [line("      cannot tell: ", reason) for reason in doubts(result.reasons)]
             for mode, verdict in result.modes.items():
                 lines.append(line(f"      mode {mode}: ", (verdict.value, _STYLE[verdict])))
     lines += [line(("  assumed: " + fact, "dim")) for fact in proof.assumptions[:MOST]]
@@ -85,70 +93,35 @@ def proof_lines(proof: Proof, repositories: Sequence[Repository]) -> list[Line]:
     return lines
 
 
-def witness_lines(witnesses: Sequence[Witness], *, indent: str) -> list[Line]:
-    """Return up to ten differences, one line each, equal ones of several proxies together."""
-    grouped: dict[tuple[str, ...], list[Witness]] = {}
-    for witness in witnesses:
-        grouped.setdefault(witness.key[1:], []).append(witness)
-    lines = [_witness_line(group, indent) for group in list(grouped.values())[:MOST]]
-    if len(grouped) > MOST:
-        lines.append(line(f"{indent}… and {len(grouped) - MOST} more; --format json has them all"))
-    return lines
-
-
-def _witness_line(group: Sequence[Witness], indent: str) -> Line:
-    first = group[0]
-    names = sorted({witness.proxy for witness in group})
-    who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    way = f" → {first.destination}" if first.destination else ""
-    route = f" {route_words(first.route)}" if first.route is not None else ""
-    places = [f" ({side.at})" if side.at else "" for side in (first.before, first.after)]
-    kind = "" if first.effect is Effect.VALUE else f" [{first.effect.value}]"
-    return line(
-        f"{indent}{who}{way}{route}  {first.policy_type} {first.field}  ",
-        (value_words(first.before.value), "bad"),
-        (places[0], "dim"),
-        " → ",
-        (value_words(first.after.value), "good"),
-        (places[1], "dim"),
-        kind,
-    )
-
-
-def route_words(match: Any) -> str:
-    """Return a route match in a few words: method and path, then how much more there is."""
-    path = match.get("path") or {}
-    words = [str(match["method"])] if match.get("method") else []
-    words.append(str(path.get("value", "/")))
-    more = len(match.get("headers") or ()) + len(match.get("queryParams") or ())
-    return " ".join(words) + (f" (+{more} conditions)" if more else "")
-
-
-def value_words(value: Any) -> str:
-    """Return a value as a reader wants it: none, a word, or compact JSON."""
-    if value is None:
-        return "none"
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return text if len(text) <= 80 else text[:77] + "…"
-
-
 def not_read(repository: Repository) -> list[Refusal]:
     """Return what makes a result inconclusive: content unread or filled in by templates."""
     return [r for r in repository.unread if r.hides or r.reason is Reason.TEMPLATE]
 
 
 def unread_lines(repository: Repository) -> list[Line]:
-    """Return what could not be read, one line each: place, what, what to do."""
-    hidden = not_read(repository)
-    if not hidden:
+    """Return what could not be read, what templates fill in, and what stands too deep."""
+    unread = repository.unread
+    hidden = [r for r in unread if r.hides]
+    filled = [r for r in unread if r.reason is Reason.TEMPLATE and not r.hides]
+    inner = [r for r in unread if r.reason is Reason.NOT_AT_ROOT and not r.hides]
+    return [
+        *_refusal_lines("Not read", hidden, "warn"),
+        *_refusal_lines("Filled in by templates, so not known", filled, "warn"),
+        *_refusal_lines("Left alone, Kuma's words inside other documents", inner, "dim"),
+    ]
+
+
+def _refusal_lines(title: str, refusals: Sequence[Refusal], style: str) -> list[Line]:
+    """Return one line each: place, what, what to do."""
+    if not refusals:
         return []
-    lines: list[Line] = [(), line((f"Not read: {_count(len(hidden), 'place')}", "warn"))]
-    for refusal in hidden[:MOST]:
+    lines: list[Line] = [(), line((f"{title}: {_count(len(refusals), 'place')}", style))]
+    for refusal in refusals[:MOST]:
         place = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
         advice = f"; {refusal.advice}" if refusal.advice else ""
         lines.append(line("  ", (place, "place"), f"  {refusal.detail}{advice}"))
-    if len(hidden) > MOST:
-        lines.append(line(f"  … and {len(hidden) - MOST} more; --format json has them all"))
+    if len(refusals) > MOST:
+        lines.append(line(f"  … and {len(refusals) - MOST} more; --format json has them all"))
     return lines
 
 

@@ -1,4 +1,4 @@
-"""What every proxy resolves to, as a tree: where to, which policy type, which value from which line."""
+"""What proxies resolve to, as a tree: where to, which type, which value from which line."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from kumamigrate.legacy.table import legacy_table
 from kumamigrate.match.explain import Merged, sources
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.proxyrules import ProxyRules
+from kumamigrate.match.routehash import route_hash
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.inspect import chosen_state
 from kumamigrate.report.lines import Line, line
-from kumamigrate.report.proof import route_words, value_words
+from kumamigrate.report.witnesses import route_words, value_words
 from kumamigrate.source.text import FieldPath
 from kumamigrate.trial import Scene
 
+ROUTE = "MeshHTTPRoute"
 _SERVICE, _HASH = "kuma.io/service", "__rule-matches-hash__"
 
 
@@ -41,14 +43,17 @@ def inspect_lines(scene: Scene, *, proxy: str | None, labels: Mapping[str, str])
 
 
 def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Line]:
-    shown = ", ".join(f"{k}={v}" for k, v in sorted(dataplane.labels.items()) if "kuma.io/" not in k)
+    shown = ", ".join(
+        f"{k}={v}" for k, v in sorted(dataplane.labels.items()) if "kuma.io/" not in k
+    )
     facts = [f"mesh {dataplane.mesh}", f"zone {dataplane.zone}" if dataplane.zone else "", shown]
     lines = [(), line((dataplane.name, "strong"), "   " + " · ".join(f for f in facts if f))]
     places: dict[str, list[tuple[str, Merged, Any]]] = defaultdict(list)
     ties = []
+    routes = _routes(matcher.rules(dataplane, ROUTE)) if ROUTE in matcher.policy_types() else {}
     for kind in matcher.policy_types():
         rules = matcher.rules(dataplane, kind)
-        for place, merged, conf in _places(rules):
+        for place, merged, conf in _places(rules, routes):
             places[place].append((kind, merged, conf))
         for tie in rules.ties:
             names = ", ".join(policy.name for policy in tie.policies)
@@ -61,18 +66,27 @@ def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Li
     return [*lines, *ties]
 
 
-def _places(rules: ProxyRules) -> Iterator[tuple[str, Merged, Any]]:
+def _routes(rules: ProxyRules) -> dict[str, str]:
+    """Return what the hashes mean by which service-tag outbounds know route rules."""
+    return {
+        route_hash(rule.get("matches")): ", ".join(map(route_words, rule.get("matches") or [{}]))
+        for found in rules.to_rules
+        for rule in found.conf.get("rules") or ()
+    }
+
+
+def _places(rules: ProxyRules, routes: Mapping[str, str]) -> Iterator[tuple[str, Merged, Any]]:
     for resource_rule in rules.resource_rules:
         yield f"to {kri_words(resource_rule.kri)}", resource_rule, resource_rule.conf
     for rule in rules.to_rules:
-        yield f"to {_subset_words(rule.subset)} (service-tag outbounds)", rule, rule.conf
+        yield f"to {_subset_words(rule.subset, routes)} (service-tag outbounds)", rule, rule.conf
     for point, inbound_rules in rules.inbound_rules.items():
         for inbound in inbound_rules:
             match = f" from {value_words(inbound.match)}" if inbound.match else ""
             yield f"inbound {point}{match}", inbound, inbound.conf
     for point, from_rules in rules.from_rules.items():
         for rule in from_rules:
-            yield f"inbound {point} from {_subset_words(rule.subset)}", rule, rule.conf
+            yield f"inbound {point} from {_subset_words(rule.subset, {})}", rule, rule.conf
     if rules.single is not None:
         yield "the proxy itself", rules.single, rules.single.conf
 
@@ -86,14 +100,21 @@ def kri_words(kri: Kri) -> str:
     return f"{kri.type} {name}{port}" + (f", zone {kri.zone}" if kri.zone else "")
 
 
-def _subset_words(subset: Any) -> str:
-    words = [
-        f"{'' if not tag.negated else 'not '}{tag.value if tag.key == _SERVICE else f'{tag.key}={tag.value}'}"
-        for tag in subset
-        if tag.key != _HASH
-    ]
-    route = " on one route" if any(tag.key == _HASH for tag in subset) else ""
-    return (", ".join(words) or "anything") + route
+def _subset_words(subset: Any, routes: Mapping[str, str]) -> str:
+    """Return a set of tags as a reader says it: the service, other tags, the route."""
+    words: list[str] = []
+    on: list[str] = []
+    beside: list[str] = []
+    for tag in subset:
+        if tag.key == _HASH:
+            (beside if tag.negated else on).append(routes.get(tag.value, "a route"))
+        else:
+            told = tag.value if tag.key == _SERVICE else f"{tag.key}={tag.value}"
+            words.append(f"not {told}" if tag.negated else told)
+    text = ", ".join(words) or "anything"
+    if on:
+        return f"{text} {', '.join(on)}"
+    return f"{text} but for {', '.join(beside)}" if beside else text
 
 
 def _conf_lines(scene: Scene, indent: str, kind: str, merged: Merged, conf: Any) -> list[Line]:
@@ -101,7 +122,11 @@ def _conf_lines(scene: Scene, indent: str, kind: str, merged: Merged, conf: Any)
     name = kind
     for path, value in _leaves(conf):
         found = sources(merged, path)
-        place = scene.locate(found[0].policy, (*found[0].policy.spec_path, *found[0].path)) if found else ""
+        place = (
+            scene.locate(found[0].policy, (*found[0].policy.spec_path, *found[0].path))
+            if found
+            else ""
+        )
         losers = [
             f"{_short(scene.locate(s.policy, (*s.policy.spec_path, *s.path)))} ({value_words(s.value)})"
             for s in found[1:]
@@ -129,7 +154,11 @@ def _leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]
             yield from _leaves(inner, (*path, key))
     elif isinstance(value, list) and value and isinstance(value[0], Mapping):
         for index, inner in enumerate(value):
-            yield from ([((*path, index), inner)] if "matches" not in inner else _route(inner, (*path, index)))
+            yield from (
+                [((*path, index), inner)]
+                if "matches" not in inner
+                else _route(inner, (*path, index))
+            )
     else:
         yield path, value
 
@@ -148,7 +177,10 @@ def _path_words(path: FieldPath) -> str:
 def _old_lines(state: State) -> list[Line]:
     if not any(True for _ in state.of_type(*OLD_POLICIES)):
         return []
-    lines: list[Line] = [(), line(("Old policies", "strong"), " (one winner each; inert ones included)")]
+    lines: list[Line] = [
+        (),
+        line(("Old policies", "strong"), " (one winner each; inert ones included)"),
+    ]
     for name, rows in legacy_table(state, Ties.UNKNOWN).items():
         lines.append(line(f"  {name}"))
         for row in rows:

@@ -62,7 +62,13 @@ def _find(rule_id: str) -> Rule:
 
 
 def _releases(rule: Rule) -> str:
-    known = (("new form since", rule.since), ("warned from", rule.warned), ("gone in", rule.required))
+    if rule.since and rule.since == rule.required:
+        return f"  (changed in {rule.since})"
+    known = (
+        ("new form since", rule.since),
+        ("old one warned about from", rule.warned),
+        ("gone in", rule.required),
+    )
     said = ", ".join(f"{words} {release}" for words, release in known if release)
     return f"  ({said})" if said else ""
 

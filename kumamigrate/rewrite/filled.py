@@ -66,6 +66,6 @@ def templated_values(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPa
 def hidden(state: State, mesh: str, *types: str) -> Resource | None:
     """Return a resource of some types that may have any name, or be of this mesh, by a template."""
     for resource in state.of_type(*types):
-        if is_template(resource.name) and resource.mesh == mesh or is_template(resource.mesh):
+        if is_template(resource.mesh) or (resource.mesh == mesh and is_template(resource.name)):
             return resource
     return None
