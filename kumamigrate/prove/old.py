@@ -95,7 +95,7 @@ class OldEngine:
         return frozenset(SECTIONS[name].policy_type for name in self.sections)
 
     def _compared_here(self, path: str) -> bool:
-        roots = [SECTIONS[name].root for name in self.sections]
+        roots = [SECTIONS[name].root for name in (*self.sections, "passthrough", "locality")]
         roots += unread_fields(self.before, self.after)
         return any(path == root or path.startswith(f"{root}.") for root in roots)
 

@@ -152,7 +152,7 @@ def new_table(
     routes = tcp if http is None else http
     for route in routes:
         shares = _shares(_refs(route, service, clusters))
-        filters = tuple(_new_filter(f) for f in route.filters or ())
+        filters = sorted((c for f in route.filters or () for c in _new_filter(f)), key=repr)
         rules.append(
             RouteRule(tuple(_new_tests(route)), (shares, tuple(sorted(filters, key=repr))))
         )

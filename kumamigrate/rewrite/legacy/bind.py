@@ -11,6 +11,7 @@ from kumamigrate.model.resource import MESH, Form, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.legacy.carry import carried
 from kumamigrate.rewrite.legacy.conversion import Conversion, Json, Manual, NewPolicy
 from kumamigrate.rewrite.legacy.convert import CONVERTERS
 from kumamigrate.rewrite.legacy.spare import with_spare
@@ -156,6 +157,8 @@ def _edit(view: View, world: World, done: Conversion, resource: Resource) -> Res
         for path in fields if view.stage != "expand" else ():
             body = cut(body, (*resource.spec_path, *path))
         manifests = [body, *manifests]
+    elif manifests:
+        manifests[0] = {**manifests[0], "spec": carried(manifests[0]["spec"], resource)}
     return ResourceEdit(where=resource.where, manifests=tuple(manifests))
 
 

@@ -116,9 +116,7 @@ def dwellers(
 ) -> list[Proxy]:
     """Return the proxies of which some inbound (or the gateway) reads this class."""
     return [
-        proxy
-        for proxy in proxies
-        if any(largest(tags, classes) == item for tags in proxy.tag_sets)
+        proxy for proxy in proxies if any(largest(tags, classes) == item for tags in proxy.tag_sets)
     ]
 
 

@@ -17,6 +17,7 @@ from kumamigrate.model.resource import SERVICE
 from kumamigrate.rewrite.legacy.confs import Notes
 from kumamigrate.rewrite.legacy.conversion import Json
 
+_SHADOWED = "{} would never match, since the route's catch-all / is tried before it"
 _METHODS = ("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE")
 _PATHS = ("Exact", "PathPrefix", "RegularExpression")
 ROOT: Json = {"path": {"type": "PathPrefix", "value": "/"}}
@@ -111,6 +112,7 @@ def _path(path: Mapping[str, str], rewrites: bool, index: int, notes: Notes) -> 
     if "exact" in path:
         return {"type": "Exact", "value": path["exact"]}
     if "regex" in path:
+        notes.lost(_SHADOWED.format("this regular expression"), "http", index, "match", "path")
         return {"type": "RegularExpression", "value": path["regex"]}
     prefix = path["prefix"]
     if prefix == "/":
@@ -124,6 +126,14 @@ def _path(path: Mapping[str, str], rewrites: bool, index: int, notes: Notes) -> 
             "path",
         )
         return {"type": "PathPrefix", "value": prefix.rstrip("/") or "/"}
+    notes.lost(
+        f"prefix {prefix} is plain text today, a MeshHTTPRoute matches whole path segments; "
+        + _SHADOWED.format("a regular expression for it"),
+        "http",
+        index,
+        "match",
+        "path",
+    )
     return {"type": "RegularExpression", "value": re.escape(prefix).replace(r"\-", "-") + ".*"}
 
 

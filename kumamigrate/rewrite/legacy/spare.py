@@ -22,7 +22,7 @@ from kumamigrate.legacy.proxy import PASS_THROUGH
 from kumamigrate.legacy.selector import ANY, Rank, Tags, matches, rank, selectors_of
 from kumamigrate.legacy.sinks import limit_before, logs_before, traces_before
 from kumamigrate.legacy.winners import connection_winner, inbound_winner, proxy_winner
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.legacy.classes import Classes, class_of, classes_of
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped
 from kumamigrate.rewrite.legacy.permission import clients_of
@@ -66,32 +66,61 @@ def _cells_of(kind: str, world: World) -> Cells | None:
     classes = classes_of(own, world)
     if classes.too_many:
         return None
-    every = _witnesses(classes, own)
+    ranked = _Ranked(old.of(kind))
+    every = ranked.apart(_witnesses(classes, own), fields.get(kind, "sources"))
     if kind in _EFFECTS:
-        services = [OTHER_SERVICE, PASS_THROUGH, *world.services]
+        names = [OTHER_SERVICE, PASS_THROUGH, *world.services]
+        services = ranked.apart([{SERVICE: name} for name in names], "destinations")
+        effect = _remembered(lambda p: _EFFECTS[kind](p, world))
         return lambda some: [
-            _said(connection_winner(some, (tags,), s, old.ties), lambda p: _EFFECTS[kind](p, world))
+            _said(connection_winner(some, (tags,), s[SERVICE], old.ties), effect)
             for tags in every
             for s in services
         ]
     if kind == "TrafficPermission":
-        return lambda some: [
-            _said(inbound_winner(some, tags, old.ties), lambda p: clients_of(p) if p else None)
-            for tags in every
-        ]
+        allowed = _remembered(lambda p: clients_of(p) if p else None)
+        return lambda some: [_said(inbound_winner(some, tags, old.ties), allowed) for tags in every]
     if kind == "RateLimit":
         sources = [t for p in old.of(kind) for t in selectors_of(p.spec, "sources")]
         clients = classes_of(sources, world)
         if clients.too_many:
             return None
-        asking = _witnesses(clients, sources)
+        asking = ranked.apart(_witnesses(clients, sources), "sources", every_rank=True)
         return lambda some: [_first_limit(some, tags, one) for tags in every for one in asking]
     if kind in ("TrafficTrace", "ProxyTemplate"):
-        return lambda some: [
-            _said(proxy_winner(some, (tags,), old.ties), lambda p: _whole(p, world))
-            for tags in every
-        ]
+        whole = _remembered(lambda p: _whole(p, world))
+        return lambda some: [_said(proxy_winner(some, (tags,), old.ties), whole) for tags in every]
     return None
+
+
+class _Ranked:
+    """The selectors of policies: of places that all of them rank alike, one is enough."""
+
+    def __init__(self, policies: Policies) -> None:
+        self._policies = policies
+
+    def apart(self, places: Sequence[Tags], field: str, *, every_rank: bool = False) -> list[Tags]:
+        """Return the tag sets that the selectors of a field tell apart, by the best rank of each
+        policy or by all of its ranks."""
+        selectors = [selectors_of(p.spec, field) for p in self._policies]
+        found: dict[Any, Tags] = {}
+        for tags in places:
+            ranks = (tuple(rank(s) for s in own if matches(s, tags)) for own in selectors)
+            kept = ranks if every_rank else (max(all_, default=None) for all_ in ranks)
+            found.setdefault(tuple(kept), tags)
+        return list(found.values())
+
+
+def _remembered(effect: Callable[[Resource | None], Any]) -> Callable[[Resource | None], Any]:
+    """Return a function that asks for the effect of each policy once."""
+    known: dict[int, tuple[Resource | None, Any]] = {}
+
+    def of(policy: Resource | None) -> Any:
+        if id(policy) not in known:
+            known[id(policy)] = (policy, effect(policy))
+        return known[id(policy)][1]
+
+    return of
 
 
 def _witnesses(classes: Classes, selectors: Iterable[Tags]) -> list[dict[str, str]]:

@@ -194,9 +194,7 @@ def _row(run: _Run, item: ProxyClass) -> Row:
     return row
 
 
-def _route(
-    run: _Run, policy: Resource, service: str, old_family: str, *, reached: bool
-) -> _Route:
+def _route(run: _Run, policy: Resource, service: str, old_family: str, *, reached: bool) -> _Route:
     """Return how an outbound is routed; `reached` says whether a proxy can have it, so that what
     is lost there matters."""
     conf = read_conf("TrafficRoute", policy.spec)
