@@ -193,7 +193,7 @@ def policy_role(resource: Resource, *, release: str, environment: Environment) -
         return CONSUMER
     return Refused(
         message="`to` mixes references to this namespace's own services or routes with others, "
-        "which is only allowed in the system namespace",
+        "which is only allowed in the system namespace; split it into one policy for each",
         path=("spec", "to"),
     )
 

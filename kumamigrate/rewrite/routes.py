@@ -65,25 +65,34 @@ def reference(
 ) -> dict[str, Any] | None:
     """Return the reference in `spec.to[]` by which a policy means exactly this route.
 
-    By name where a name reaches it (same zone, own or named namespace), else, or if asked for,
-    by the fewest labels that no other route of the mesh has. None if neither can.
+    By name where a name reaches it (same zone, own or named namespace), else by the fewest
+    labels that no other route of the mesh has; with `by_labels` labels come first. None if
+    neither can. Where the store of 2.x keeps no display name a name it is, which
+    `reference-by-name` turns into labels together with the upgrade.
     """
-    same_zone = policy.zone == route.zone
+    named, labels = _by_name(policy, route), _telling_labels(route, state)
+    labelled = None if labels is None else {"kind": ROUTE, "labels": labels}
+    return labelled or named if by_labels else named or labelled
+
+
+def _by_name(policy: Resource, route: Resource) -> dict[str, Any] | None:
     namespace = route.namespace_label
-    if not by_labels and same_zone:
-        if namespace == policy.namespace_label:
-            return {"kind": ROUTE, "name": route.display_name}
-        if namespace:
-            return {"kind": ROUTE, "name": route.display_name, "namespace": namespace}
-    labels = _telling_labels(route, state)
-    return None if labels is None else {"kind": ROUTE, "labels": labels}
+    if policy.zone != route.zone:
+        return None
+    if namespace == policy.namespace_label:
+        return {"kind": ROUTE, "name": route.display_name}
+    return {"kind": ROUTE, "name": route.display_name, "namespace": namespace} if namespace else None
 
 
 def _telling_labels(route: Resource, state: State) -> dict[str, str] | None:
+    """Return labels that only this route has, its display name first among them.
+
+    Without the name they would select every route that comes to the same place later.
+    """
     known = {DISPLAY_NAME: route.display_name, **route.labels}
     if state.release != "3.0" and DISPLAY_NAME not in route.labels:
         # A Universal store of 2.x keeps no such label (matcher.md (b)): nothing would match it.
-        known.pop(DISPLAY_NAME)
+        return None
     others = [r for r in state.of_type(ROUTE) if r.mesh == route.mesh and r is not route]
     chosen: dict[str, str] = {}
     for key in (DISPLAY_NAME, NAMESPACE, ZONE):
