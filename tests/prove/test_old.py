@@ -1,0 +1,372 @@
+"""Old policies against what replaces them: equal where it is, and different after any change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kumamigrate.prove.proof import HARMLESS, Effect, Proof, Verdict
+from kumamigrate.prove.prover import prove
+from tests.legacy.meshes import state
+
+MESH = """
+type: Mesh
+name: default
+skipCreatingInitialPolicies: ['*']
+"""
+ROUTE = """
+type: TrafficRoute
+name: route-all
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {destination: {kuma.io/service: '*'}}
+"""
+PROXIES = """
+type: Dataplane
+name: web
+mesh: default
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: web, kuma.io/protocol: http}}]
+  outbound: [{port: 10000, tags: {kuma.io/service: api}}]
+---
+type: Dataplane
+name: api
+mesh: default
+networking:
+  address: 10.0.0.2
+  inbound: [{port: 80, tags: {kuma.io/service: api, kuma.io/protocol: http, version: v1}}]
+"""
+INBOUND = """
+  from:
+    - targetRef: {kind: Mesh}
+      default:
+        connectionTimeout: 10s
+        idleTimeout: 2h
+        http: {requestTimeout: 0s, streamIdleTimeout: 1h, maxStreamDuration: 0s}
+"""
+PAIRS: dict[str, tuple[str, str]] = {
+    "permission": (
+        """
+type: TrafficPermission
+name: all
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+---
+type: TrafficPermission
+name: web
+mesh: default
+sources: [{match: {kuma.io/service: web}}]
+destinations: [{match: {kuma.io/service: api}}]
+""",
+        """
+type: MeshTrafficPermission
+name: all
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  from: [{targetRef: {kind: Mesh}, default: {action: Allow}}]
+---
+type: MeshTrafficPermission
+name: web
+mesh: default
+spec:
+  targetRef: {kind: MeshService, name: api}
+  from:
+    - {targetRef: {kind: Mesh}, default: {action: Deny}}
+    - {targetRef: {kind: MeshSubset, tags: {kuma.io/service: web}}, default: {action: Allow}}
+""",
+    ),
+    "timeout": (
+        """
+type: Timeout
+name: t
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: api}}]
+conf: {connectTimeout: 7s, http: {requestTimeout: 3s}}
+""",
+        """
+type: MeshTimeout
+name: t
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  to:
+    - targetRef: {kind: MeshService, name: api}
+      default:
+        connectionTimeout: 7s
+        idleTimeout: 0s
+        http: {requestTimeout: 3s, streamIdleTimeout: 0s, maxStreamDuration: 0s}
+"""
+        + INBOUND.strip("\n")
+        + "\n",
+    ),
+    "retry": (
+        """
+type: Retry
+name: r
+mesh: default
+sources: [{match: {kuma.io/service: web}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {http: {numRetries: 2, retryOn: [all_5xx]}}
+""",
+        """
+type: MeshRetry
+name: r
+mesh: default
+spec:
+  targetRef: {kind: MeshService, name: web}
+  to: [{targetRef: {kind: Mesh}, default: {http: {numRetries: 2, retryOn: [5xx]}}}]
+""",
+    ),
+    "breaker": (
+        """
+type: CircuitBreaker
+name: c
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {detectors: {totalErrors: {}}}
+""",
+        """
+type: MeshCircuitBreaker
+name: c
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  to:
+    - targetRef: {kind: Mesh}
+      default: {outlierDetection: {detectors: {totalFailures: {consecutive: 5}}}}
+""",
+    ),
+    "probe": (
+        """
+type: HealthCheck
+name: h
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {interval: 10s, timeout: 2s, unhealthyThreshold: 3, healthyThreshold: 1}
+""",
+        """
+type: MeshHealthCheck
+name: h
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  to:
+    - targetRef: {kind: Mesh}
+      default:
+        {interval: 10s, timeout: 2s, unhealthyThreshold: 3, healthyThreshold: 1, tcp: {},
+         http: {disabled: true}, grpc: {disabled: true}}
+""",
+    ),
+    "fault": (
+        """
+type: FaultInjection
+name: f
+mesh: default
+sources: [{match: {kuma.io/service: web}}]
+destinations: [{match: {kuma.io/service: api, kuma.io/protocol: http}}]
+conf: {abort: {percentage: 50, httpStatus: 500}}
+""",
+        """
+type: MeshFaultInjection
+name: f
+mesh: default
+spec:
+  targetRef: {kind: MeshServiceSubset, name: api, tags: {kuma.io/protocol: http}}
+  from:
+    - targetRef: {kind: MeshSubset, tags: {kuma.io/service: web}}
+      default: {http: [{abort: {percentage: 50, httpStatus: 500}}]}
+""",
+    ),
+    "limit": (
+        """
+type: RateLimit
+name: l
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: api}}]
+conf: {http: {requests: 5, interval: 10s}}
+""",
+        """
+type: MeshRateLimit
+name: l
+mesh: default
+spec:
+  targetRef: {kind: MeshService, name: api}
+  from:
+    - targetRef: {kind: Mesh}
+      default: {local: {http: {requestRate: {num: 5, interval: 10s}}}}
+""",
+    ),
+    "route": (
+        """
+type: TrafficRoute
+name: x
+mesh: default
+sources: [{match: {kuma.io/service: web}}]
+destinations: [{match: {kuma.io/service: api}}]
+conf:
+  http: [{match: {path: {exact: /x}}, destination: {kuma.io/service: api, version: v2}}]
+  split:
+    - {weight: 90, destination: {kuma.io/service: api, version: v1}}
+    - {weight: 10, destination: {kuma.io/service: api, version: v2}}
+""",
+        """
+type: MeshHTTPRoute
+name: x
+mesh: default
+spec:
+  targetRef: {kind: MeshService, name: web}
+  to:
+    - targetRef: {kind: MeshService, name: api}
+      rules:
+        - matches: [{path: {type: Exact, value: /x}}]
+          default: {backendRefs: [{kind: MeshServiceSubset, name: api, tags: {version: v2}}]}
+        - matches: [{path: {type: PathPrefix, value: /}}]
+          default:
+            backendRefs:
+              - {kind: MeshServiceSubset, name: api, tags: {version: v1}, weight: 90}
+              - {kind: MeshServiceSubset, name: api, tags: {version: v2}, weight: 10}
+---
+type: MeshTimeout
+name: off
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  to:
+    - targetRef: {kind: Mesh}
+      default:
+        connectionTimeout: 5s
+        idleTimeout: 0s
+        http: {requestTimeout: 0s, streamIdleTimeout: 0s, maxStreamDuration: 0s}
+"""
+        + INBOUND.strip("\n")
+        + "\n",
+    ),
+}
+MUTATIONS = [
+    ("permission", "{targetRef: {kind: Mesh}, default: {action: Deny}}", None),
+    ("permission", "kuma.io/service: web", "kuma.io/service: shop"),
+    ("permission", "name: api", "name: web"),
+    ("timeout", "requestTimeout: 3s", "requestTimeout: 4s"),
+    ("timeout", "idleTimeout: 0s", "idleTimeout: 1h"),
+    ("timeout", "name: api", "name: db"),
+    ("timeout", "idleTimeout: 2h", "idleTimeout: 1h"),
+    ("retry", "numRetries: 2", "numRetries: 3"),
+    ("retry", "kind: MeshService, name: web", "kind: MeshService, name: api"),
+    ("breaker", "{consecutive: 5}", "{consecutive: 6}"),
+    ("breaker", "{consecutive: 5}", "{}"),
+    ("probe", "timeout: 2s", "timeout: 3s"),
+    ("probe", "http: {disabled: true}", "http: {path: /}"),
+    ("fault", "percentage: 50", "percentage: 51"),
+    ("fault", "tags: {kuma.io/service: web}", "tags: {kuma.io/service: db}"),
+    ("limit", "num: 5", "num: 6"),
+    ("limit", "name: api", "name: web"),
+    ("route", "weight: 90", "weight: 80"),
+    ("route", "type: Exact, value: /x", "type: PathPrefix, value: /x"),
+    ("route", "version: v2}, weight", "version: v3}, weight"),
+    ("route", "streamIdleTimeout: 0s", "streamIdleTimeout: 5m"),
+]
+
+
+def _proof(before: str, after: str, *, proxies: bool = True, routed: bool = True) -> Proof:
+    common = [MESH, *([PROXIES] if proxies else [])]
+    left = [*common, *([ROUTE] if routed else []), before]
+    right = [*common, *([ROUTE] if routed and "MeshHTTPRoute" not in after else []), after]
+    sides = [state("---".join(texts), complete=False) for texts in (left, right)]
+    return prove(*sides, claims=("live",))
+
+
+def _harmful(proof: Proof) -> list[Any]:
+    return [w for w in proof.witnesses("live") if w.effect not in HARMLESS]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_an_exhaustive_successor_is_the_same(name: str) -> None:
+    proof = _proof(*PAIRS[name])
+    assert _harmful(proof) == []
+    assert proof.unknown("live") == ()
+
+
+@pytest.mark.parametrize("name", [n for n in PAIRS if n not in ("probe", "route")])
+def test_it_is_the_same_without_any_known_proxy(name: str) -> None:
+    proof = _proof(*PAIRS[name], proxies=False)
+    assert _harmful(proof) == []
+
+
+@pytest.mark.parametrize(("name", "part", "instead"), MUTATIONS)
+def test_any_change_is_seen(name: str, part: str, instead: str | None) -> None:
+    before, after = PAIRS[name]
+    assert part in after
+    if instead is None:
+        changed = "\n".join(line for line in after.split("\n") if part not in line)
+    else:
+        changed = after.replace(part, instead, 1)
+    proof = _proof(before, changed)
+    assert _harmful(proof) or proof.unknown("live")
+
+
+def test_no_policy_at_all_is_different() -> None:
+    for name in PAIRS:
+        if name != "route":
+            assert _harmful(_proof(PAIRS[name][0], "")), name
+
+
+def test_unchanged_old_policies_are_equal() -> None:
+    before = PAIRS["timeout"][0]
+    assert _proof(before, before).verdict("live") is Verdict.EQUIVALENT
+
+
+def test_what_no_policy_can_say_is_residue() -> None:
+    before = PAIRS["timeout"][0].replace("requestTimeout: 3s", "requestTimeout: 3s, idleTimeout: 9s")
+    after = PAIRS["timeout"][1].replace("idleTimeout: 0s", "idleTimeout: 9s", 1)
+    found = _proof(before, after).witnesses("live")
+    assert {w.effect for w in found} == {Effect.RESIDUE}
+    assert {w.before.value for w in found} == {"9s", "2h"}
+
+
+def test_a_tie_is_unknown_whoever_is_taken() -> None:
+    one = PAIRS["retry"][0]
+    two = one.replace("name: r", "name: s").replace("numRetries: 2", "numRetries: 3")
+    for wins in ("2", "3"):
+        after = PAIRS["retry"][1].replace("numRetries: 2", f"numRetries: {wins}")
+        proof = _proof(f"{one}---{two}", after)
+        assert proof.verdict("live") is not Verdict.EQUIVALENT
+        assert any("creation time decides" in reason for reason in proof.unknown("live"))
+
+
+def test_a_tie_that_stays_a_tie_is_the_same() -> None:
+    one = PAIRS["retry"][0]
+    two = one.replace("name: r", "name: s").replace("numRetries: 2", "numRetries: 3")
+    loser = one.replace("name: r", "name: t").replace("{kuma.io/service: web}", "{kuma.io/service: '*'}")
+    proof = _proof(f"{one}---{two}---{loser}", f"{one}---{two}")
+    assert not [w for w in _harmful(proof) if w.proxy == "web"]
+
+
+def test_old_limits_keep_new_ones_away() -> None:
+    before, after = PAIRS["limit"]
+    proof = _proof(before, f"{before}---{after.replace('num: 5', 'num: 1')}")
+    assert proof.verdict("live") is Verdict.EQUIVALENT
+
+
+def test_both_engines_log_and_probe() -> None:
+    before, after = PAIRS["probe"]
+    assert _harmful(_proof(before, f"{before}---{after}"))
+
+
+def test_the_protocol_of_an_unknown_service_decides() -> None:
+    before = PAIRS["timeout"][0].replace(
+        "http: {requestTimeout: 3s}", "tcp: {idleTimeout: 5s}, http: {idleTimeout: 9s}"
+    )
+    after = PAIRS["timeout"][1].replace("idleTimeout: 0s", "idleTimeout: 9s", 1)
+    after = after.replace("requestTimeout: 3s", "requestTimeout: 0s")
+    assert _harmful(_proof(before, after)) == []
+    proof = _proof(before, after, proxies=False)
+    assert any("protocol of the service" in reason for reason in proof.unknown("live"))
