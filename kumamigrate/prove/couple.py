@@ -19,7 +19,7 @@ from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, Fo
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.model.workloads import implied_dataplanes
-from kumamigrate.prove.side import Side
+from kumamigrate.prove.side import Side, ports_of
 
 _BY_TAG = ("MeshSubset", "MeshService", "MeshServiceSubset")
 _WORKLOAD = "kuma.io/workload"
@@ -73,7 +73,7 @@ class Couplings:
         ]
         for was, now in _moved(before, after, self._old):
             top_was, top_now = top_of(was, self._old), top_of(now, self._new)
-            if not _leaves_tags(top_was, top_now):
+            if top_was == top_now or not _leaves_tags(top_was, top_now):
                 continue
             coupling = Coupling(
                 old=selector_of(was, top_was, {}, self._old),
@@ -106,7 +106,7 @@ class Couplings:
     def _shown(self, one: Coupling, known: Sequence[tuple[Proxy, Proxy]]) -> bool:
         """Whether known proxies show it: one is selected, or both sides ask for the same pairs."""
         if one.old.top.kind == "Mesh":
-            return bool(known) or not one.outbound
+            return bool(known)
         if any(reach(one.old, old, self._old) for old, _ in known):
             return True
         if one.old.top.kind == "Dataplane":
@@ -157,11 +157,32 @@ def _follows(policy: Resource, one: Coupling, state: State) -> bool:
         kubernetes = policy.form is Form.KUBERNETES or policy.labels.get(ENV) == "kubernetes"
         return kubernetes and not rest
     parts = name.split("_")
-    return len(parts) == 4 and any(
-        (s.display_name, s.namespace or s.namespace_label) == (parts[0], parts[1])
-        and {**_selector(s), NAMESPACE: parts[1]} in (rest, labels)
-        for s in state.of_type("Service", "MeshService")
+    if len(parts) != 4:
+        return False
+    near = [
+        service
+        for service in state.of_type("Service", "MeshService")
+        if (service.namespace or service.namespace_label) == parts[1]
+    ]
+    return any(
+        service.display_name == parts[0]
+        and {**_selector(service), NAMESPACE: parts[1]} in (rest, labels)
+        and (not one.inbound or _is_alone(service, near))
+        for service in near
     )
+
+
+def _is_alone(service: Resource, near: Sequence[Resource]) -> bool:
+    """Whether the Pods of a service have the one inbound of its one port, as far as is known."""
+    own = _selector(service)
+    others = [
+        other
+        for other in near
+        if other.display_name != service.display_name
+        and all(own.get(key, value) == value for key, value in _selector(other).items())
+        and _selector(other)
+    ]
+    return not others and len(ports_of(service.spec)) == 1
 
 
 def _selector(service: Resource) -> dict[str, str]:

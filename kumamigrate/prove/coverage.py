@@ -159,7 +159,9 @@ class Coverage:
         if TCP_ROUTING in changed:
             changed.add(ROUTING)
         everything = not self.pair.same_ground
-        there = self.pair.before.types | self.pair.after.types
+        there = set(self.pair.before.types | self.pair.after.types)
+        if TCP_ROUTING in there:
+            there.add(ROUTING)  # Both kinds of route are looked at together.
         for kind in kinds:
             if kind in there and (everything or kind in changed):
                 yield kind
@@ -344,13 +346,20 @@ def _too_many(policy_type: str) -> str:
 
 
 def verdicts(found: Findings) -> tuple[ProxyVerdict, ...]:
-    """Return the findings proxy by proxy; without any, one verdict for every proxy."""
+    """Return the findings proxy by proxy; without any, one verdict for every proxy.
+
+    What could not be decided stands with the plainest proxy: a harmless difference elsewhere
+    does not settle it.
+    """
     unknown = tuple(found.unknown)
     listed = tuple(
         ProxyVerdict(name=name, verdict=Verdict.DIFFERENT, witnesses=tuple(witnesses), made_up=True)
         for name, witnesses in found.proxies.items()
     )
-    if listed:
+    if listed and not unknown:
         return listed
+    if ANY_PROXY in found.proxies:
+        return tuple(replace(p, unknown=unknown) if p.name == ANY_PROXY else p for p in listed)
     verdict = Verdict.UNKNOWN if unknown else Verdict.EQUIVALENT
-    return (ProxyVerdict(name=ANY_PROXY, verdict=verdict, unknown=unknown, made_up=True),)
+    any_proxy = ProxyVerdict(name=ANY_PROXY, verdict=verdict, unknown=unknown, made_up=True)
+    return (*listed, any_proxy)

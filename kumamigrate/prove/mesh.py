@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from kumamigrate.match.entry import Found
+from kumamigrate.match.explain import winner_of
 from kumamigrate.match.merge import merge_entries
 from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.match.selection import Point
@@ -286,6 +287,8 @@ class MeshComparison:
             return False
         if policy_type not in BY_ROUTE or policy_type not in self.before.types:
             return False
+        if not self._is_new_there(policy_type, found):
+            return False
         there = self._old_place(was, policy_type, route)
         inert = () if there is None else tuple(e for e in there.entries if e.via is not None)
         if there is None or not inert:
@@ -299,6 +302,24 @@ class MeshComparison:
         whole = _said_at_route(policy_type, there.conf)
         switched = not found.was.settings or not found.now.settings
         return switched and whole.get(found.field) == found.after
+
+    def _is_new_there(self, policy_type: str, found: Difference) -> bool:
+        """Whether the value comes from a policy on a route that had no say on real ones before.
+
+        A policy that took effect and says something else now is no activation, whatever an inert
+        policy said.
+        """
+        if found.now.found is None or found.now.found.level != "route":
+            return False
+        source = winner_of(found.now.found, tuple(found.field.split(".")))
+        if source is None:
+            return True
+        mine = (
+            policy
+            for policy in self.before.state.of_type(policy_type)
+            if policy.identity == source.policy.identity
+        )
+        return not any(map(_names_route_in_to, mine))
 
     def _as_tag(
         self,
@@ -410,14 +431,15 @@ class MeshComparison:
         sig_a = self.after.contents.of_list(new.policies) if new is not None else 0
         if sig_b == sig_a and self.same_ground:
             return ()
-        key = (policy_type, sig_b, sig_a)
+        effect = Effect.VALUE if self._names_matter(was, now) else Effect.NAME
+        key = (policy_type, sig_b, sig_a, effect)
         if key not in self._inbounds:
             facts: tuple[dict[Key, Fact], ...] = (
                 {("inbound",): self._inbound_fact(self.before, was, policy_type, old)},
                 {("inbound",): self._inbound_fact(self.after, now, policy_type, new)},
             )
             self._inbounds[key] = tuple(
-                replace(w, effect=Effect.NAME) if w.field == FILTER_NAME else w
+                replace(w, effect=effect) if w.field == FILTER_NAME else w
                 for w in (
                     self.witness(policy_type, "inbound", d, None) for d in differences(*facts)
                 )
@@ -506,10 +528,15 @@ def _said_at_route(policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, An
 
 
 def _names_route(policy: Resource) -> bool:
-    refs = [policy.spec.get("targetRef")]
+    top = policy.spec.get("targetRef")
+    on_route = isinstance(top, Mapping) and top.get("kind") == "MeshHTTPRoute"
+    return on_route or _names_route_in_to(policy)
+
+
+def _names_route_in_to(policy: Resource) -> bool:
     items = policy.spec.get("to")
-    if isinstance(items, list):
-        refs += [item.get("targetRef") for item in items if isinstance(item, Mapping)]
+    listed = items if isinstance(items, list) else []
+    refs = [item.get("targetRef") for item in listed if isinstance(item, Mapping)]
     return any(isinstance(r, Mapping) and r.get("kind") == "MeshHTTPRoute" for r in refs)
 
 

@@ -20,13 +20,7 @@ from kumamigrate.prove.backend import (
     written_outbounds,
 )
 from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL, Settings
-from kumamigrate.prove.side import (
-    DEFAULT_PROTOCOL,
-    PROTOCOL,
-    Side,
-    inbounds_of,
-    networking,
-)
+from kumamigrate.prove.side import Side, inbounds_of, networking, protocol_of
 from kumamigrate.prove.traffic import successors
 
 Key = tuple[str, ...]
@@ -254,6 +248,8 @@ class Reader:
                 read = settings.retry(conf, protocols=("tcp",))
             case "MeshAccessLog":
                 read = settings.whole(conf)
+            case "MeshLoadBalancingStrategy" if self.routing.tcp is not None:
+                read = settings.balancer_route(conf)
             case _:
                 read = {}
         return Fact(read, found)
@@ -383,8 +379,7 @@ def has_http(side: Side, proxy: Resource) -> bool:
     written = written_outbounds(side, proxy)
     if written is None or not side.release.subset_rules:
         return True
-    tags = [inbound.get("tags") for inbound in inbounds_of(proxy)]
-    protocols = [t.get(PROTOCOL) or DEFAULT_PROTOCOL for t in tags if isinstance(t, Mapping)]
+    protocols = [protocol_of(inbound) for inbound in inbounds_of(proxy)]
     protocols += [side.protocol(cluster.destination) for cluster in written.values()]
     return any(p in (*HTTP_LIKE, UNKNOWN_PROTOCOL) for p in protocols)
 

@@ -115,7 +115,7 @@ class Side:
         found = self._protocols.get(service)
         if not found:
             return UNKNOWN_PROTOCOL
-        return next(iter(found)) if len(found) == 1 else DEFAULT_PROTOCOL
+        return _common_protocol(found)
 
     def section_of(self, kri: Kri, port: str) -> str:
         """Return the name of a port of a real resource; the number where it is not known."""
@@ -124,6 +124,20 @@ class Side:
             if str(item.get("port", "")) == port:
                 return str(item.get("name") or port)
         return port
+
+
+def _common_protocol(found: set[str]) -> str:
+    """Return the protocol that endpoints of several have in common: gRPC is HTTP/2, too."""
+    if len(found) == 1:
+        return next(iter(found))
+    return "http2" if found == {"grpc", "http2"} else DEFAULT_PROTOCOL
+
+
+def protocol_of(inbound: Mapping[str, Any]) -> str:
+    """Return the protocol of an inbound: its field, else its tag, else TCP."""
+    tags = inbound.get("tags")
+    by_tag = tags.get(PROTOCOL) if isinstance(tags, Mapping) else None
+    return str(inbound.get("protocol") or by_tag or DEFAULT_PROTOCOL)
 
 
 def ports_of(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -159,9 +173,9 @@ def _tag_protocols(state: State) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for dataplane in state.of_type("Dataplane"):
         for inbound in inbounds_of(dataplane):
-            _note(found, inbound.get("tags"))
+            _note(found, inbound.get("tags"), protocol_of(inbound))
     for external in state.of_type("ExternalService"):
-        _note(found, external.spec.get("tags"))
+        _note(found, external.spec.get("tags"), protocol_of(external.spec))
     told: dict[str, set[str]] = {}
     for service in state.of_type("MeshService"):
         for port in ports_of(service.spec) if not service.made_up else ():
@@ -191,9 +205,8 @@ def tags_of(service: Resource, section: str) -> list[tuple[str, str]]:
     return [(f"{name}_{space}_svc_{number}", number) for number in numbers]
 
 
-def _note(found: dict[str, set[str]], tags: Any) -> None:
+def _note(found: dict[str, set[str]], tags: Any, protocol: str) -> None:
     if isinstance(tags, Mapping) and tags.get(SERVICE):
-        protocol = str(tags.get(PROTOCOL) or DEFAULT_PROTOCOL)
         found.setdefault(str(tags[SERVICE]), set()).add(protocol)
 
 

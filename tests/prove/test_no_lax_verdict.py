@@ -1,0 +1,203 @@
+"""Changes that a proof once overlooked: each of them reaches some proxy, or may do so."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.prove import Effect, Verdict
+from kumamigrate.prove.prover import prove
+from tests.prove.states import live, state
+
+TCP_ROUTE = """
+type: MeshTCPRoute
+name: t
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: MeshService, name: web}}
+    rules: [{{default: {{backendRefs: [{{kind: MeshService, name: {backend}}}]}}}}]
+"""
+
+
+@pytest.mark.parametrize("mode", ["Disabled", "Exclusive", None])
+def test_a_tcp_route_in_a_mesh_without_http_routes(mode: str | None) -> None:
+    before, after = (state(TCP_ROUTE.format(backend=name), mode=mode) for name in ("v1", "v2"))
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+FAULT = """
+type: MeshFaultInjection
+name: f
+mesh: default
+spec:
+  targetRef: {{kind: Mesh, proxyTypes: [Sidecar]}}
+  {rules}
+---
+type: MeshProxyPatch
+name: p
+mesh: default
+spec:
+  default:
+    appendModifications:
+    - httpFilter: {{operation: Remove, match: {{name: {name}}}}}
+"""
+ABORT = "default: {http: [{abort: {httpStatus: 503, percentage: 10}}]}"
+
+
+def test_a_filter_that_gets_another_name_where_a_patch_goes_by_it() -> None:
+    old = FAULT.format(rules=f"from: [{{targetRef: {{kind: Mesh}}, {ABORT}}}]", name="x")
+    new = FAULT.format(rules=f"rules: [{{{ABORT}}}]", name="x")
+    proof = live(state(old, mode="Disabled"), state(new, mode="Disabled"))
+    assert {w.effect for w in proof.witnesses("live")} == {Effect.VALUE}
+
+
+INBOUND = """
+type: MeshTimeout
+name: c
+mesh: default
+spec:
+  targetRef: {{kind: Mesh{types}}}
+  rules: [{{default: {{http: {{requestTimeout: 3s}}}}}}]
+"""
+
+
+@pytest.mark.parametrize(("claim", "release"), [("live", "2.14"), ("release", "3.0")])
+def test_gateways_alone_and_all_proxies_are_not_taken_for_the_same(
+    claim: str, release: str
+) -> None:
+    before = state(INBOUND.format(types=", proxyTypes: [Gateway]"), mode="Exclusive")
+    after = state(INBOUND.format(types=""), mode="Exclusive", release=release)
+    assert prove(before, after, claims=(claim,)).verdict(claim) is Verdict.DIFFERENT
+
+
+def test_what_stays_as_it_is_takes_nothing_for_granted() -> None:
+    text = INBOUND.format(types=", proxyTypes: [Sidecar]")
+    changed = text.replace("3s", "4s")
+    assert live(state(text, mode="Exclusive"), state(changed, mode="Exclusive")).beyond == ()
+
+
+ONE_OF_TWO_PORTS = """
+apiVersion: v1
+kind: Service
+metadata: {{name: web, namespace: shop}}
+spec: {{selector: {{app: web}}, ports: [{ports}]}}
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {{name: z, namespace: kuma-system, labels: {{kuma.io/mesh: default}}}}
+spec:
+  targetRef: {{{top}}}
+  rules: [{{default: {{http: {{requestTimeout: 4s}}}}}}]
+"""
+BY_SERVICE = "kind: MeshService, name: web_shop_svc_80"
+BY_LABELS = "kind: Dataplane, labels: {app: web, k8s.kuma.io/namespace: shop}"
+
+
+@pytest.mark.parametrize(
+    ("ports", "verdict"),
+    [("{port: 80}", Verdict.EQUIVALENT), ("{port: 80}, {port: 81}", Verdict.DIFFERENT)],
+)
+def test_labels_choose_the_inbounds_of_all_ports(ports: str, verdict: Verdict) -> None:
+    before, after = (
+        state(ONE_OF_TWO_PORTS.format(ports=ports, top=top), mode="Exclusive")
+        for top in (BY_SERVICE, BY_LABELS)
+    )
+    assert live(before, after).verdict("live") is verdict
+
+
+ON_ROUTE = """
+type: MeshHTTPRoute
+name: r
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: MeshService, name: web}}
+    rules: [{{matches: [{{path: {{type: PathPrefix, value: /v1}}}}], default: {{}}}}]
+---
+type: MeshTimeout
+name: inert
+mesh: default
+spec:
+  targetRef: {{kind: MeshHTTPRoute, name: r}}
+  to: [{{targetRef: {{kind: Mesh}}, default: {{http: {{requestTimeout: 7s}}}}}}]
+---
+type: MeshTimeout
+name: a
+mesh: default
+spec:
+  to: [{{targetRef: {{kind: {target}}}, default: {{http: {{requestTimeout: {value}}}}}}}]
+"""
+
+
+@pytest.mark.parametrize("target", ["Mesh", "MeshHTTPRoute, name: r"])
+def test_a_value_that_had_an_effect_is_no_activation(target: str) -> None:
+    """Policy `inert` says 7s, too, and says it in vain, before and after."""
+    before, after = (
+        state(ON_ROUTE.format(target=target, value=value), mode="Exclusive")
+        for value in ("10s", "7s")
+    )
+    assert {w.effect for w in live(before, after).witnesses("live")} == {Effect.VALUE}
+
+
+ENDPOINTS = """
+type: Dataplane
+name: d1
+mesh: default
+networking:
+  address: 192.0.2.1
+  inbound: [{{port: 1, {protocols[0]}}}]
+---
+type: Dataplane
+name: d2
+mesh: default
+networking:
+  address: 192.0.2.2
+  inbound: [{{port: 1, {protocols[1]}}}]
+---
+type: MeshTimeout
+name: z
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: MeshService, name: web}}
+    default: {{http: {{requestTimeout: {value}}}}}
+"""
+BY_TAG = "tags: {{kuma.io/service: web, kuma.io/protocol: {}}}"
+
+
+@pytest.mark.parametrize(
+    "protocols",
+    [
+        (BY_TAG.format("grpc"), BY_TAG.format("http2")),
+        ("protocol: http, tags: {kuma.io/service: web}",) * 2,
+    ],
+)
+def test_the_protocol_that_endpoints_have_in_common(protocols: tuple[str, str]) -> None:
+    before, after = (
+        state(ENDPOINTS.format(protocols=protocols, value=value), mode="Disabled")
+        for value in ("3s", "4s")
+    )
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+HASHING = """
+type: MeshService
+name: db
+mesh: default
+spec: {{ports: [{{port: 80, appProtocol: tcp}}]}}
+---
+type: MeshLoadBalancingStrategy
+name: z
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: MeshService, name: db}}
+    default:
+      hashPolicies: [{{type: Connection, connection: {{sourceIP: {value}}}}}]
+      loadBalancer: {{type: RingHash}}
+"""
+
+
+def test_hashing_of_tcp_connections() -> None:
+    before, after = (state(HASHING.format(value=v), mode="Exclusive") for v in ("true", "false"))
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT
