@@ -28,12 +28,36 @@ def plan(view: View) -> Iterator[Change | Finding]:
         path = (*policy.spec_path, "from")
         if all(_action(entry) == "deny" for entry in entries):
             note = "without it the same clients are refused, since that is the default"
-            said = finding(view, policy, path, pending=True, notes=(note,))
+            notes = (note, *_caution(view, policy.mesh))
+            said = finding(view, policy, path, pending=True, notes=notes)
             yield change(view, policy, (), (said,))
             continue
         if policy.mesh not in clients:
             clients[policy.mesh] = clients_of(view.state, policy.mesh, view.source)
-        yield finding(view, policy, path, notes=_proposal(entries, clients[policy.mesh]))
+        notes = (*_proposal(entries, clients[policy.mesh]), *_caution(view, policy.mesh))
+        yield finding(view, policy, path, notes=notes)
+
+
+def _caution(view: View, mesh: str) -> tuple[str, ...]:
+    """Say that a permissive mesh lets in who has no identity (kumahq/kuma 8152)."""
+    for resource in view.state.of_type("Mesh", "MeshTLS"):
+        mine = resource.name == mesh if resource.type == "Mesh" else resource.mesh == mesh
+        if mine and any(mode in ("PERMISSIVE", "Permissive") for mode in _modes(resource.spec)):
+            return (f"mesh {mesh} is PERMISSIVE: plain traffic passes beside every permission",)
+    return ()
+
+
+def _modes(value: Any) -> Iterator[Any]:
+    """Yield what stands under a key `mode`, however deep."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "mode":
+                yield inner
+            else:
+                yield from _modes(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _modes(inner)
 
 
 def _action(entry: Mapping[str, Any]) -> str:
