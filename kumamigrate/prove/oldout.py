@@ -45,8 +45,10 @@ from kumamigrate.prove.oldside import (
 _CONNECT, _HOUR, _STREAM = seconds(5), seconds(3600), seconds(300)
 SHARED = "the order of outbounds"
 PAST_PROTOCOL = "the protocol of the targets"
-CROSSED = (SHARED, PAST_PROTOCOL)
-"""Why a place is what it is where routes cross: only a proxy's own outbounds tell."""
+NOT_PROBED = "a protocol that no MeshHealthCheck probes"
+CROSSED = (SHARED, PAST_PROTOCOL, NOT_PROBED)
+UNPROBED = ("kafka", "unknown")
+"""Why a place is what it is where only a proxy's own outbounds tell."""
 TREATED = "treated as"
 """Whether an outbound is an HTTP one; where that differs nothing else can be compared."""
 DOWNSTREAM = "http.idleTimeout (downstream)"
@@ -244,11 +246,13 @@ class _Outbounds:
         found = self.side.to(self.asked, "MeshHealthCheck", service)
         reached = bool(made) and service in self.targets
         old = self._old("HealthCheck", service) if reached else (None,)
-        new = probes_after(found.conf if found else None, self.side.protocol(service))
+        protocol = self.side.protocol(service)
+        new = probes_after(found.conf if found else None, protocol)
         effects = [
             {"probes": tuple(p for p in (probes_before(policy), new) if p)} for policy in old
         ]
-        return outcome(effects, old, found, _tied(old))
+        unprobed = NOT_PROBED if found is not None and protocol in UNPROBED else ""
+        return outcome(effects, old, found, _tied(old) or unprobed)
 
     def _balancer(self, service: str, led: Sequence[str]) -> Outcome:
         found = self.side.to(self.asked, "MeshLoadBalancingStrategy", service)

@@ -150,7 +150,7 @@ class Run:
             return
         for witness in found:
             if self._unled(witness) and self.known:
-                where = f"traffic to {witness.destination}, as TrafficRoutes cross"
+                where = f"traffic to {witness.destination}, which depends on its outbounds"
                 self._beyond(f"{name} with {where}")
                 continue
             key = witness.key[1:]

@@ -148,7 +148,7 @@ def convert_health_check(world: World) -> Conversion:
 def _health_check_conf(cell: Cell, notes: Notes) -> Json:
     conf = read_conf("HealthCheck", cell.policy.spec)
     protocol = cell.world.protocols.get(cell.service)
-    if protocol is not None:
+    if protocol is not None and cell.reached:
         _probe_possible(conf, cell.service, protocol, notes)
     return confs.health_check(conf, notes)
 

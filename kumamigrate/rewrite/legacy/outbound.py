@@ -43,7 +43,8 @@ class Cell:
 
     `winner` is the policy of the outbound, `leader` that of the outbound that leads to this
     service's cluster (notes C2), `policy` the one of them there is; `leader_known` is False
-    when several lead there and differ.
+    when several lead there and differ. `reached`: a listed proxy has the connection, or none is
+    listed, so that what is lost there matters.
     """
 
     world: World
@@ -53,6 +54,7 @@ class Cell:
     leader: Resource | None
     leader_known: bool = True
     reach: Reach | None = None
+    reached: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +269,7 @@ def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> 
     first = winner or leader
     if first is None:
         return None
+    reached = _reached_by_listed(run, item, service, reach)
     cell = Cell(
         world=run.world,
         service=service,
@@ -275,8 +278,10 @@ def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> 
         leader=leader,
         leader_known=known,
         reach=reach,
+        reached=reached,
     )
     key = (
+        reached,
         winner and winner.identity,
         leader and leader.identity,
         known,
@@ -285,6 +290,12 @@ def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> 
     )
     winners = distinct(r for r in (winner, leader) if r is not None)
     return Setting(run.translate(cell, key), winners)
+
+
+def _reached_by_listed(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> bool:
+    if not run.world.listed or reach is None:
+        return connected(item, run.classes, run.world, service, run.world.services)
+    return service in reach.leaders
 
 
 def _takes_effect(kind: OutboundKind, service: str, reach: Reach | None) -> bool:
