@@ -21,6 +21,8 @@ from kumamigrate.trial import Judge, Scene, Verdict
 
 _PLACE = re.compile(r" \([^()]*:\d+\)")
 """A place in a reason: lines move with every edit."""
+_BY_ALL = {"MeshHTTPRoute", "MeshTCPRoute"}
+"""Policy types that decide what others reach."""
 _HARMLESS = (Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
 
 
@@ -88,15 +90,32 @@ def _worsened(
     then = _prove(before, current, claim, exclusive=exclusive)
     now = _prove(before, candidate, claim, exclusive=exclusive)
     known = {witness.key for witness in then.witnesses(claim)}
+    changed = _changed_policies(current, candidate)
     bad = tuple(
         witness
         for witness in now.witnesses(claim)
         if witness.effect not in _HARMLESS
+        and (changed is None or witness.policy_type in changed)
         and (witness.key not in known or witness.slot in touched)
     )
     doubted = {_PLACE.sub("", reason) for reason in then.unknown(claim)}
     unknown = tuple(r for r in now.unknown(claim) if _PLACE.sub("", r) not in doubted)
     return Verdict(witnesses=bad, unknown=(*unknown, *_unread(current, candidate)))
+
+
+def _changed_policies(current: Scene, candidate: Scene) -> set[str] | None:
+    """Return the policy types that the changes touch, None where they touch what others rest on.
+
+    What proxies read of another type was proven when it was written. It may show a difference
+    only now, at a service that is made up because the changes name it.
+    """
+    old, new = (
+        {(r.type, r.mesh, canonical(r.body)) for r in scene.repository.resources}
+        for scene in (current, candidate)
+    )
+    types = {kind for kind, _, _ in old ^ new}
+    known = release_of(candidate.source).policy_types.keys() - _BY_ALL
+    return types if types <= known else None
 
 
 def _unread(current: Scene, candidate: Scene) -> Iterator[str]:

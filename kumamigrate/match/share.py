@@ -15,7 +15,7 @@ from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource
 
 NAMING = ("app.kubernetes.io/name", "app", "k8s-app", "name", "kuma.io/workload")
 """Labels that tell which application a proxy belongs to, by custom."""
-FEWEST_SERVICES = 2
+FEWEST_SERVICES = 1
 """So many different services must show a custom before it is believed."""
 
 Inbound = tuple[str, str, int]
@@ -92,22 +92,20 @@ def _is_shown(
 
 
 def mirrors(key: str, known: Sequence[Resource]) -> bool:
-    """Say whether label and tag of a key are the same on every known proxy, and one has it."""
-    seen = False
+    """Say whether label and tag of a key are the same on every known proxy, neither included."""
     for proxy in known:
-        label = proxy.labels.get(key)
         values = {tags.get(key) for tags in _tag_sets(proxy)}
-        if values and values != {label}:
+        if values and values != {proxy.labels.get(key)}:
             return False
-        seen = seen or (label is not None and bool(values))
-    return seen
+    return bool(known)
 
 
 def named_by_custom(service: str, known: Sequence[Resource]) -> list[dict[str, str]]:
     """Return the labels that the proxies of a service would have, if they are like all others.
 
-    On every known proxy a label of `NAMING` says the name in its service tag, and the label of
-    the namespace says the namespace in it; several services must show it.
+    On every known proxy a label of `NAMING` says the name in one of its service tags, and the
+    label of the namespace says the namespace in it; several services must show it. Gateways show
+    nothing.
     """
     name, namespace = _parts(service)
     place = {NAMESPACE: namespace} if namespace else {}
@@ -121,13 +119,13 @@ def named_by_custom(service: str, known: Sequence[Resource]) -> list[dict[str, s
 def _is_custom(key: str, known: Sequence[Resource], *, with_namespace: bool) -> bool:
     seen: set[str] = set()
     for proxy in known:
-        for service in {tags.get(SERVICE) for tags in _tag_sets(proxy)} - {None}:
-            name, namespace = _parts(str(service))
-            if proxy.labels.get(key) != name or bool(namespace) != with_namespace:
-                return False
-            if namespace and proxy.labels.get(NAMESPACE) != namespace:
-                return False
-            seen.add(str(service))
+        services = {_tags(i)[SERVICE] for _, i in _inbounds(proxy) if SERVICE in _tags(i)}
+        told = {_parts(s) for s in services}
+        place = proxy.labels.get(NAMESPACE, "") if with_namespace else ""
+        mine = (proxy.labels.get(key, ""), place)
+        if told and mine not in told:
+            return False
+        seen |= {mine[0]} if told else set()
     return len(seen) >= FEWEST_SERVICES
 
 

@@ -94,7 +94,9 @@ def cluster_of(side: Side, ref: Mapping[str, Any], policy: Resource | None) -> C
         return Cluster(destination=ServiceTag(name), tags=extra)
     labels = ref.get("labels")
     if labels and isinstance(labels, Mapping):
-        found = next((k for k, r in side.real.items() if _has(r, kind, labels)), None)
+        having = [(k, r) for k, r in side.real.items() if _has(r, kind, labels)]
+        listed = [k for k, r in having if not r.made_up] or [k for k, _ in having]
+        found = listed[0] if listed else None
         text = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
         kri = found or Kri(type=kind, mesh=side.mesh, zone="", namespace="", name=f"({text})")
     else:

@@ -112,7 +112,8 @@ def _ports(resource: Resource, only: str) -> Iterable[RealResource]:
 def service_parts(service: str) -> tuple[str, str, str]:
     """Take `web_shop_svc_80` apart into name, namespace and port."""
     parts = service.split("_")
-    if len(parts) in (3, 4) and parts[2] == "svc":
+    numbered = len(parts) == 4 and parts[3].isdigit()
+    if (len(parts) == 3 or numbered) and parts[2] == "svc":
         return parts[0], parts[1], parts[3] if len(parts) == 4 else ""
     return service, "", ""
 

@@ -22,6 +22,7 @@ from kumamigrate.match.select import (
     reach,
     selector_of,
 )
+from kumamigrate.match.share import named_by_custom
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
 from kumamigrate.model.state import State
@@ -70,6 +71,7 @@ class Basis(StrEnum):
     WORKLOAD = "workload"
     LISTED = "listed"
     COPIED = "copied"
+    NAMED = "named"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +191,7 @@ def choose(asked: Question, state: State) -> Choice | str:
         if same(asked, choice):
             return choice
     if not any(r for _, r in asked.today):
-        return _copied(asked, tags) or _nothing_selected(asked, tags)
+        return _copied(asked, tags) or _named(asked, tags, state) or _nothing_selected(asked, tags)
     found = searched(asked)
     if found is not None:
         return found
@@ -213,11 +215,40 @@ def _copied(asked: Question, tags: Mapping[str, str]) -> Choice | None:
     return choice if asked.known and fresh and same(asked, choice) else None
 
 
+def _named(asked: Question, tags: Mapping[str, str], state: State) -> Choice | None:
+    """Return the labels that the proxies of a service would have if they are like all known ones.
+
+    Labels mean every inbound, the service tag those of one port.
+    """
+    service = tags.get(SERVICE)
+    rest = {k: v for k, v in tags.items() if k != SERVICE}
+    if service is None or (asked.inbound and _has_ports(asked, service, state)):
+        return None
+    if not all(_stands(asked, k) or (_on_kubernetes(asked.policy) and _of_pods(k)) for k in rest):
+        return None
+    for labels in named_by_custom(service, [p.resource for p in asked.known]):
+        choice = Choice(labels={**labels, **rest}, basis=Basis.NAMED)
+        if same(asked, choice):
+            return choice
+    return None
+
+
+def _has_ports(asked: Question, service: str, state: State) -> bool:
+    """Say whether a service may have several ports."""
+    for one in state.of_type("MeshService"):
+        if one.mesh == asked.policy.mesh and one.labels.get(SERVICE, one.name) == service:
+            return len(one.spec.get("ports") or ()) != 1
+    return True
+
+
 def _nothing_selected(asked: Question, tags: Mapping[str, str]) -> str:
     text = ", ".join(f"{k}: {v}" for k, v in tags.items())
     if not asked.known:
         return f"no Dataplane or workload is known that says which labels proxies with {text} have"
-    return f"no known proxy has {text}, and nothing shows which labels such proxies would have"
+    return (
+        f"no known proxy has {text}, so it selects none of them today, and nothing shows which"
+        " labels such proxies would have"
+    )
 
 
 def _differing(asked: Question) -> str:

@@ -6,6 +6,7 @@ tag, the service of every zone. Labels mean every resource that has them (matche
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from kumamigrate.model.resource import (
     DISPLAY_NAME,
     MESH,
     NAMESPACE,
+    ORIGIN,
     ROLE,
     SERVICE,
     ZONE,
@@ -27,6 +29,8 @@ from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
 
 BY_NAME, BY_TAG, BACKEND = "reference-by-name", "service-tag-name", "subset-backend"
+_SYNCED = re.compile(r"(.+)-(?=[a-z]*[0-9])[bcdfghjklmnpqrstvwxz2456789]{14,20}")
+"""A name with the hash that Kuma's sync puts behind it (kumahq/kuma 13668)."""
 _TARGETS = (*REAL, "MeshHTTPRoute")
 
 
@@ -139,6 +143,11 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
         note = f"as the service tag {name} does today, it means MeshService {name} of every zone"
         section = _section_of_tag(view, loose, name, str(ref.get("sectionName") or ""))
         return Meaning(labels=labels, section=section, note=note)
+    if not loose and (stem := _SYNCED.fullmatch(name)) is not None:
+        return (
+            f"{name} looks like a name that syncing gave a {kind} of another zone; labels need its"
+            f" display name, {stem[1]} it seems, and its zone"
+        )
     if len(exact) == len(loose):
         note = "" if exact else f"{kind} {name} is in neither repository nor inventory"
         return Meaning(labels=_placed(view, owner, labels, exact), note=note)
@@ -147,6 +156,11 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
     if home and at_home == exact and (exact or _says_zone(owner)):
         note = "" if exact else f"zone {home} has no {kind} {name}; it selects nothing, as today"
         return Meaning(labels={**labels, ZONE: home}, note=note)
+    if not home and owner.labels.get(ORIGIN) == "global":
+        if exact == [r for r in loose if r.labels.get(ORIGIN) == "global"]:
+            none = "" if exact else ", and there is none; it selects nothing, as today"
+            note = f"it means {kind} {name} of the global control plane{none}"
+            return Meaning(labels={**labels, ORIGIN: "global"}, note=note)
     zones = ", ".join(sorted({r.zone or "none" for r in loose if r not in exact}))
     here = f"zone {home}" if home else "no zone"
     return (
@@ -185,14 +199,16 @@ def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str)
 def _section_of_tag(
     view: View, found: list[Resource], tag: str, section: str
 ) -> str | None:
-    """Return the name of the port that a number means; a service tag has no other port anyway."""
+    """Return the name of the port that a service tag stands for; it has no other, whatever
+    section is asked for."""
+    if not section:
+        return None
     named = {
-        str(port.get("name"))
+        str(port.get("name") or port.get("port"))
         for service in found
         for _, port in _maps(service.spec.get("ports"))
-        if str(port.get("port")) == section and port.get("name")
-        and _port_of_tag(view, service, tag) == port.get("port")
-    }  # fmt: skip
+        if _port_of_tag(view, service, tag) == port.get("port")
+    }
     return named.pop() if len(named) == 1 else None
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource
@@ -25,6 +25,7 @@ from kumamigrate.rewrite.realref import (
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.shareedits import Shares
+from kumamigrate.rewrite.shares import Share
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import path_text
 
@@ -32,45 +33,96 @@ _SPEAKER = (BY_TAG, BACKEND, BY_NAME)
 """Which rule speaks for a resource that several of them concern: the first."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What becomes of one policy or route: its new manifest and the shares it refers to."""
+
+    owner: Resource
+    body: Any
+    shares: tuple[Share, ...]
+    findings: tuple[Finding, ...]
+
+
+Meant = list[tuple[Reference, Meaning]]
+
+
 def plan_references(view: View) -> Iterator[Change | Finding]:
     """Yield for each policy and route one change with all its references, or what hinders it.
 
-    Three rewrites or none: a manifest that is new in parts is refused as the old one is.
+    Three rewrites or none: a manifest that is new in parts is refused as the old one is. What
+    this run has split changes together, since the whole of it was one thing before.
     """
     shares = Shares(view)
+    wholes: dict[tuple[str, str, str, str], list[tuple[Draft, Draft | None]]] = {}
+    for owner, meant in _clear(view):
+        if isinstance(meant, Finding):
+            yield meant
+            continue
+        draft = _draft(view, owner, meant)
+        if isinstance(draft, Draft):
+            other = _otherwise(view, owner, meant)
+            wholes.setdefault(_root(view, owner), []).append((draft, other))
+        else:
+            yield from draft
+    for parts in wholes.values():
+        drafts = [draft for draft, _ in parts]
+        others = [other or draft for draft, other in parts]
+        change = _change(view, shares, drafts)
+        if any(other is not None for _, other in parts):
+            change = replace(change, otherwise=_change(view, shares, others))
+        yield change
+
+
+def _clear(view: View) -> Iterator[tuple[Resource, Meant | Finding]]:
+    """Yield what all references of a resource mean, or what is not known of one."""
     for owner in view.policies():
         found = list(references(owner))
         meant = [(one, meaning(view, owner, one)) for one in found]
         mine = [(one, m) for one, m in meant if one.rule == view.rule.id]
         hindered = [one for one, m in meant if isinstance(m, str)]
         if hindered:
-            yield from (_manual(view, owner, one, m, hindered) for one, m in mine)
+            yield from ((owner, _manual(view, owner, one, m, hindered)) for one, m in mine)
             continue
         speaker = next((rule for rule in _SPEAKER if any(r.rule == rule for r in found)), BY_NAME)
         if speaker == view.rule.id:
-            clear = [(one, m) for one, m in meant if isinstance(m, Meaning)]
-            for said in _rewrite(view, owner, clear, shares):
-                if isinstance(said, Change):
-                    said = replace(said, otherwise=_otherwise(view, owner, clear, shares))
-                yield said
+            yield owner, [(one, m) for one, m in meant if isinstance(m, Meaning)]
 
 
-def _otherwise(
-    view: View, owner: Resource, meant: list[tuple[Reference, Meaning]], shares: Shares
-) -> Change | None:
-    """Return the change in which names are not taken for service tags, where that differs."""
+def _root(view: View, owner: Resource) -> tuple[str, str, str, str]:
+    """Return what a resource was split from in this run, itself if it was there before."""
+    known = {r.identity for r in view.before.of_type(owner.type)}
+    if owner.identity in known:
+        return owner.identity
+    alike = (i for i in known if i[:3] == owner.identity[:3] and owner.name.startswith(f"{i[3]}-"))
+    return max(alike, key=lambda identity: len(identity[3]), default=owner.identity)
+
+
+def _otherwise(view: View, owner: Resource, meant: Meant) -> Draft | None:
+    """Return the draft in which names are not taken for service tags, where that differs."""
     other = [(one, meaning(view, owner, one, as_tag=False)) for one, _ in meant]
     clear = [(one, m) for one, m in other if isinstance(m, Meaning)]
-    same = all(m == n for (_, m), (_, n) in zip(meant, clear, strict=False))
-    if len(clear) < len(meant) or same:
+    if len(clear) < len(meant) or clear == meant:
         return None
-    found = (s for s in _rewrite(view, owner, clear, shares) if isinstance(s, Change))
-    return next(found, None)
+    found = _draft(view, owner, clear)
+    return found if isinstance(found, Draft) else None
 
 
-def _rewrite(
-    view: View, owner: Resource, meant: list[tuple[Reference, Meaning]], shares: Shares
-) -> Iterator[Change | Finding]:
+def _change(view: View, shares: Shares, drafts: Sequence[Draft]) -> Change:
+    first = drafts[0].owner
+    return Change(
+        rule=view.rule.id,
+        mesh=first.mesh,
+        group=f"{first.type} {first.mesh}",
+        edits=shares.edits(
+            [(d.owner, d.body) for d in drafts], [s for d in drafts for s in d.shares]
+        ),
+        findings=tuple(f for d in drafts for f in d.findings),
+        rollout=Rollout.WITH_UPGRADE if view.rule.upgrade else Rollout.NOW,
+    )
+
+
+def _draft(view: View, owner: Resource, meant: Meant) -> Draft | list[Finding]:
+    """Return what becomes of a resource, or why nothing can; an empty list if nothing need."""
     plain: Any = owner.body
     body: Any = owner.body
     for one, what in meant:
@@ -81,7 +133,7 @@ def _rewrite(
     marked = [labels for _, labels in _producing(owner, owner.body) if NAMESPACE not in labels]
     if not meant and not marked:
         # Labels with the namespace are what this rule writes for a producer.
-        return
+        return []
     if role is not None and role[0] == "consumer":
         for path, labels in _producing(owner, plain):
             body = put(body, path, kept_consumer(owner.mesh, at_path(body, path)))
@@ -92,20 +144,17 @@ def _rewrite(
         )
     if role is not None:
         reason = f"its role would go from {role[0]} to {role[1]}, and with it whom it reaches"
-        yield from (_finding(view, owner, one, missing=reason) for one, _ in meant)
-        return
+        return [_finding(view, owner, one, missing=reason) for one, _ in meant]
     if body is owner.body or body == owner.body:
-        return
+        return []
     findings = [_finding(view, owner, one, notes=_notes(what)) for one, what in meant]
     if notes:
         findings.append(_role_finding(view, owner, notes))
-    yield Change(
-        rule=view.rule.id,
-        mesh=owner.mesh,
-        group=f"{owner.type} {owner.mesh}",
-        edits=shares.edits(owner, body, [what.share for _, what in meant if what.share]),
+    return Draft(
+        owner=owner,
+        body=body,
+        shares=tuple(what.share for _, what in meant if what.share),
         findings=tuple(findings),
-        rollout=Rollout.WITH_UPGRADE if view.rule.upgrade else Rollout.NOW,
     )
 
 

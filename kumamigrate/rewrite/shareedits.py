@@ -9,7 +9,7 @@ from kumamigrate.model.resource import Resource, Where
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.manifest import put
 from kumamigrate.rewrite.realref import Meaning, meaning, references
-from kumamigrate.rewrite.shares import BY_SERVICE, Share, entry_for, is_told
+from kumamigrate.rewrite.shares import BY_SERVICE, Share, entry_for, is_about, is_told
 from kumamigrate.rewrite.view import View, at_path
 
 
@@ -25,23 +25,24 @@ class Shares:
         self._there: dict[str, list[Share]] = {}
 
     def edits(
-        self, owner: Resource, body: Any, shares: Sequence[Share]
+        self, owners: Sequence[tuple[Resource, Any]], shares: Sequence[Share]
     ) -> tuple[ResourceEdit, ...]:
-        """Return the edits of a policy or route whose new manifest is `body`."""
-        assert owner.where is not None
-        heads: dict[Where, Any] = {owner.where: body}
+        """Return the edits of policies or routes of one mesh, each with its new manifest."""
+        heads: dict[Where, Any] = {}
+        for owner, body in owners:
+            assert owner.where is not None
+            heads[owner.where] = self._with_known(owner, body)
         tails: dict[Where, list[Any]] = {}
         written: set[str] = set()
         for share in shares:
             if share.manifest is not None and share.name not in written:
                 written.add(share.name)
-                home, old = self._home(owner, share)
+                home, old = self._home(owners[0][0], share)
                 heads.setdefault(home, old)
                 tails.setdefault(home, []).append(dict(share.manifest))
-        for policy, entries in self._followers(owner, shares):
+        for policy, entries in self._followers(owners[0][0].mesh, shares):
             assert policy.where is not None
             heads[policy.where] = put(policy.body, (*policy.spec_path, "to"), entries)
-        heads[owner.where] = self._with_known(owner, heads[owner.where])
         return tuple(
             ResourceEdit(where=where, manifests=(head, *tails.get(where, ())))
             for where, head in heads.items()
@@ -56,17 +57,17 @@ class Shares:
         return self._homes.setdefault(key, (owner.where, owner.body))
 
     def _followers(
-        self, owner: Resource, shares: Sequence[Share]
+        self, mesh: str, shares: Sequence[Share]
     ) -> Iterator[tuple[Resource, list[Any]]]:
         """Yield the policies in their new form that say something about a shared service.
 
         Those in the old form get their entries with their own references.
         """
         for policy in self.view.of_type(*BY_SERVICE) if shares else ():
-            if policy.mesh != owner.mesh or any(True for _ in references(policy)):
+            if policy.mesh != mesh or any(True for _ in references(policy)):
                 continue
             old = policy.spec.get("to")
-            entries = _inserted(policy, old, shares) if isinstance(old, list) else []
+            entries = self._inserted(policy, old, shares) if isinstance(old, list) else []
             if isinstance(old, list) and len(entries) > len(old):
                 yield policy, entries
 
@@ -76,7 +77,7 @@ class Shares:
         entries = at_path(body, path)
         if owner.type not in BY_SERVICE or not isinstance(entries, list):
             return body
-        grown = _inserted(owner, entries, self._known(owner.mesh))
+        grown = self._inserted(owner, entries, self._known(owner.mesh))
         return put(body, path, grown) if len(grown) > len(entries) else body
 
     def _known(self, mesh: str) -> list[Share]:
@@ -93,12 +94,18 @@ class Shares:
             self._there[mesh] = list(found.values())
         return self._there[mesh]
 
-
-def _inserted(policy: Resource, entries: Any, shares: Sequence[Share]) -> list[Any]:
-    """Return `to` entries, in their new text, with those for shares behind their services'."""
-    missing = {s.name: s for s in shares if not is_told(policy, s)}
-    out: list[Any] = []
-    for at, entry in enumerate(entries or ()):
-        new = (entry_for(policy, at, share) for share in missing.values())
-        out += [entry, *(one for one in new if one is not None)]
-    return out
+    def _inserted(self, policy: Resource, entries: Any, shares: Sequence[Share]) -> list[Any]:
+        """Return `to` entries, in their new text, with those for shares behind their services'."""
+        missing = {s.name: s for s in shares if not is_told(policy, s)}
+        old = (r for r in self.view.before.of_type(policy.type) if r.identity == policy.identity)
+        was = next(old, policy)
+        out: list[Any] = []
+        skipped = 0
+        for at, entry in enumerate(entries or ()):
+            out.append(entry)
+            if any(is_about(entry, share) for share in shares):
+                skipped += 1
+                continue
+            new = (entry_for(policy, at, at - skipped, was, s) for s in missing.values())
+            out += [one for one in new if one is not None]
+        return out

@@ -41,7 +41,6 @@ class Share:
     """A MeshService for a share of another. `manifest` is None where it is there already."""
 
     base: Resource
-    section: str
     name: str
     port: int
     tag: str
@@ -58,7 +57,6 @@ def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[
     """
     known = known_to(view.state, base.mesh)
     target, zone = port.get("targetPort", port.get("port")), home_of(base)
-    section = str(port.get("name") or port.get("port"))
     found = next(
         (labels for labels in _candidates(base, target, tags, known)
          if is_share(labels, target, zone, tags, known)), None
@@ -72,7 +70,6 @@ def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[
     name = there.display_name if there is not None else _free_name(view.state, base, tags)
     return Share(
         base=base,
-        section=section,
         name=name,
         port=number,
         tag=tags[SERVICE],
@@ -208,40 +205,43 @@ def _manifest(
     return {**out, "spec": spec}
 
 
-def entry_for(policy: Resource, at: int, share: Share) -> dict[str, Any] | None:
-    """Return the `to` entry about a share that goes with one about its service, if it is one."""
-    entry = policy.spec["to"][at]
-    ref = entry.get("targetRef") if isinstance(entry, Mapping) else None
-    if not isinstance(ref, Mapping) or ref.get("kind") != "MeshService":
+def entry_for(
+    policy: Resource, at: int, then: int, was: Resource, share: Share
+) -> dict[str, Any] | None:
+    """Return the `to` entry about a share that goes with one about its service, if it is one.
+
+    `was` is the policy as it was when the run began, `then` the place of the entry in it. What a
+    share reads is looked up by service tag on 2.x: entries that name it, of a policy without
+    entries for routes (product.md §1 law 2).
+    """
+    entries, old = policy.spec["to"], was.spec.get("to")
+    if not isinstance(old, list) or then >= len(old) or not _is_read_by_tag(old, then, share):
         return None
-    if not _means(policy, ref, share):
+    entry = entries[at]
+    if not isinstance(entry, Mapping) or entry.get("default") != old[then].get("default"):
         return None
     new = {"kind": "MeshService", "labels": dict(share.labels)}
     return {k: new if k == "targetRef" else v for k, v in entry.items()}
 
 
+def _is_read_by_tag(entries: list[Any], at: int, share: Share) -> bool:
+    refs = [e.get("targetRef") if isinstance(e, Mapping) else None for e in entries]
+    kinds = [ref.get("kind") for ref in refs if isinstance(ref, Mapping)]
+    mine = refs[at]
+    return (
+        "MeshHTTPRoute" not in kinds
+        and isinstance(mine, Mapping)
+        and mine.get("kind") == "MeshService"
+        and mine.get("name") == share.tag
+    )
+
+
 def is_told(policy: Resource, share: Share) -> bool:
     """Say whether a policy has an entry for a share."""
-    refs = (e.get("targetRef") for e in policy.spec.get("to") or () if isinstance(e, Mapping))
-    return any(isinstance(r, Mapping) and r.get("labels") == dict(share.labels) for r in refs)
+    return any(is_about(entry, share) for entry in policy.spec.get("to") or ())
 
 
-def _means(policy: Resource, ref: Mapping[str, Any], share: Share) -> bool:
-    base = share.base
-    if ref.get("sectionName") and str(ref["sectionName"]) not in (share.section, str(share.port)):
-        return False
-    labels = ref.get("labels")
-    if isinstance(labels, Mapping):
-        mine = {**base.labels, DISPLAY_NAME: base.display_name}
-        return {str(k): str(v) for k, v in labels.items()}.items() <= mine.items()
-    name = str(ref.get("name") or "")
-    parts = name.split("_")
-    if name == share.tag:
-        return True
-    if len(parts) in (3, 4):
-        number = parts[3] if len(parts) == 4 else str(share.port)
-        place = (base.display_name, base.namespace_label, str(share.port))
-        return (parts[0], parts[1], number) == place
-    namespace = str(ref.get("namespace") or policy.namespace_label)
-    return (name, namespace) == (base.display_name, base.namespace_label)
-
+def is_about(entry: Any, share: Share) -> bool:
+    """Say whether a `to` entry is about a share."""
+    ref = entry.get("targetRef") if isinstance(entry, Mapping) else None
+    return isinstance(ref, Mapping) and ref.get("labels") == dict(share.labels)

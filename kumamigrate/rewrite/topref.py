@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.match.select import Proxy
 from kumamigrate.model.resource import ROLE, Resource
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.labelset import (
@@ -31,6 +32,8 @@ _BASIS = {
     Basis.SERVICE: "the labels are the selector of the Service",
     Basis.WORKLOAD: "kuma.io/workload names the service on every proxy known",
     Basis.COPIED: "proxies: listed; it selects none of them today, nor with the tags as labels",
+    Basis.NAMED: "proxies: listed; it selects none of them today, nor with these labels, which name"
+    " the service as they do on every proxy known",
     Basis.LISTED: "proxies: listed; these labels select the same proxies among those known, so"
     " look whether proxies to come will carry them too",
 }
@@ -80,7 +83,7 @@ def change(view: View, policy: Resource, ref: Value | None, notes: tuple[str, ..
         mesh=policy.mesh,
         group=f"{policy.type} {policy.mesh}",
         edits=(ResourceEdit(where=policy.where, manifests=(with_spec(policy, spec),)),),
-        findings=(finding(view, policy, notes=notes),),
+        findings=(finding(view, policy, notes=(*notes, *_first_safe(view, policy))),),
         rollout=Rollout.WITH_UPGRADE if view.rule.upgrade else Rollout.NOW,
     )
 
@@ -99,5 +102,24 @@ def finding(
         status=Status.MANUAL if missing else Status.PENDING,
         safety=Safety.MANUAL if missing else rule.safety,
         danger=rule.danger,
-        notes=(missing,) if missing else notes,
+        notes=(missing, *_unread_fields(ref)) if missing else notes,
     )
+
+
+def _first_safe(view: View, policy: Resource) -> Iterator[str]:
+    """Name the first patch that takes labels here without harm (kumahq/kuma 13584, 16914)."""
+    if policy.type == "MeshTrafficPermission" and not at_least(view.target.name, "2.11"):
+        yield (
+            "run 2.10.2 or later first: older control planes panic on labels in a"
+            " MeshTrafficPermission, and before 2.11 inbounds that are ignored do not read them"
+        )
+
+
+def _unread_fields(ref: Mapping[str, Any]) -> Iterator[str]:
+    """Say that at the top a name is a tag whatever stands beside it (kumahq/kuma 13612)."""
+    fields = [key for key in ("namespace", "sectionName") if ref.get(key)]
+    if ref.get("kind") == "MeshService" and fields:
+        yield (
+            f"here the name is a value of kuma.io/service and {' and '.join(fields)} is not read;"
+            " if a MeshService was meant, the policy never had an effect, and labels would start it"
+        )

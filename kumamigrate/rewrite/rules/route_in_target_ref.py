@@ -146,7 +146,7 @@ def _examined(view: View, policy: Resource) -> tuple[Finding | None, Old | None]
             f"{policy.type} {policy.name} says nothing that a route can take",
             "Remove the policy: no proxy reads any of it",
         ), None
-    if never_meet(policy, route):
+    if never_meet(policy, route) and not at_least(view.target_name, "3.0"):
         return dead(view, policy, route), None
     return None, Old(policy=policy, routes=(route,), own=own, dropped=dropped)
 
