@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from kumamigrate.pipeline import prove_scenes
 from kumamigrate.report.inspect import inspect_json
 from kumamigrate.report.lines import plain
 from kumamigrate.report.proof import proof_lines
-from kumamigrate.pipeline import prove_scenes
 from tests.reports.repo import EXCLUSIVE, documents, run
 
 
@@ -34,7 +34,7 @@ def test_permissions_by_tag_are_never_widened(target: str, tmp_path: Path) -> No
 
 
 def test_17552_from_beside_to_becomes_a_policy_of_its_own(tmp_path: Path) -> None:
-    """#17552: `rules` stands alone, so both directions need two policies, the second with a new name.
+    """#17552: `rules` stands alone, so both directions need two policies and a new name.
 
     The page leaves `targetRef: {kind: Mesh}` in the new one; it says nothing and is left out
     (report 53).
@@ -128,7 +128,8 @@ def test_13584_labels_in_a_permission_name_the_first_safe_patch(
 
 OWNED = """apiVersion: kuma.io/v1alpha1
 kind: MeshTimeout
-metadata: {name: t, namespace: kuma-system, labels: {kuma.io/mesh: default, kuma.io/display-name: t, kuma.io/zone: east}}
+metadata: {name: t, namespace: kuma-system, labels: {kuma.io/mesh: default, kuma.io/display-name: \
+t, kuma.io/zone: east}}
 spec: {to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1m}}]}
 """
 
@@ -190,10 +191,10 @@ spec:
   to: [{targetRef: {kind: Mesh}, default: {http: {numRetries: 3}}}]
 """
     proxies = [
-        "type: Dataplane\nname: {0}-1\nmesh: default\n"
-        "labels: {{k8s.kuma.io/namespace: {0}, kuma.io/zone: default, kuma.io/origin: zone}}\n"
+        f"type: Dataplane\nname: {n}-1\nmesh: default\n"
+        f"labels: {{k8s.kuma.io/namespace: {n}, kuma.io/zone: default, kuma.io/origin: zone}}\n"
         "networking:\n  address: 10.0.0.1\n"
-        "  inbound: [{{port: 80, tags: {{kuma.io/service: {0}, kuma.io/zone: default}}}}]\n".format(n)
+        f"  inbound: [{{port: 80, tags: {{kuma.io/service: {n}, kuma.io/zone: default}}}}]\n"
         for n in ("shop", "bank")
     ]
     done = run(tmp_path, {"p.yaml": policy}, inventory=documents(*proxies))
@@ -203,7 +204,7 @@ spec:
 
 
 def test_the_first_piece_of_a_split_keeps_its_name(tmp_path: Path) -> None:
-    """Report 52: tools prune the old name and create the new one in any order; numbers say nothing."""
+    """Report 52: tools prune old names and create new ones in any order; `-0` says nothing."""
     route = """type: MeshHTTPRoute
 name: api
 mesh: default
@@ -232,7 +233,8 @@ spec:
     policy = """apiVersion: kuma.io/v1alpha1
 kind: MeshTimeout
 metadata: {name: t, namespace: kuma-system, labels: {kuma.io/mesh: default}}
-spec: {targetRef: {kind: MeshHTTPRoute, name: api}, to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 2s}}}]}
+spec: {targetRef: {kind: MeshHTTPRoute, name: api}, to: [{targetRef: {kind: Mesh}, default: \
+{http: {requestTimeout: 2s}}}]}
 """
     done = run(tmp_path, {"m.yaml": documents(EXCLUSIVE, route), "t.yaml": policy})
     assert done.after["t.yaml"] == policy.replace(

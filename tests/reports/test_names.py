@@ -12,7 +12,8 @@ from tests.reports.repo import EXCLUSIVE, documents, run
 SERVICE = """type: MeshService
 name: {name}
 mesh: default
-labels: {{kuma.io/display-name: {name}, k8s.kuma.io/namespace: {namespace}, kuma.io/zone: {zone}, kuma.io/mesh: default, kuma.io/origin: zone, kuma.io/env: kubernetes}}
+labels: {{kuma.io/display-name: {name}, k8s.kuma.io/namespace: {namespace}, kuma.io/zone: {zone}, \
+kuma.io/mesh: default, kuma.io/origin: zone, kuma.io/env: kubernetes}}
 spec:
   ports: [{{port: {port}, {port_name}targetPort: {port}, appProtocol: http}}]
   selector: {{dataplaneTags: {{kuma.io/service: {name}_{namespace}_svc_{port}}}}}
@@ -59,7 +60,8 @@ def by_tag(name: str) -> str:
     """Return a policy that names a service by its tag."""
     return (
         "type: MeshTimeout\nname: t\nmesh: default\nspec:\n"
-        f"  to: [{{targetRef: {{kind: MeshService, name: {name}}}, default: {{idleTimeout: 1m}}}}]\n"
+        f"  to: [{{targetRef: {{kind: MeshService, name: {name}}},"
+        " default: {idleTimeout: 1m}}]\n"
     )
 
 
@@ -74,7 +76,8 @@ def test_11230_a_service_tag_becomes_labels_and_the_name_of_the_port(
     assert done.after["t.yaml"] == (
         "type: MeshTimeout\nname: t\nmesh: default\nspec:\n"
         "  to: [{targetRef: {kind: MeshService, labels: {kuma.io/display-name: orders,"
-        f" k8s.kuma.io/namespace: shop}}, sectionName: {section}}}, default: {{idleTimeout: 1m}}}}]\n"
+        f" k8s.kuma.io/namespace: shop}}, sectionName: {section}}},"
+        " default: {idleTimeout: 1m}}]\n"
     )
 
 
@@ -140,7 +143,8 @@ spec:
       rules:
         - matches: [{headers: [{type: Exact, name: mirror-me, value: "true"}]}]
           default:
-            filters: [{type: RequestMirror, requestMirror: {percentage: 100, backendRef: {kind: MeshService, name: shadow_qa_svc_8000}}}]
+            filters: [{type: RequestMirror, requestMirror: {percentage: 100, backendRef: {kind: \
+MeshService, name: shadow_qa_svc_8000}}}]
             backendRefs: [{kind: MeshService, name: api_qa_svc_8281}]
 """
 
@@ -154,7 +158,8 @@ def test_10204_every_name_of_a_route_is_rewritten_or_none(tmp_path: Path) -> Non
     done = run(tmp_path, {"m.yaml": EXCLUSIVE, "r.yaml": MIRROR}, inventory=both, target="3.0")
     labels = "labels: {{kuma.io/display-name: {}, k8s.kuma.io/namespace: qa}}"
     assert done.after["r.yaml"] == MIRROR.replace(
-        "name: api_qa_svc_8281}\n      rules", labels.format("api") + ", sectionName: main}\n      rules"
+        "name: api_qa_svc_8281}\n      rules",
+        labels.format("api") + ", sectionName: main}\n      rules",
     ).replace("name: shadow_qa_svc_8000}", labels.format("shadow") + ", port: 8000}").replace(
         "backendRefs: [{kind: MeshService, name: api_qa_svc_8281}]",
         f"backendRefs: [{{kind: MeshService, {labels.format('api')}, port: 8281}}]",
@@ -166,7 +171,8 @@ PRODUCER = """apiVersion: kuma.io/v1alpha1
 kind: MeshRetry
 metadata: {name: retry, namespace: shop, labels: {kuma.io/mesh: default}}
 spec:
-  to: [{targetRef: {kind: MeshService, name: orders, sectionName: "5000"}, default: {http: {numRetries: 3}}}]
+  to: [{targetRef: {kind: MeshService, name: orders, sectionName: "5000"}, default: {http: \
+{numRetries: 3}}}]
 """
 
 

@@ -28,9 +28,7 @@ def permission(client: str, *, created: str = "") -> str:
     )
 
 
-MTLS = (
-    NO_DEFAULTS + "mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}\n"
-)
+MTLS = NO_DEFAULTS + "mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}\n"
 
 
 def test_2417_permissions_that_shadow_one_another_are_not_both_granted(tmp_path: Path) -> None:
@@ -88,13 +86,12 @@ sources: [{match: {kuma.io/service: '*'}}]
 destinations: [{match: {kuma.io/service: '*'}}]
 conf: {backend: file-1}
 """
-LOGGING = (
-    "logging: {defaultBackend: file-1, backends: [{name: file-1, type: file, conf: {path: /dev/stdout}}]}\n"
-)
+LOGGING = "logging: {defaultBackend: file-1, backends: [{name: file-1, type: file, conf: {path: \
+/dev/stdout}}]}\n"
 
 
 def test_1961_a_converted_policy_replaces_the_old_one_under_its_name(tmp_path: Path) -> None:
-    """kuma-website#1961: the old document goes, the new kind keeps its name, the backend is inlined."""
+    """kuma-website#1961: the old document goes, its name stays, the backend is inlined."""
     files = {"mesh.yaml": NO_DEFAULTS + LOGGING, "log.yaml": documents(ROUTE_ALL, LOG)}
     done = run(tmp_path, files, select=("legacy-traffic-log",))
     after = done.after["log.yaml"]
@@ -122,7 +119,8 @@ GATEWAY_ROUTE = """type: MeshGatewayRoute
 name: edge
 mesh: default
 selectors: [{match: {kuma.io/service: edge_gateway}}]
-conf: {http: {rules: [{matches: [{path: {match: PREFIX, value: /}}], backends: [{weight: 1, destination: {kuma.io/service: web}}]}]}}
+conf: {http: {rules: [{matches: [{path: {match: PREFIX, value: /}}], backends: [{weight: 1, \
+destination: {kuma.io/service: web}}]}]}}
 """
 
 
@@ -168,7 +166,7 @@ def test_18661_policies_that_a_control_plane_makes_are_part_of_before(
 
 
 def test_5462_a_flagger_canary_is_warned_about_and_left_alone(tmp_path: Path) -> None:
-    """#5462: Flagger writes TrafficRoutes again, whatever happens in Git; its targetRef is not Kuma's."""
+    """#5462: Flagger writes TrafficRoutes again, whatever Git says; its targetRef is not Kuma's."""
     text = """apiVersion: flagger.app/v1beta1
 kind: Canary
 metadata: {name: web, annotations: {kuma.io/mesh: default}}

@@ -44,7 +44,10 @@ def test_13571_values_of_the_service_are_copied_to_the_route(tmp_path: Path) -> 
     Of the report's three values idleTimeout is not one that a route takes (product.md §5,
     recipe 1), so two stand in the entry.
     """
-    done = run(tmp_path, {"m.yaml": EXCLUSIVE + "---\n" + ROUTE, "s.yaml": SERVICE_WIDE, "t.yaml": ON_ROUTE})
+    done = run(
+        tmp_path,
+        {"m.yaml": EXCLUSIVE + "---\n" + ROUTE, "s.yaml": SERVICE_WIDE, "t.yaml": ON_ROUTE},
+    )
     assert done.after["s.yaml"] == SERVICE_WIDE
     assert done.after["t.yaml"] == (
         "type: MeshTimeout\nname: on-route\nmesh: default\nspec:\n  to:\n"
@@ -73,7 +76,9 @@ def test_11001_a_move_in_mode_exclusive_says_that_it_starts_to_apply(tmp_path: P
     """#11001: in mode Exclusive the old place reaches nothing, so the move switches it on."""
     slow = ON_ROUTE.replace("15s", "60s")  # 15s is Kuma's default
     done = run(tmp_path, {"m.yaml": EXCLUSIVE + "---\n" + ROUTE, "t.yaml": slow})
-    assert "targetRef: {kind: MeshHTTPRoute, name: orders-api}\n      default" in done.after["t.yaml"]
+    assert (
+        "targetRef: {kind: MeshHTTPRoute, name: orders-api}\n      default" in done.after["t.yaml"]
+    )
     assert done.effects() == {"activation"}
     assert "1 value takes effect that had none before" in done.said
     assert done.exit == 0
@@ -178,7 +183,9 @@ def test_10204_a_route_that_is_nowhere_is_reported_and_kept(tmp_path: Path) -> N
     done = run(tmp_path, {"m.yaml": EXCLUSIVE, "t.yaml": orphan})
     assert done.after["t.yaml"] == orphan
     assert done.found == [("route-in-target-ref", "manual", "orphan")]
-    assert "MeshHTTPRoute gone, which is neither in the repository nor in the inventory" in done.said
+    assert (
+        "MeshHTTPRoute gone, which is neither in the repository nor in the inventory" in done.said
+    )
     assert "--inventory" in done.said
 
 
@@ -200,7 +207,8 @@ spec:
     - targetRef: {kind: Mesh}
       rules:
         - matches: [{path: {type: PathPrefix, value: /}}]
-          default: {filters: [{type: RequestHeaderModifier, requestHeaderModifier: {add: [{name: x-env, value: dev}]}}]}
+          default: {filters: [{type: RequestHeaderModifier, requestHeaderModifier: {add: [{name: \
+x-env, value: dev}]}}]}
 """
     done = run(tmp_path, catch_all, target="3.0", only_check=True)
     assert done.found == [("refused-by-release", "manual", "all")]
