@@ -81,7 +81,9 @@ def _app(rng: Random) -> int:
 
 
 def _timeout_from(rng: Random, number: int) -> str:
-    return _head(rng, "MeshTimeout", number) + f"""\
+    return (
+        _head(rng, "MeshTimeout", number)
+        + f"""\
   targetRef:
     kind: MeshSubset
     tags:
@@ -95,10 +97,13 @@ def _timeout_from(rng: Random, number: int) -> str:
           # the bank answers when it wants to
           requestTimeout: {rng.randrange(1, 90)}s
 """
+    )
 
 
 def _timeout_to(rng: Random, number: int) -> str:
-    return _head(rng, "MeshTimeout", number) + f"""\
+    return (
+        _head(rng, "MeshTimeout", number)
+        + f"""\
   targetRef:
     kind: Mesh
   to:
@@ -108,10 +113,13 @@ def _timeout_to(rng: Random, number: int) -> str:
       default:
         http: {{requestTimeout: {rng.randrange(1, 90)}s, streamIdleTimeout: 1h}}
 """
+    )
 
 
 def _retry(rng: Random, number: int) -> str:
-    return _head(rng, "MeshRetry", number) + f"""\
+    return (
+        _head(rng, "MeshRetry", number)
+        + f"""\
   targetRef: {{kind: MeshService, name: app-{_app(rng)}_shop_svc_8080}}
   to:
     - targetRef: {{kind: Mesh}}
@@ -122,10 +130,13 @@ def _retry(rng: Random, number: int) -> str:
             - "5xx"
             - GatewayError
 """
+    )
 
 
 def _route(rng: Random, number: int) -> str:
-    return _head(rng, "MeshHTTPRoute", number) + f"""\
+    return (
+        _head(rng, "MeshHTTPRoute", number)
+        + f"""\
   targetRef:
     kind: Mesh
   to:
@@ -142,10 +153,13 @@ def _route(rng: Random, number: int) -> str:
                 weight: 90
                 tags: {{version: v1}}
 """
+    )
 
 
 def _permission(rng: Random, number: int) -> str:
-    return _head(rng, "MeshTrafficPermission", number, namespace="shop") + f"""\
+    return (
+        _head(rng, "MeshTrafficPermission", number, namespace="shop")
+        + f"""\
   targetRef:
     kind: Dataplane
     labels:
@@ -158,10 +172,13 @@ def _permission(rng: Random, number: int) -> str:
       default:
         action: Allow
 """
+    )
 
 
 def _breaker(rng: Random, number: int) -> str:
-    return _head(rng, "MeshCircuitBreaker", number) + f"""\
+    return (
+        _head(rng, "MeshCircuitBreaker", number)
+        + f"""\
   targetRef:
     kind: Dataplane
   rules:
@@ -170,6 +187,7 @@ def _breaker(rng: Random, number: int) -> str:
           maxConnections: {rng.randrange(10, 4000)}
           maxPendingRequests: 128
 """
+    )
 
 
 def _universal_limit(rng: Random, number: int) -> str:
@@ -191,7 +209,9 @@ spec:
 
 
 def _health(rng: Random, number: int) -> str:
-    return _head(rng, "MeshHealthCheck", number) + f"""\
+    return (
+        _head(rng, "MeshHealthCheck", number)
+        + f"""\
   to:
     - targetRef:
         kind: MeshService
@@ -205,6 +225,7 @@ def _health(rng: Random, number: int) -> str:
         healthyThreshold: 1
         http: {{path: /healthz}}
 """
+    )
 
 
 def _old_log(rng: Random, number: int) -> str:

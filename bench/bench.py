@@ -1,0 +1,159 @@
+"""Measures kumamigrate against plain Python and its peers: `python bench/bench.py`.
+
+Everything runs as a fresh process on generated files below a temporary folder, best of N, so that
+only ratios within one run mean anything. Peers are measured where they are installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repository import make_repository
+
+FLOOR = """
+import os, sys
+found, pending = 0, [sys.argv[1]]
+while pending:
+    with os.scandir(pending.pop()) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(entry.path)
+            else:
+                with open(entry.path, "rb") as file:
+                    found += b"kuma.io" in file.read()
+"""
+"""Plain Python: read all files, search each for Kuma's name."""
+
+LOAD = """
+import pathlib, sys, yaml
+for path in pathlib.Path(sys.argv[1]).rglob("*.yaml"):
+    text = path.read_text()
+    if "kuma.io" in text or "type:" in text:
+        list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+"""
+
+ROUND_TRIP = """
+import pathlib, sys
+from ruamel.yaml import YAML
+for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.yaml"))[:500]:
+    text = path.read_text()
+    if "kuma.io" in text:
+        list(YAML().load_all(text))
+"""
+
+COMMAND = (sys.executable, "-m", "kumamigrate")
+MESHES = ((2_000, 300, 400, 40), (10_000, 500, 1_000, 100))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the table; `goal` is the most that seconds or ratio may be."""
+
+    name: str
+    seconds: float
+    ratio: float | None = None
+    goal: str = ""
+    met: bool | None = None
+
+
+def main() -> None:
+    """Measure and print two tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--best-of", type=int, default=5)
+    parser.add_argument("--no-meshes", action="store_true", help="leave out the proofs")
+    parser.add_argument("--no-files", action="store_true", help="leave out the repositories")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "cache")
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        if not given.no_files:
+            _print(list(_repositories(Path(folder), given.files, given.best_of)))
+    if not given.no_meshes:
+        _proofs()
+
+
+def _repositories(folder: Path, files: int, best_of: int) -> Iterator[Row]:
+    mixed, kuma = folder / "mixed", folder / "kuma"
+    for root, share, workloads in ((mixed, 0.05, 0.25), (kuma, 1.0, 0.0)):
+        root.mkdir()
+        size = make_repository(root, files=files, kuma=share, workloads=workloads)
+        print(f"{root.name}: {files} files, {size / 1e6:.1f} MB, {share:.0%} Kuma's")
+    one = next(p for p in sorted(kuma.rglob("file-*.yaml")))
+    start = _best(best_of, [sys.executable, "-c", "pass"])
+    yield Row(name="interpreter start", seconds=start)
+    yield Row(name="kumamigrate --version", seconds=_best(best_of, [*COMMAND, "--version"]))
+    hook = _best(best_of, [*COMMAND, "check", str(one)], folder=kuma)
+    yield Row(name="hook: check of one file", seconds=hook, goal="0.15 s", met=hook <= 0.15)
+    for root in (mixed, kuma):
+        floor = _best(best_of, [sys.executable, "-c", FLOOR, str(root)])
+        yield Row(name=f"{root.name}: Python reads and searches", seconds=floor, ratio=1)
+        check = _best(best_of, [*COMMAND, "check"], folder=root)
+        ratio = check / floor
+        goal = "4 x" if root is mixed else ""
+        met = ratio <= 4 if goal else None
+        yield Row(name=f"{root.name}: check", seconds=check, ratio=ratio, goal=goal, met=met)
+        for name, command in _peers(root):
+            seconds = _best(1, command, folder=root)
+            yield Row(name=f"{root.name}: {name}", seconds=seconds, ratio=seconds / floor)
+    dry = _best(1, [*COMMAND, "run", "--dry-run"], folder=mixed)
+    yield Row(name="mixed: run --dry-run", seconds=dry, ratio=dry / floor)
+
+
+def _peers(root: Path) -> Iterator[tuple[str, list[str]]]:
+    yield "PyYAML's C loader on Kuma's files", [sys.executable, "-c", LOAD, str(root)]
+    if importlib.util.find_spec("ruamel") is not None:
+        yield "ruamel.yaml on Kuma's among 500", [sys.executable, "-c", ROUND_TRIP, str(root)]
+    if kubeconform := shutil.which("kubeconform"):
+        options = ["-ignore-missing-schemas", "-n", str(os.cpu_count()), "."]
+        yield "kubeconform", [kubeconform, *options]
+
+
+def _best(times: int, command: Sequence[str], *, folder: Path | None = None) -> float:
+    """Return the shortest wall time; the first of several runs only warms up."""
+    best = float("inf")
+    for _ in range(times + 1 if times > 1 else 1):
+        start = time.perf_counter()
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+        best = min(best, time.perf_counter() - start)
+        if b"internal error" in done.stderr or done.returncode == 2:
+            sys.exit(f"{' '.join(command)}: {done.stderr.decode()}")
+    return best
+
+
+def _proofs() -> None:
+    title = "mesh: proxies x services x policies"
+    print(f"\n{title:44}{'claims':>14}{'equal':>9}{'changed':>9}{'MiB':>7}")
+    script = str(Path(__file__).parent / "mesh.py")
+    for size in MESHES:
+        for claims in ("live", "live,carry"):
+            command = [sys.executable, script, *map(str, size), claims]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            found = json.loads(done.stdout)
+            proxies, services, policies, routes = size
+            name = f"{proxies:,} x {services} x {policies:,} ({routes} for routes)"
+            times = f"{found['equal']:8.2f}s{found['mutated']:8.2f}s{found['mebibytes']:7.0f}"
+            print(f"{name:44}{claims:>14}{times}")
+
+
+def _print(rows: Sequence[Row]) -> None:
+    print(f"\n{'':40}{'seconds':>9}{'ratio':>8}{'goal':>8}")
+    for row in rows:
+        ratio = f"{row.ratio:.1f} x" if row.ratio is not None else ""
+        met = "" if row.met is None else "  met" if row.met else "  missed"
+        print(f"{row.name:40}{row.seconds:9.3f}{ratio:>8}{row.goal:>8}{met}")
+
+
+if __name__ == "__main__":
+    main()
