@@ -23,7 +23,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prove.coverage import Findings
 from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.oldmade import INBOUND, OUTBOUND, ROUTES, successors
+from kumamigrate.prove.oldmade import INBOUND, OUTBOUND, ROUTES, kinds_of, successors
 from kumamigrate.prove.oldrun import Answer, Run, said
 from kumamigrate.prove.oldsection import SECTIONS, sections_changed, unread_fields
 from kumamigrate.prove.oldside import (
@@ -143,8 +143,9 @@ class OldEngine:
         return found
 
     def _doubts(self) -> Iterator[str]:
+        kinds = {k for t in self.covered for k in kinds_of(t)} | {"TrafficRoute", *self.covered}
         for side in (self.before, self.after):
-            for resource in side.state.of_type(*OLD_POLICIES, *sorted(self.covered)):
+            for resource in side.state.of_type(*sorted(kinds)):
                 if resource.templated:
                     yield (
                         f"{resource.type} {resource.name} holds template expressions, whose values"

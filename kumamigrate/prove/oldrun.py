@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -359,7 +360,8 @@ def _alike(one: Sequence[Resource], two: Sequence[Resource]) -> bool:
 
 def _spelled(faults: Any) -> str:
     """Return faults with the units of bandwidth spelled alike."""
-    return repr(faults).replace("mbps", "Mbps").replace("gbps", "Gbps")
+    text = json.dumps(plain(faults), sort_keys=True)
+    return text.replace("mbps", "Mbps").replace("gbps", "Gbps")
 
 
 def _too_many(policy_type: str) -> str:

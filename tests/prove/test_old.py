@@ -345,7 +345,7 @@ def test_a_tie_is_unknown_whoever_is_taken() -> None:
 def test_a_tie_that_stays_a_tie_is_the_same() -> None:
     one = PAIRS["retry"][0]
     two = one.replace("name: r", "name: s").replace("numRetries: 2", "numRetries: 3")
-    loser = one.replace("name: r", "name: t").replace("{kuma.io/service: web}", "{kuma.io/service: '*'}")
+    loser = one.replace("name: r", "name: t").replace("service: web", "service: '*'")
     proof = _proof(f"{one}---{two}---{loser}", f"{one}---{two}")
     assert not [w for w in _harmful(proof) if w.proxy == "web"]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from kumamigrate.legacy.admit import refusals_of
@@ -19,6 +21,23 @@ from kumamigrate.rewrite.legacy.world import World, world_of
 from kumamigrate.rewrite.manifest import cut
 from kumamigrate.rewrite.view import View
 
+BOTH_ACT = ("HealthCheck", "TrafficLog", "ProxyTemplate")
+"""Old kinds that act beside their successors (§3): both probe, both log, both patch."""
+_SUCCESSORS: Mapping[str, tuple[str, ...]] = defaultdict(
+    tuple,
+    {
+        "TrafficPermission": ("MeshTrafficPermission",),
+        "Timeout": ("MeshTimeout",),
+        "Retry": ("MeshRetry",),
+        "CircuitBreaker": ("MeshCircuitBreaker",),
+        "HealthCheck": ("MeshHealthCheck",),
+        "FaultInjection": ("MeshFaultInjection",),
+        "RateLimit": ("MeshRateLimit",),
+        "TrafficLog": ("MeshAccessLog",),
+        "TrafficTrace": ("MeshTrace",),
+        "ProxyTemplate": ("MeshProxyPatch",),
+    },
+)
 _LAST_OLD = "2.14"
 """The last release that has both engines; for a later target other rules go on from its form."""
 
@@ -35,12 +54,77 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
         done = with_spare(CONVERTERS[kind](world), world)
         yield from _refused(view, world, kind)
         spare = {d.resource.identity for d in done.spare if view.owns(d.resource)}
-        for said in _said(view, world, done):
+        standing = _standing(view, world, kind)
+        for said in _said(view, world, done) if standing is None else ():
             if said.resource is None or said.resource.identity not in spare:
                 yield said
-        change = _spare(view, done) if done.spare else _change(view, world, done)
-        if change is not None:
-            yield change
+        if standing is not None and view.stage == "expand":
+            yield from _beside(view, standing)
+        elif standing is not None:
+            yield standing
+        elif view.stage == "expand" and kind in BOTH_ACT and done.writable and done.policies:
+            yield from _not_beside(view, world, kind)
+        else:
+            change = _spare(view, done) if done.spare else _change(view, world, done)
+            if change is not None:
+                yield change
+
+
+def _not_beside(view: View, world: World, kind: str) -> Iterator[Finding]:
+    """Yield why policies of a kind are not written beside the old ones: both would act."""
+    for policy in world.old.of(kind):
+        yield _finding(
+            view,
+            policy,
+            f"{kind} and its successor act side by side, so one takes the place of the other in"
+            " one step, and stage expand leaves it",
+            action="run with --stage auto when the step may be taken",
+        )
+
+
+def _beside(view: View, standing: Change) -> Iterator[Finding]:
+    """Yield what is left to do where the successors stand beside the old policies."""
+    for found in standing.findings:
+        if found.resource is not None:
+            yield _finding(
+                view,
+                found.resource,
+                "its successor stands beside it",
+                action="roll that out, then run with --stage contract",
+            )
+
+
+def _standing(view: View, world: World, kind: str) -> Change | None:
+    """Return the removal of old policies whose successors stand there already, as they would be
+    written now: the second half of `expand`."""
+    old = world.old.of(kind)
+    if not old:
+        return None
+    present = [r for type_ in _SUCCESSORS[kind] for r in world.existing(type_)]
+    if not present:
+        return None
+    hidden = {r.identity for r in present}
+    rest = tuple(r for r in world.state.resources if r.identity not in hidden)
+    alone = replace(world, state=replace(world.state, resources=rest))
+    done = CONVERTERS[kind](alone)
+    if not done.writable or not done.policies:
+        return None
+    there = [(r.type, r.spec) for r in present]
+    if any((p.type, p.spec) not in there for p in done.policies):
+        return None
+    gone = [r for r in done.removed() if view.owns(r)]
+    if len(gone) < len(done.removed()):
+        return None
+    edits = tuple(ResourceEdit(where=r.where, manifests=()) for r in gone if r.where)
+    reason = f"what takes its place stands already: {', '.join(p.name for p in done.policies)}"
+    return Change(
+        rule=view.rule.id,
+        mesh=world.mesh,
+        edits=edits,
+        findings=tuple(_finding(view, r, reason) for r in gone),
+        group=f"{kind} {world.mesh}",
+        steps=done.steps[-1:],
+    )
 
 
 def _refused(view: View, world: World, kind: str) -> Iterator[Finding]:
@@ -149,7 +233,7 @@ def _edit(view: View, world: World, done: Conversion, resource: Resource) -> Res
     new = [p for p in done.policies if p.home.identity == resource.identity]
     manifests: list[Any] = [manifest(p, world, view) for p in new]
     stays = resource.type == "Mesh" or any(k.identity == resource.identity for k in done.kept)
-    if view.stage == "expand" and any(resource in p.sources for p in done.policies):
+    if view.stage == "expand" and any(resource in (p.home, *p.sources) for p in done.policies):
         stays = True
     if stays:
         fields = [d.path for d in done.dropped if d.resource.identity == resource.identity]
