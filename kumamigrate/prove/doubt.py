@@ -12,6 +12,7 @@ from kumamigrate.match.items import to_entries, top_of
 from kumamigrate.match.resolve import index_of, resolve
 from kumamigrate.match.selection import Selection
 from kumamigrate.match.ties import Tie
+from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
 from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
 from kumamigrate.prove.mesh import MeshComparison
@@ -133,6 +134,34 @@ def _gateways(side: Side, policy_type: str) -> Iterator[str]:
                 f"{_called(policy)} is for MeshGateway {top.name or ''}, which is neither in the"
                 " repository nor in an inventory; add the gateway, or an inventory that has it"
             )
+
+
+def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[str]:
+    """Yield what changed for built-in gateways alone, where the states know none of them."""
+    if before.state.complete or any(s.state.complete or _has_gateways(s) for s in (before, after)):
+        return
+    for policy_type in ("MeshFaultInjection", "MeshRateLimit"):
+        if policy_type not in changed or not before.release.subset_rules:
+            continue
+        left, right = (_to_gateways(side, policy_type) for side in (before, after))
+        if left != right:
+            yield (
+                f"`to` of {policy_type} is for built-in gateways, and what it says changed;"
+                " add the MeshGateways, or an inventory that has them"
+            )
+
+
+def _has_gateways(side: Side) -> bool:
+    return next(side.state.of_type("MeshGateway"), None) is not None
+
+
+def _to_gateways(side: Side, policy_type: str) -> list[str]:
+    """Return what policies say in `to`, with all that decides whom they reach and who wins."""
+    return sorted(
+        canonical([p.namespace, p.name, dict(p.labels), p.spec.get("targetRef"), p.spec["to"]])
+        for p in side.state.of_type(policy_type)
+        if p.spec.get("to")
+    )
 
 
 def _dangles(policy: Resource, name: str) -> str:

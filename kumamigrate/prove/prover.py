@@ -8,14 +8,16 @@ from functools import cached_property
 from typing import Any
 
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
+from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
 from kumamigrate.prove.chain import upon
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
-from kumamigrate.prove.doubt import TIED, changed_types, doubts, tie_doubts
+from kumamigrate.prove.doubt import TIED, changed_types, doubts, gateway_doubts, tie_doubts
 from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
 from kumamigrate.prove.mesh import MeshComparison
@@ -43,11 +45,13 @@ from kumamigrate.prove.traffic import (
     real_destinations,
     service_tags,
 )
+from kumamigrate.prove.upgrade import upgrade_differences, upgrade_doubts
 from kumamigrate.source.text import FieldPath
 
 LIVE, CARRY, RELEASE = "live", "carry", "release"
 WITNESSES, LISTED = "witnesses", "listed"
 CLAIMS = (LIVE, CARRY, RELEASE)
+DEFAULT_MESH = "default"
 
 
 def nowhere(_resource: Resource, _path: FieldPath) -> str:
@@ -72,7 +76,8 @@ def prove(
     holds for every proxy that could exist, or "listed": for the Dataplanes of the states.
     """
     contents = Contents()
-    meshes = sorted({*before.meshes(), *after.meshes()})
+    # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
+    meshes = sorted({*before.meshes(), *after.meshes()}) or [DEFAULT_MESH]
     locate = (locate_before, locate_after)
     return Proof(
         release_before=before.release,
@@ -202,6 +207,7 @@ class Subject:
     was: Resource | None
     now: Resource | None
     made_up: bool = False
+    implied: bool = False
 
 
 def subjects(pair: MeshComparison) -> tuple[Subject, ...]:
@@ -211,6 +217,31 @@ def subjects(pair: MeshComparison) -> tuple[Subject, ...]:
         Subject(name=name, was=left.get((space, name)), now=right.get((space, name)))
         for space, name in dict.fromkeys((*left, *right))
     )
+
+
+def changed_workloads(pair: MeshComparison) -> tuple[Subject, ...]:
+    """Return the proxies of workloads that both sides have and that are no longer what they were.
+
+    One that only one side has in this mesh counts, too, unless the workload itself comes or goes.
+    """
+    sides = (pair.before, pair.after)
+    left, right = (
+        {(r.namespace, r.name): r for r in implied_dataplanes(side.state, side.mesh)}
+        for side in sides
+    )
+    there = [
+        {(r.namespace, r.name) for r in side.state.of_type(*sorted(WORKLOADS))} for side in sides
+    ]
+    listed = {(r.namespace, r.name) for side in sides for r in side.state.of_type("Dataplane")}
+    return tuple(
+        Subject(name=f"workload {key[1]}", was=left.get(key), now=right.get(key), implied=True)
+        for key in dict.fromkeys((*left, *right))
+        if key in there[0] & there[1] - listed and _said_of(left, key) != _said_of(right, key)
+    )
+
+
+def _said_of(found: Mapping[Any, Resource], key: Any) -> Any:
+    return (found[key].labels, found[key].spec) if key in found else None
 
 
 class Claim:
@@ -232,7 +263,12 @@ class Claim:
         """Return the verdict of the claim, with `made_up` for every proxy that could exist."""
         unknown = self._doubts()
         shared = tuple(self._shared())
-        verdicts = tuple(self._verdict(subject, shared) for subject in self.proxies)
+        subjects = self.proxies
+        if self.claim == LIVE and not (
+            self.pair.before.state.complete and self.pair.after.state.complete
+        ):
+            subjects = (*subjects, *changed_workloads(self.pair))
+        verdicts = tuple(self._verdict(subject, shared) for subject in subjects)
         if made_up or not verdicts:
             verdicts += self._beyond(shared, made_up=made_up)
         return ClaimResult(
@@ -273,6 +309,10 @@ class Claim:
         before, after = self.pair.before, self.pair.after
         found = list(doubts(before, after, self._changed))
         found += self.old.answer.unknown
+        if self.claim == RELEASE:
+            found += upgrade_doubts(before, after)
+        if self.claim == LIVE:
+            found += gateway_doubts(before, after, self._changed)
         if self.claim == LIVE and before.release != after.release:
             found.append(
                 f"claim live compares states on one release, not {before.release.name} with"
@@ -284,6 +324,8 @@ class Claim:
         """Yield what differs for every proxy of the mesh."""
         if self.claim == LIVE:
             yield from self.old.seen(ground_differences(self.pair.before, self.pair.after))
+        elif self.claim == RELEASE:
+            yield from self.old.seen(upgrade_differences(self.pair.before, self.pair.after))
 
     def _verdict(self, subject: Subject, shared: tuple[Witness, ...]) -> ProxyVerdict:
         if subject.was is None or subject.now is None:
@@ -294,7 +336,7 @@ class Claim:
             unknown = tuple(doubt for doubts in tied.values() for doubt in doubts)
             # What chance decides is neither the same nor different.
             chance = {*tied, *(BY_ROUTE if tied.keys() & set(ROUTES) else ())}
-            every = self._witnesses(subject.was, subject.now)
+            every = self._witnesses(subject.was, subject.now, own=not subject.implied)
             sure = tuple(w for w in every if w.policy_type not in chance)
             found = (*shared, *self.old.seen(sure))
             found += () if subject.made_up else self.old.of(subject.name)
@@ -315,14 +357,16 @@ class Claim:
                 after=Value(value="present" if subject.now is not None else None),
             )
 
-    def _witnesses(self, was: Resource, now: Resource) -> tuple[Witness, ...]:
+    def _witnesses(self, was: Resource, now: Resource, *, own: bool) -> tuple[Witness, ...]:
+        """Return what differs for a proxy, with `own` in its own Dataplane, too."""
         if is_builtin(was) or is_builtin(now):
-            own = dataplane_differences(self.pair.before.mesh, was, now)
-            return (*(own if self.claim == LIVE else ()), *gateway_witnesses(self.pair, was, now))
+            itself = dataplane_differences(self.pair.before.mesh, was, now)
+            own = own and self.claim == LIVE
+            return (*(itself if own else ()), *gateway_witnesses(self.pair, was, now))
         if self.claim == CARRY:
             return carry_witnesses(self.pair, was, now, self.couples)
         found: list[Witness] = []
-        if self.claim == LIVE:
+        if own and self.claim == LIVE:
             found += dataplane_differences(self.pair.before.mesh, was, now)
         found += self._outbounds(was, now)
         if self._tags_end:
@@ -349,7 +393,7 @@ class Claim:
                 continue
             if key in left and left[key] == right.get(key):
                 yield from self.pair.outbound(was, now, left[key], names=names)
-            elif self.claim == LIVE:
+            elif self.claim != CARRY:
                 yield self._other_outbound(key, left.get(key), right.get(key))
 
     def _other_outbound(self, key: str, old: Cluster | None, new: Cluster | None) -> Witness:

@@ -78,12 +78,12 @@ def worlds_of(before: State, after: State, mesh: str) -> Worlds:
             wanted.setdefault(one.kind, {}).setdefault(one.labels, []).append(one)
     variants: dict[tuple[str, ...], list[Resource]] = {}
     too_many = ""
-    for kind, by_labels in wanted.items():
+    for kind, by_labels in _with_others(wanted, asked, (before, after)).items():
         chosen = {a.labels for a in asked if a.kind == kind}
         made = _closure([*by_labels], chosen)
         if len(made) > MOST_SERVICES:
             too_many = f"policies choose {kind} by labels in more ways than can be tried"
-            made = [*by_labels]
+            made = [*wanted.get(kind, {})]
         for at, labels in enumerate(made):
             ports = [a for own, found in by_labels.items() if own <= labels for a in found]
             resource = _service(kind, labels, ports, before, mesh, at)
@@ -99,6 +99,38 @@ def worlds_of(before: State, after: State, mesh: str) -> Worlds:
         for at in range(min(depth, MOST_WORLDS))
     )
     return Worlds(worlds=worlds, assumptions=tuple(_assumptions(wanted, mesh)), too_many=too_many)
+
+
+def _with_others(
+    wanted: Mapping[str, Mapping[Labels, list[Asked]]],
+    asked: Iterable[Asked],
+    states: tuple[State, State],
+) -> dict[str, dict[Labels, list[Asked]]]:
+    """Return what to make up: what misses, and what labels choose besides the services known.
+
+    Where several zones are known, labels that name none choose services of the others as well.
+    """
+    found = {kind: dict(by_labels) for kind, by_labels in wanted.items()}
+    for one in asked:
+        keys = {key for key, _ in one.labels}
+        if DISPLAY_NAME not in keys:
+            found.setdefault(one.kind, {}).setdefault(one.labels, [one])
+        if ZONE not in keys:
+            for zone in _other_zones(states):
+                there = one.labels | {(ZONE, zone)}
+                if not any(_fits(r, replace(one, labels=there)) for r in _real(states)):
+                    found.setdefault(one.kind, {}).setdefault(there, [one])
+    return found
+
+
+def _real(states: tuple[State, State]) -> list[Resource]:
+    return [r for state in states for r in state.of_type(*REAL)]
+
+
+def _other_zones(states: tuple[State, State]) -> list[str]:
+    home = states[0].environment.zone if states[0].environment.mode == "zone" else ""
+    zones = {r.zone for state in states for r in state.resources if r.zone}
+    return sorted(zones - {home})
 
 
 def with_world(state: State, world: World) -> State:

@@ -201,3 +201,177 @@ spec:
 def test_hashing_of_tcp_connections() -> None:
     before, after = (state(HASHING.format(value=v), mode="Exclusive") for v in ("true", "false"))
     assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+TO_GATEWAYS = """
+type: MeshRateLimit
+name: r
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: Mesh}}
+    default: {{local: {{http: {{requestRate: {{num: {number}, interval: 10s}}}}}}}}
+"""
+
+
+def test_what_only_unknown_gateways_read_is_unknown() -> None:
+    before, after = (state(TO_GATEWAYS.format(number=n), mode="Exclusive") for n in (1, 5))
+    assert live(before, after).verdict("live") is Verdict.UNKNOWN
+    assert live(before, before).verdict("live") is Verdict.EQUIVALENT
+
+
+EXTERNAL = """
+type: MeshExternalService
+name: x
+mesh: default
+spec:
+  match: {{type: HostnameGenerator, port: 80, protocol: http}}
+  endpoints: [{{address: {address}, port: 80}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "verdict"), [("a.com", Verdict.EQUIVALENT), ("b.com", Verdict.DIFFERENT)]
+)
+def test_an_endpoint_must_survive_an_upgrade(address: str, verdict: Verdict) -> None:
+    before = state(EXTERNAL.format(address="a.com"), mode="Exclusive")
+    after = state(EXTERNAL.format(address=address), mode="Exclusive", release="3.0")
+    assert prove(before, after, claims=("release",)).verdict("release") is verdict
+
+
+@pytest.mark.parametrize(
+    "left_behind",
+    [
+        "type: Mesh\nname: default\nmtls: {enabledBackend: a, backends: [{name: a}]}",
+        "type: Mesh\nname: default\nnetworking: {outbound: {passthrough: false}}",
+        "type: ExternalService\nname: e\nmesh: default\ntags: {kuma.io/service: e}",
+    ],
+)
+def test_what_an_upgrade_leaves_behind_is_no_equivalence(left_behind: str) -> None:
+    before, after = state(left_behind), state(left_behind, release="3.0")
+    assert prove(before, after, claims=("release",)).verdict("release") is Verdict.UNKNOWN
+
+
+HOSTNAMES = """
+type: HostnameGenerator
+name: h
+spec: {{selector: {{meshService: {{matchLabels: {{a: b}}}}}}, template: "{template}"}}
+"""
+
+
+def test_what_belongs_to_no_mesh_counts_where_there_is_none() -> None:
+    before, after = (state(HOSTNAMES.format(template=t)) for t in ("x", "y"))
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+CHOSEN = """
+type: MeshService
+name: web
+mesh: default
+labels: {{team: red}}
+spec: {{ports: [{{port: 80, appProtocol: http}}]}}
+---
+type: MeshService
+name: db
+mesh: default
+labels: {{tier: gold}}
+spec: {{ports: [{{port: 80, appProtocol: http}}]}}
+---
+type: MeshTimeout
+name: {first}
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: MeshService, labels: {{team: red}}}}
+    default: {{http: {{requestTimeout: 3s}}}}
+---
+type: MeshTimeout
+name: {second}
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: MeshService, labels: {{tier: gold}}}}
+    default: {{http: {{requestTimeout: 9s}}}}
+"""
+
+
+def test_a_service_that_two_sets_of_labels_choose() -> None:
+    """None of the services known is one, but there may be one."""
+    before, after = (
+        state(CHOSEN.format(first=first, second=second), mode="Exclusive")
+        for first, second in ("ab", "ba")
+    )
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+BY_NAME = """
+type: MeshService
+name: web
+mesh: default
+labels: {{kuma.io/display-name: web}}
+spec: {{ports: [{{port: 80, appProtocol: http}}]}}
+---
+type: MeshService
+name: other
+mesh: default
+labels: {{kuma.io/zone: west, kuma.io/origin: zone}}
+spec: {{ports: [{{port: 80, appProtocol: http}}]}}
+---
+type: MeshTimeout
+name: z
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: MeshService, {target}}}
+    default: {{http: {{requestTimeout: 4s}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("labels", "verdict"),
+    [
+        ("kuma.io/display-name: web", Verdict.DIFFERENT),
+        ("kuma.io/display-name: web, kuma.io/zone: east", Verdict.EQUIVALENT),
+    ],
+)
+def test_labels_without_a_zone_choose_services_of_all_zones(labels: str, verdict: Verdict) -> None:
+    before = state(BY_NAME.format(target="name: web"), mode="Exclusive")
+    after = state(BY_NAME.format(target=f"labels: {{{labels}}}"), mode="Exclusive")
+    assert live(before, after).verdict("live") is verdict
+
+
+WORKLOAD = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, namespace: shop}}
+spec: {{template: {{metadata: {{labels: {labels}}}, spec: {{containers: []}}}}}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {{name: shop, labels: {namespace}}}
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {{name: z, namespace: kuma-system, labels: {{kuma.io/mesh: default}}}}
+spec:
+  targetRef: {{kind: MeshSubset, tags: {{version: v1}}}}
+  rules: [{{default: {{http: {{requestTimeout: 4s}}}}}}]
+"""
+INJECTED = "{kuma.io/sidecar-injection: enabled}"
+
+
+@pytest.mark.parametrize(
+    ("labels", "namespace", "verdict"),
+    [
+        ("{version: v1}", INJECTED, Verdict.EQUIVALENT),
+        ("{version: v1, unread: x}", INJECTED, Verdict.EQUIVALENT),
+        ("{}", INJECTED, Verdict.DIFFERENT),
+        ("{version: v1}", "{}", Verdict.DIFFERENT),
+    ],
+)
+def test_labels_that_make_a_proxy_of_a_workload(
+    labels: str, namespace: str, verdict: Verdict
+) -> None:
+    before = state(WORKLOAD.format(labels="{version: v1}", namespace=INJECTED))
+    after = state(WORKLOAD.format(labels=labels, namespace=namespace))
+    assert live(before, after).verdict("live") is verdict

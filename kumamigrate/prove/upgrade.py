@@ -1,0 +1,77 @@
+"""What an upgrade itself changes beside policies: what a later release no longer reads (§5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.prove.ground import ground_differences
+from kumamigrate.prove.proof import Witness
+from kumamigrate.prove.share import comes_for_share
+from kumamigrate.prove.side import Side
+
+
+def upgrade_differences(before: Side, after: Side) -> Iterator[Witness]:
+    """Yield differences in what both releases read of resources that are no policies.
+
+    What the later one words differently is left out (tables/upgrade.json); the Mesh, of which it
+    reads nothing, and the kinds it does not know are doubts.
+    """
+    if not _ends(before, after):
+        yield from ground_differences(before, after)
+        return
+    moved = _table()["moved"]
+    gone = _table()["gone"]
+    for witness in ground_differences(before, after):
+        if witness.policy_type == "Mesh" or witness.policy_type in gone:
+            continue
+        if comes_for_share(after, witness):
+            continue
+        roots = moved.get(witness.policy_type, ())
+        if not any(witness.field == root or witness.field.startswith(f"{root}.") for root in roots):
+            yield witness
+
+
+def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:
+    """Yield what the earlier release read and the later one does not, and nobody compares."""
+    if not _ends(before, after):
+        return
+    for mesh in before.state.of_type("Mesh"):
+        for path, said in _table()["mesh"].items():
+            if _says(mesh, path, said["when"]) and not (
+                said["compared"] and not any(_says(m, path, said["when"]) for m in _meshes(after))
+            ):
+                yield (
+                    f"release {after.release.name} does not read {path} of Mesh {mesh.name};"
+                    f" {said['advice']}"
+                )
+    for kind, advice in _table()["gone"].items():
+        for resource in before.state.of_type(kind):
+            yield f"release {after.release.name} has no {kind} ({resource.name}); {advice}"
+
+
+def _meshes(side: Side) -> Iterator[Resource]:
+    return side.state.of_type("Mesh")
+
+
+def _ends(before: Side, after: Side) -> bool:
+    """Whether the step is the one to a release of real resources and labels only."""
+    return before.release.subset_rules and not after.release.subset_rules
+
+
+def _says(mesh: Resource, path: str, when: Any) -> bool:
+    value: Any = mesh.spec
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return bool(value) if when == "set" else value is when
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Any]]:
+    text = resources.files("kumamigrate.prove").joinpath("tables", "upgrade.json")
+    found: Mapping[str, Mapping[str, Any]] = json.loads(text.read_text(encoding="utf-8"))
+    return found
