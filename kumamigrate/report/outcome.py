@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kumamigrate.model.release import known_releases
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.pipeline import Outcome
-from kumamigrate.prove import Effect, to_json
+from kumamigrate.prove import Effect, Proof, Verdict, to_json
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.proof import coverage_json, not_read, refusal_json, unread_lines
@@ -217,7 +218,8 @@ def _meshes(outcome: Outcome) -> str:
 def _scope(outcome: Outcome) -> str:
     repository = outcome.before.repository
     files, resources = len(repository.files), len(repository.resources)
-    return f" ({_count(files, 'file')} with {_count(resources, 'resource')}, {repository.examined} examined)"
+    held = f"{_count(files, 'file')} with {_count(resources, 'resource')}"
+    return f" ({held}, {repository.examined} examined)"
 
 
 def _finding_lines(finding: Finding, *, action: bool) -> list[Line]:
@@ -261,11 +263,23 @@ def _proved_lines(outcome: Outcome) -> list[Line]:
             line(("Proved", "good"), f" for {scope}: {what}", ", except" if harmless else ""),
         ]
     lines += harmless_lines(witnesses, indent="  ")
+    lines += _mode_lines(proof, claim)
     if other:
         made = f"  {_count(other, 'difference')} that the upgrade makes where nothing was written"
         lines.append(line((made, "warn")))
         lines += difference_lines(witnesses, indent="      ")
     return lines + [line((f"  assumed: {fact}", "dim")) for fact in proof.assumptions[:5]]
+
+
+def _mode_lines(proof: Proof, claim: str) -> list[Line]:
+    """Say in which of the modes that a mesh may have nothing differs at all."""
+    modes = proof.modes(claim)
+    same = [mode for mode, verdict in modes.items() if verdict is Verdict.EQUIVALENT]
+    if not same or len(same) == len(modes):
+        return []
+    others = ", ".join(mode for mode in modes if mode not in same)
+    idle = f"in MeshService mode {', '.join(same)} none of this; in {others} as said"
+    return [line(f"  {idle}; the Mesh, an inventory or --mesh-services tells which it is")]
 
 
 def _held_lines(outcome: Outcome) -> list[Line]:
@@ -343,7 +357,8 @@ def _steps(outcome: Outcome) -> Iterable[str]:
         by_rollout.setdefault(change.rollout, set()).update(e.where.path for e in change.edits)
     if set(by_rollout) - {Rollout.NOW}:
         words = {
-            Rollout.NOW: f"any time before the upgrade, on {source} (kumamigrate run writes just these)",
+            Rollout.NOW: f"any time before the upgrade, on {source}"
+            " (kumamigrate run writes just these)",
             Rollout.WITH_UPGRADE: f"together with the upgrade to {target}, not before",
             Rollout.AFTER_UPGRADE: f"when every control plane runs {target}",
         }
@@ -363,6 +378,14 @@ def _next_lines(outcome: Outcome, *, written: bool) -> list[Line]:
     if outcome.texts:
         word = "Review with git diff." if written else f"To write this: {_command(outcome)}"
         lines += [(), line(word)]
+    newest = known_releases()[-1]
+    target = outcome.before.target
+    settled = _exit_of_reading(outcome) is Exit.CLEAN and not outcome.held
+    if settled and target != newest and not any(_counts(f) for f in outcome.findings):
+        more = " more" if outcome.texts and not written else ""
+        later = f"what {newest} needs: kumamigrate check --target {newest}"
+        lines += [] if lines else [()]
+        lines.append(line(f"Nothing{more} is left to do for {target}; {later}"))
     return lines
 
 

@@ -13,6 +13,8 @@ from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath, path_text
 
+_WHOLE = (("type",), ("kind",))
+"""What is said about the kind of a resource is about all of it."""
 AUDITS = frozenset({"refused-by-release", "ignored-field", "deprecated-form"})
 
 
@@ -59,5 +61,7 @@ def without_echoes(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _near(one: FieldPath, other: FieldPath) -> bool:
+    if one in _WHOLE:
+        return True
     shared = min(len(one), len(other))
     return one[:shared] == other[:shared]

@@ -73,8 +73,14 @@ def mode_notes(view: View, mesh: str) -> list[str]:
             " inventory or --mesh-services settles it"
         ]
     if mode in EVERYWHERE:
-        return [f"in mode {mode} it also takes effect on outbounds to MeshServices"]
-    return ["it takes effect the day the mesh goes to mode Exclusive; then run again"]
+        return [
+            "the old policy stays for outbounds by service tag; the new one beside it takes effect"
+            f" on outbounds to MeshServices, which mode {mode} has as well"
+        ]
+    return [
+        "the old policy stays; the new one beside it waits for the day the mesh goes to mode"
+        " Exclusive: then run again, and the old one goes"
+    ]
 
 
 def why_not(problem: Problem, choice: Choice) -> str:
