@@ -69,6 +69,7 @@ def proof_lines(proof: Proof, repositories: Sequence[Repository]) -> list[Line]:
     kuma = f"Kuma {before}" if before == after else f"Kuma {before} → {after}"
     counted = f"{_count(meshes, 'mesh', 'meshes')}, {_count(policies, 'resource')}"
     lines = [line(f"{counted}.   {kuma}")]
+    told: set[str] = set()
     for claim in proof.claims:
         lines += [(), line((_CLAIMS[claim], "strong"), f" ({claim})")]
         for name, mesh in proof.meshes.items():
@@ -84,12 +85,22 @@ def proof_lines(proof: Proof, repositories: Sequence[Repository]) -> list[Line]:
             )
             lines += difference_lines(result.witnesses, indent="      ")
             lines += harmless_lines(result.witnesses, indent="      ")
-            lines += [line("      cannot tell: ", reason) for reason in doubts(result.reasons)]
+            lines += _doubt_lines(doubts(result.reasons), told)
             for mode, verdict in result.modes.items():
                 lines.append(line(f"      mode {mode}: ", (verdict.value, _STYLE[verdict])))
     lines += [line(("  assumed: " + fact, "dim")) for fact in proof.assumptions[:MOST]]
     lines += [line(("  tie: " + tie, "dim")) for tie in proof.ties[:MOST]]
     lines += unread_lines(repositories[-1])
+    return lines
+
+
+def _doubt_lines(reasons: Sequence[str], told: set[str]) -> list[Line]:
+    """Return what makes a verdict unknown; what another claim has said already is not repeated."""
+    fresh = [reason for reason in reasons if reason not in told]
+    told.update(fresh)
+    lines = [line("      cannot tell: ", reason) for reason in fresh]
+    if len(fresh) < len(reasons):
+        lines.append(line("      cannot tell, as above"))
     return lines
 
 
