@@ -22,6 +22,7 @@ from kumamigrate.model.resource import (
 )
 from kumamigrate.model.state import State
 from kumamigrate.prove.madeup import ANY_PORT, OTHER_SERVICE
+from kumamigrate.prove.side import ports_of
 from kumamigrate.prove.traffic import real_destinations, service_parts, service_tags, successors_in
 
 Labels = frozenset[tuple[str, str]]
@@ -108,19 +109,30 @@ def _with_others(
 ) -> dict[str, dict[Labels, list[Asked]]]:
     """Return what to make up: what misses, and what labels choose besides the services known.
 
-    Where several zones are known, labels that name none choose services of the others as well.
+    Where several zones are known, labels that name none choose services of the others as well;
+    not where the service comes with the change, as nobody else has it yet.
     """
     found = {kind: dict(by_labels) for kind, by_labels in wanted.items()}
+    old, new = ({_called(r) for r in state.of_type(*REAL)} for state in states)
+    fresh = {frozenset(((DISPLAY_NAME, n), (NAMESPACE, s))) for _, n, s in new - old}
     for one in asked:
         keys = {key for key, _ in one.labels}
         if DISPLAY_NAME not in keys:
             found.setdefault(one.kind, {}).setdefault(one.labels, [one])
-        if ZONE not in keys:
+        if ZONE not in keys and not any(one.labels >= _said(name) for name in fresh):
             for zone in _other_zones(states):
                 there = one.labels | {(ZONE, zone)}
                 if not any(_fits(r, replace(one, labels=there)) for r in _real(states)):
                     found.setdefault(one.kind, {}).setdefault(there, [one])
     return found
+
+
+def _called(resource: Resource) -> tuple[str, str, str]:
+    return resource.type, resource.display_name, resource.namespace_label
+
+
+def _said(labels: Labels) -> Labels:
+    return frozenset(pair for pair in labels if pair[1])
 
 
 def _real(states: tuple[State, State]) -> list[Resource]:
@@ -264,8 +276,18 @@ def _service(
 ) -> Resource:
     own = dict(labels)
     name = own.pop(DISPLAY_NAME, f"{OTHER_SERVICE}-{at}")
+    twin = _twin(kind, name, own.get(NAMESPACE, ""), state)
+    if twin is not None:
+        own = {**{k: v for k, v in twin.labels.items() if k == SERVICE}, **own}
+        return _made_up(kind, name, own, ports_of(twin.spec), state, mesh)
     ports = _ports_of_service(kind, name, own.get(NAMESPACE, ""), state) or _ports(asked)
     return _made_up(kind, name, own, ports, state, mesh)
+
+
+def _twin(kind: str, name: str, space: str, state: State) -> Resource | None:
+    """Return a known service of the same name in another zone: one application, the same ports."""
+    alike = (r for r in state.of_type(kind) if (r.display_name, r.namespace_label) == (name, space))
+    return next(alike, None)
 
 
 def _ports_of_service(kind: str, name: str, space: str, state: State) -> list[dict[str, Any]]:

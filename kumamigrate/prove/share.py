@@ -11,6 +11,7 @@ from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.prove.backend import Cluster, called
+from kumamigrate.prove.proof import Witness
 from kumamigrate.prove.services import backend_refs
 from kumamigrate.prove.side import ROUTES, Side, ports_of
 
@@ -59,6 +60,14 @@ def _subsets(side: Side) -> Iterator[Cluster]:
             if ref.get("kind") == "MeshServiceSubset" and isinstance(tags, Mapping) and tags:
                 listed = tuple(sorted((str(k), str(v)) for k, v in tags.items()))
                 yield Cluster(destination=ServiceTag(str(ref.get("name") or "")), tags=listed)
+
+
+def comes_for_share(after: Side, witness: Witness) -> bool:
+    """Say whether a witness is about a MeshService that comes in place of a share by tags."""
+    if witness.policy_type != "MeshService" or witness.before.value is not None:
+        return False
+    names = {(r.namespace, r.name) for r in (after.real[k.of_section("")] for k in after.shares)}
+    return witness.destination in {f"{name}.{space}" if space else name for space, name in names}
 
 
 def told(shares: Shares) -> Iterator[str]:

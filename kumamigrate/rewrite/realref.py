@@ -156,11 +156,11 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
     if home and at_home == exact and (exact or _says_zone(owner)):
         note = "" if exact else f"zone {home} has no {kind} {name}; it selects nothing, as today"
         return Meaning(labels={**labels, ZONE: home}, note=note)
-    if not home and owner.labels.get(ORIGIN) == "global":
-        if exact == [r for r in loose if r.labels.get(ORIGIN) == "global"]:
-            none = "" if exact else ", and there is none; it selects nothing, as today"
-            note = f"it means {kind} {name} of the global control plane{none}"
-            return Meaning(labels={**labels, ORIGIN: "global"}, note=note)
+    of_global = [r for r in loose if r.labels.get(ORIGIN) == "global"]
+    if not home and owner.labels.get(ORIGIN) == "global" and exact == of_global:
+        none = "" if exact else ", and there is none; it selects nothing, as today"
+        note = f"it means {kind} {name} of the global control plane{none}"
+        return Meaning(labels={**labels, ORIGIN: "global"}, note=note)
     zones = ", ".join(sorted({r.zone or "none" for r in loose if r not in exact}))
     here = f"zone {home}" if home else "no zone"
     return (
