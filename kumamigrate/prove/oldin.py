@@ -307,12 +307,13 @@ def _template(policy: Resource | None) -> list[Any]:
     if "default-proxy" not in (conf.get("imports") or ()):
         result.append({"without default-proxy": policy.name})
     for item in conf.get("resources") or ():
-        text = str(item.get("resource", ""))
+        text = str(mapping(item).get("resource", ""))
         kind = "listener" if ".Listener" in text else "cluster" if ".Cluster" in text else "other"
         result += _patched([{kind: {"operation": "Add", "value": text}}])
     changes = []
     for item in conf.get("modifications") or ():
-        changes.append({kind: _change(body) for kind, body in item.items()})
+        known = item if isinstance(item, Mapping) else {"not known": item}
+        changes.append({kind: _change(body) for kind, body in known.items()})
     return [*result, *_patched(changes)]
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from kumamigrate.legacy.selector import ANY, Tags, selectors_of
+from kumamigrate.legacy.selector import ANY, Tags, selectors_of, tags_of
 from kumamigrate.match.items import to_entries, top_of
 from kumamigrate.model.resource import MESH, PROXY_TYPE, SERVICE, ZONE, Resource
 from kumamigrate.prove.oldside import OldSide
@@ -143,7 +143,7 @@ def from_tags(policy: Resource) -> list[Tags]:
         ref = item.get("targetRef") if isinstance(item, Mapping) else None
         if not isinstance(ref, Mapping):
             continue
-        tags = {str(k): str(v) for k, v in (ref.get("tags") or {}).items()}
+        tags = tags_of(ref.get("tags"))
         if ref.get("kind") in ("MeshService", "MeshServiceSubset"):
             tags[SERVICE] = str(ref.get("name") or "")
         found.append(tags)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from kumamigrate.legacy.admit import refusals_of
+from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.order import Ties
 from kumamigrate.model.resource import MESH, Form, Resource
 from kumamigrate.model.versions import at_least
@@ -198,7 +199,8 @@ def _change(view: View, world: World, done: Conversion) -> Change | None:
     notes = tuple(item.message for item in done.manual if not item.blocking)
     assumed = tuple(f"assumed: {text}" for text in done.assumptions)
     findings = tuple(
-        _finding(view, r, _outcome(done, r), notes=(*notes, *assumed)) for r in touched.values()
+        _finding(view, r, _outcome(done, r), notes=(*notes, *assumed, *_dropped_fields(r)))
+        for r in touched.values()
     )
     return Change(
         rule=view.rule.id,
@@ -208,6 +210,14 @@ def _change(view: View, world: World, done: Conversion) -> Change | None:
         group=f"{done.kind} {done.mesh}",
         steps=done.steps,
     )
+
+
+def _dropped_fields(resource: Resource) -> Iterator[str]:
+    """Yield what Kuma never read of a conf, because whoever wrote it thinks that it works."""
+    if resource.type == "Mesh" or "conf" not in resource.spec:
+        return
+    for path in read_conf(resource.type, resource.spec).unknown:
+        yield f"{'.'.join(str(part) for part in path)} is no field that Kuma knows; it is left out"
 
 
 def _spare(view: View, done: Conversion) -> Change | None:

@@ -37,6 +37,9 @@ def convert_mesh_metrics(world: World) -> Conversion:
     mesh, metrics = _section(world, "metrics")
     if mesh is None or metrics is None:
         return _conversion(world, "Mesh.metrics")
+    if not isinstance(metrics.get("backends", []), list):
+        note = _manual(mesh, "backends is no list", "metrics", "backends")
+        return _conversion(world, "Mesh.metrics", manual=(note,))
     gone = (Dropped(resource=mesh, path=("metrics",), reason="a MeshMetric says it now"),)
     backend = _enabled(metrics)
     if backend is None:
@@ -167,6 +170,10 @@ def convert_mesh_locality(world: World) -> Conversion:
     if mesh is None or routing is None or "localityAwareLoadBalancing" not in routing:
         return _conversion(world, kind)
     path: FieldPath = ("routing", "localityAwareLoadBalancing")
+    value = routing["localityAwareLoadBalancing"]
+    if not isinstance(value, bool):
+        note = _manual(mesh, f"{value!r} is neither true nor false", *path)
+        return _conversion(world, kind, manual=(note,))
     if not locality_aware(mesh):
         gone = Dropped(resource=mesh, path=path, reason="that is the default")
         return _conversion(world, kind, dropped=(gone,))
