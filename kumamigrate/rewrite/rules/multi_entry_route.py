@@ -80,7 +80,7 @@ def _split(view: View, route: Resource, groups: list[tuple[int, ...]]) -> Change
             _finding(
                 view,
                 route,
-                f"{route.type} {route.name} has {len(parts)} destinations; it becomes {names}",
+                f"{route.type} {route.name} has {len(parts)} destinations: {names}",
                 notes=notes,
             ),
         ),

@@ -463,8 +463,8 @@ def _moving(
     return pending(
         view,
         old.policy,
-        message=f"{old.policy.type} {old.policy.name} names MeshHTTPRoute {routes} at the top;"
-        f" it is named {goal} now",
+        message=f"{old.policy.type} {old.policy.name} names MeshHTTPRoute {routes} at the top,"
+        f" where the new form names it {goal}",
         action="" if choice.fits else why_not(problem, choice),
         notes=tuple(notes),
     )
