@@ -325,7 +325,8 @@ def test_unchanged_old_policies_are_equal() -> None:
 
 
 def test_what_no_policy_can_say_is_residue() -> None:
-    before = PAIRS["timeout"][0].replace("requestTimeout: 3s", "requestTimeout: 3s, idleTimeout: 9s")
+    both = "requestTimeout: 3s, idleTimeout: 9s"
+    before = PAIRS["timeout"][0].replace("requestTimeout: 3s", both)
     after = PAIRS["timeout"][1].replace("idleTimeout: 0s", "idleTimeout: 9s", 1)
     found = _proof(before, after).witnesses("live")
     assert {w.effect for w in found} == {Effect.RESIDUE}

@@ -52,17 +52,19 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
     target = view.target_name if not at_least(view.target_name, "3.0") else _LAST_OLD
     for mesh in view.state.meshes():
         world = world_of(view.state.mesh(mesh), mesh, target, ties=ties)
-        done = with_spare(CONVERTERS[kind](world), world)
+        again = _already(world, kind)
+        done = again or with_spare(CONVERTERS[kind](world), world)
         yield from _refused(view, world, kind)
-        spare = {d.resource.identity for d in done.spare if view.owns(d.resource)}
-        standing = _standing(view, world, kind)
-        for said in _said(view, world, done) if standing is None else ():
-            if said.resource is None or said.resource.identity not in spare:
-                yield said
+        standing = _standing(view, again) if again is not None else None
         if standing is not None and view.stage == "expand":
             yield from _beside(view, standing)
-        elif standing is not None:
-            yield standing
+            continue
+        spare = {d.resource.identity for d in done.spare if view.owns(d.resource)}
+        for said in _said(view, world, done):
+            if said.resource is None or said.resource.identity not in spare:
+                yield said
+        if again is not None:
+            yield from () if standing is None else (standing,)
         elif view.stage == "expand" and kind in BOTH_ACT and done.writable and done.policies:
             yield from _not_beside(view, world, kind)
         else:
@@ -95,35 +97,39 @@ def _beside(view: View, standing: Change) -> Iterator[Finding]:
             )
 
 
-def _standing(view: View, world: World, kind: str) -> Change | None:
-    """Return the removal of old policies whose successors stand there already, as they would be
-    written now: the second half of `expand`."""
-    old = world.old.of(kind)
-    if not old:
-        return None
+def _already(world: World, kind: str) -> Conversion | None:
+    """Return what the old policies of a kind would become if all of that stands there already.
+
+    That is so after stage expand, and where some of a kind had to stay with the old engine.
+    """
     present = [r for type_ in _SUCCESSORS[kind] for r in world.existing(type_)]
-    if not present:
+    if not present or not world.old.of(kind):
         return None
     hidden = {r.identity for r in present}
     rest = tuple(r for r in world.state.resources if r.identity not in hidden)
     alone = replace(world, state=replace(world.state, resources=rest))
     done = CONVERTERS[kind](alone)
-    if not done.writable or not done.policies:
-        return None
     there = [(r.type, r.spec) for r in present]
-    if any((p.type, p.spec) not in there for p in done.policies):
+    if not done.writable or any((p.type, p.spec) not in there for p in done.policies):
         return None
+    explained = {m.resource.identity for m in done.manual} | {r.identity for r in done.removed()}
+    return done if all(p.identity in explained for p in world.old.of(kind)) else None
+
+
+def _standing(view: View, done: Conversion) -> Change | None:
+    """Return the removal of old policies whose successors stand there: after stage expand."""
     gone = [r for r in done.removed() if view.owns(r)]
-    if len(gone) < len(done.removed()):
+    if not gone or len(gone) < len(done.removed()):
         return None
     edits = tuple(ResourceEdit(where=r.where, manifests=()) for r in gone if r.where)
-    reason = f"what takes its place stands already: {', '.join(p.name for p in done.policies)}"
+    names = ", ".join(p.name for p in done.policies)
+    reason = f"what takes its place stands already: {names}" if names else "it changes nothing"
     return Change(
         rule=view.rule.id,
-        mesh=world.mesh,
+        mesh=done.mesh,
         edits=edits,
         findings=tuple(_finding(view, r, reason) for r in gone),
-        group=f"{kind} {world.mesh}",
+        group=f"{done.kind} {done.mesh}",
         steps=done.steps[-1:],
     )
 
