@@ -24,7 +24,7 @@ from kumamigrate.model.resource import (
     Resource,
 )
 from kumamigrate.rewrite.shares import Share, share_of
-from kumamigrate.rewrite.view import View
+from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
 
@@ -189,9 +189,14 @@ def _role(owner: Resource) -> str:
 def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str) -> bool:
     """Whether a name works through service-tag outbounds, which know no zones (MADR 060).
 
-    They read it as a value of kuma.io/service; in mode Exclusive there are none.
+    They read it as a value of kuma.io/service; in mode Exclusive there are none. They read
+    nothing of a policy that has an entry for a route (product.md §1 law 2).
     """
-    if view.mode(owner.mesh) == "Exclusive":
+    routes = any(
+        at_path(item, ("targetRef", "kind")) == "MeshHTTPRoute"
+        for _, item in _maps(owner.spec.get("to"))
+    )
+    if view.mode(owner.mesh) == "Exclusive" or routes:
         return False
     return all(r.labels.get(SERVICE, r.display_name) == name for r in found)
 

@@ -1,0 +1,137 @@
+"""A run to 3.0 keeps what proxies read: asked of the matcher itself, not of the prover."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kumamigrate.admit.check import refusals_of, unknown_fields_of
+from kumamigrate.commands import _asked
+from kumamigrate.match.matcher import Matcher
+from kumamigrate.match.resolve import REAL, sections
+from kumamigrate.model.kri import kri_of
+from kumamigrate.model.release import release
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.pipeline import Outcome, migrate, scene_of
+
+HERE = Path(__file__).parent.parent
+COPIED = sorted((HERE / "golden" / "matcher-2.14").glob("*.yaml"))[:3]
+SHARED = sorted((HERE.parents[1] / "shared" / "goldens" / "matcher-2.14").glob("*.yaml"))[3::29]
+FILES = [*COPIED, *SHARED]
+TYPES = frozenset(release("2.14").policy_types)
+OUTBOUND = (
+    "MeshTimeout",
+    "MeshRetry",
+    "MeshLoadBalancingStrategy",
+    "MeshCircuitBreaker",
+    "MeshHealthCheck",
+    "MeshAccessLog",
+)
+INBOUND = ("MeshTimeout", "MeshCircuitBreaker", "MeshRateLimit", "MeshTLS", "MeshAccessLog")
+SINGLE = ("MeshMetric", "MeshTrace", "MeshPassthrough", "MeshProxyPatch")
+
+
+@cache
+def run(path: Path) -> Outcome:
+    paths, root, options = _asked({"paths": [str(path)], "target": "3.0"})
+    return migrate(scene_of(paths, root, options), options)
+
+
+def is_new_form(policy: Resource, outcome: Outcome) -> bool:
+    environment = outcome.options.environment
+    refused = refusals_of(policy, release="3.0", environment=environment)
+    return not refused and not unknown_fields_of(policy, "3.0")
+
+
+def policies(outcome: Outcome) -> Iterator[Resource]:
+    return (r for r in outcome.after.repository.resources if r.type in TYPES)
+
+
+def matchers(outcome: Outcome) -> tuple[Matcher, Matcher, set[str]]:
+    """Return what 2.14 and 3.0 read, and the types of which everything was converted."""
+    left = {p.type for p in policies(outcome) if not is_new_form(p, outcome)}
+    before, after = outcome.before.state("2.14")[0], outcome.after.state("3.0")[0]
+    return Matcher(before), Matcher(after), set(TYPES) - left
+
+
+def proxies(then: Matcher, now: Matcher) -> Iterator[tuple[Resource, Resource]]:
+    later = {p.name: p for p in now.proxies()}
+    for proxy in then.proxies():
+        gateway = proxy.spec["networking"].get("gateway") or {}
+        if gateway.get("type") != "BUILTIN":
+            yield proxy, later[proxy.name]
+
+
+def conf_of(found: Any) -> str:
+    return json.dumps(None if found is None else found.conf, sort_keys=True, default=str)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_destinations_read_what_they_read(path: Path) -> None:
+    then, now, whole = matchers(run(path))
+    for was, is_ in proxies(then, now):
+        for kind in whole & set(OUTBOUND):
+            old, new = then.selection(was, kind), now.selection(is_, kind)
+            for service in then.state.of_type(*REAL):
+                for section in sections(service) or ("",):
+                    kri = kri_of(service, section)
+                    got = conf_of(now.resource(new, kri))
+                    # What is a real resource on 3.0 was one, or a service tag, on 2.14.
+                    tag = service.labels.get(SERVICE, service.display_name)
+                    had = {conf_of(then.resource(old, kri)), conf_of(then.service(old, tag))}
+                    assert got in had, (was.name, kind, str(kri))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_inbounds_read_what_they_read(path: Path) -> None:
+    then, now, whole = matchers(run(path))
+    for was, is_ in proxies(then, now):
+        for kind in whole & set(INBOUND):
+            assert inbound_rules(then, was, kind) == inbound_rules(now, is_, kind), (was.name, kind)
+
+
+def inbound_rules(matcher: Matcher, proxy: Resource, kind: str) -> dict[tuple[str, int], Any]:
+    selection = matcher.selection(proxy, kind)
+    listed = (
+        ((p.address, p.port), [(r.match, r.conf) for r in matcher.inbound(selection, p).rules])
+        for p in selection.points
+    )
+    return {key: rules for key, rules in listed if rules}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_proxies_read_what_they_read(path: Path) -> None:
+    then, now, whole = matchers(run(path))
+    for was, is_ in proxies(then, now):
+        for kind in whole & set(SINGLE):
+            old, new = then.selection(was, kind), now.selection(is_, kind)
+            assert conf_of(then.single(old)) == conf_of(now.single(new)), (was.name, kind)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_stays_old_is_said(path: Path) -> None:
+    outcome = run(path)
+    said = {
+        (f.resource.type, f.resource.name)
+        for f in outcome.findings
+        if f.resource is not None and f.status.value in ("manual", "held")
+    }
+    for policy in policies(outcome):
+        assert is_new_form(policy, outcome) or (policy.type, policy.name) in said
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_new_services_are_taken_and_lead_where_the_tags_led(path: Path) -> None:
+    outcome = run(path)
+    known = {r.identity for r in outcome.before.repository.resources}
+    environment = outcome.options.environment
+    for service in outcome.after.repository.resources:
+        if service.type == "MeshService" and service.identity not in known:
+            assert not refusals_of(service, release="3.0", environment=environment)
+            assert not unknown_fields_of(service, "3.0")
+            assert service.spec["selector"]["dataplaneLabels"]["matchLabels"]
