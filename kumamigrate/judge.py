@@ -23,6 +23,7 @@ _PLACE = re.compile(r" \([^()]*:\d+\)")
 """A place in a reason: lines move with every edit."""
 _BY_ALL = {"MeshHTTPRoute", "MeshTCPRoute"}
 """Policy types that decide what others reach."""
+Identity = tuple[str, str, str, str]
 _HARMLESS = (Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
 
 
@@ -56,6 +57,11 @@ def judge_of(
         for claim in ("carry", "release"):
             if claim in claims:
                 verdicts.append(_not_worse(claim, before, current, candidate, touched))
+        if "live" not in claims and "release" in claims and _touches_waiting(current, candidate):
+            # Claim *release* says nothing of what the target still misreads.
+            proof = _prove(current, candidate, "live")
+            bad = tuple(w for w in proof.witnesses("live") if w.effect not in _HARMLESS)
+            verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
         return _together(verdicts, take_unknown=take_unknown)
 
     return judge
@@ -75,7 +81,15 @@ def _not_worse(
     if claim != "release" or found.good or not _has_tag_outbounds(before):
         return found
     switched = _worsened(claim, before, current, candidate, touched, exclusive=True)
-    return switched if switched.good else found
+    lost = tuple(w for w in found.witnesses if w.before.policy in _removed(current, candidate))
+    # What no outbound of that mode reads is still there today: it may not just go.
+    return switched if switched.good and not lost else found
+
+
+def _removed(current: Scene, candidate: Scene) -> set[str]:
+    """Return the names of the policies that the changes take away."""
+    kept = {resource.identity for resource in candidate.repository.resources}
+    return {r.name for r in current.repository.resources if r.identity not in kept}
 
 
 def _worsened(
@@ -88,7 +102,7 @@ def _worsened(
     exclusive: bool = False,
 ) -> Verdict:
     then = _prove(before, current, claim, exclusive=exclusive)
-    now = _prove(before, candidate, claim, exclusive=exclusive)
+    now = _prove(before, candidate, claim, current, exclusive=exclusive)
     known = {witness.key for witness in then.witnesses(claim)}
     changed = _changed_policies(current, candidate)
     bad = tuple(
@@ -147,14 +161,23 @@ def _has_tag_outbounds(scene: Scene) -> bool:
     return any(mesh_services_mode(state, mesh) != "Exclusive" for mesh in state.meshes())
 
 
-def _prove(before: Scene, after: Scene, claim: str, *, exclusive: bool = False) -> Proof:
+def _prove(
+    before: Scene,
+    after: Scene,
+    claim: str,
+    current: Scene | None = None,
+    *,
+    exclusive: bool = False,
+) -> Proof:
+    """Prove a claim. What `current` has not left to another rule yet `after` may not leave."""
     release = before.target if claim == "release" else before.source
     old, (new, rejected) = before.state(before.source)[0], after.state(release)
     if claim == "release":
         # A policy that the target refuses or misreads is not settled: it counts on neither side.
-        waiting = {one.resource.identity for one in rejected}
-        waiting |= {r.identity for r in new.resources if _is_misread(r, release)}
-        waiting |= {r.identity for r in new.resources if _is_taken_on_trust(r, new)}
+        waiting = _waiting(after)
+        if current is not None:
+            earlier = _waiting(current)
+            waiting = {one for one in waiting if _comes_of(one, earlier)}
         refused = (one.resource for one in rejected if one.resource.type == "MeshHTTPRoute")
         new = replace(new, resources=(*new.resources, *refused))
         old, new = _without(old, waiting), _without(new, waiting)
@@ -163,6 +186,30 @@ def _prove(before: Scene, after: Scene, claim: str, *, exclusive: bool = False) 
     return prove(
         old, new, claims=(claim,), locate_before=before.locate, locate_after=after.locate
     )
+
+
+def _waiting(scene: Scene) -> set[Identity]:
+    """Return what the target refuses or misreads, which other rules have to mend first."""
+    state, rejected = scene.state(scene.target)
+    waiting = {one.resource.identity for one in rejected}
+    waiting |= {r.identity for r in state.resources if _is_misread(r, scene.target)}
+    return waiting | {r.identity for r in state.resources if _is_taken_on_trust(r, state)}
+
+
+def _comes_of(identity: Identity, earlier: Iterable[Identity]) -> bool:
+    """Say whether a policy is one of some others, or was split from one."""
+    return any(identity[:3] == one[:3] and identity[3].startswith(one[3]) for one in earlier)
+
+
+def _touches_waiting(current: Scene, candidate: Scene) -> bool:
+    """Say whether the changes touch what the target refuses or misreads even then, or drop it."""
+    old, new = (
+        {(r.identity, canonical(r.body)) for r in scene.repository.resources}
+        for scene in (current, candidate)
+    )
+    dropped = {identity for identity, _ in old} - {identity for identity, _ in new}
+    still = _waiting(candidate)
+    return bool(dropped & _waiting(current)) or any(one in still for one, _ in new - old)
 
 
 def _switched(state: State) -> State:
@@ -177,7 +224,7 @@ def _switched(state: State) -> State:
     )
 
 
-def _without(state: State, identities: set[tuple[str, str, str, str]]) -> State:
+def _without(state: State, identities: set[Identity]) -> State:
     """Return a state without some policies. Of a route the name stays, for what refers to it."""
     kept = []
     for resource in state.resources:

@@ -1,0 +1,105 @@
+"""What a rule that claims *release* may not do to policies the target cannot read yet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kumamigrate.judge import judge_of
+from kumamigrate.model.state import Environment
+from kumamigrate.repository import repository_of
+from kumamigrate.rewrite.rulebook import rulebook
+from kumamigrate.trial import Scene
+
+BY_NAME = next(rule for rule in rulebook() if rule.id == "reference-by-name")
+
+MESH = "type: Mesh\nname: default\nmeshServices: {mode: %s}\n---\n"
+INBOUND = """\
+type: MeshTimeout
+name: t
+mesh: default
+spec:
+  targetRef: {kind: Dataplane, %s}
+  rules: [{default: {http: {requestTimeout: %s}}}]
+"""
+ON_ROUTE = """\
+type: MeshHTTPRoute
+name: r
+mesh: default
+spec:
+  to:
+  - targetRef: {kind: MeshService, name: web}
+    rules: [{matches: [{path: {type: PathPrefix, value: /v1}}], default: {}}]
+"""
+BOUND = """\
+---
+type: MeshTimeout
+name: t
+mesh: default
+spec:
+  targetRef: {kind: MeshHTTPRoute, name: r}
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 3s}}}]
+"""
+SERVICE = """\
+type: MeshService
+name: web
+mesh: default
+labels: {kuma.io/display-name: web}
+spec: {ports: [{port: 80, appProtocol: http}]}
+---
+"""
+OUTBOUND = """\
+type: MeshTimeout
+name: t
+mesh: default
+spec:
+  to:
+  - targetRef: {kind: MeshService, %s}
+    default: {http: {requestTimeout: %s}}
+"""
+
+
+def allows(before: str, after: str, *, mode: str = "Exclusive") -> bool:
+    scene = Scene(
+        repository=repository_of({"a.yaml": (MESH % mode + before).encode()}, root=Path()),
+        inventory=(),
+        environment=Environment(),
+        source="2.14",
+        target="3.0",
+    )
+    texts = {"a.yaml": MESH % mode + after}
+    candidate = replace(scene, repository=scene.repository.with_texts(texts), states={})
+    return judge_of(BY_NAME, scene, upgrade=True)(scene, candidate).good
+
+
+@pytest.mark.parametrize("mode", ["Disabled", "Everywhere", "Exclusive"])
+def test_the_form_may_change(mode: str) -> None:
+    old, new = (
+        OUTBOUND % ("name: web", "3s"),
+        OUTBOUND % ("labels: {kuma.io/display-name: web}", "3s"),
+    )
+    assert allows(SERVICE + old, SERVICE + new, mode=mode)
+    assert not allows(SERVICE + old, SERVICE + new.replace("3s", "4s"), mode=mode)
+
+
+@pytest.mark.parametrize(
+    ("top", "value"),
+    [("name: foo", "3s"), ("name: foo", "9s"), ("labels: {app: y}", "3s")],
+    ids=["a form that is misread", "and another value", "other proxies"],
+)
+def test_what_the_target_reads_stays_readable(top: str, value: str) -> None:
+    assert not allows(INBOUND % ("labels: {app: x}", "3s"), INBOUND % (top, value))
+
+
+@pytest.mark.parametrize(
+    ("top", "value"), [("name: foo", "9s"), ("name: bar", "3s")], ids=["value", "proxies"]
+)
+def test_what_the_target_misreads_before_and_after_keeps_its_meaning(top: str, value: str) -> None:
+    assert not allows(INBOUND % ("name: foo", "3s"), INBOUND % (top, value))
+
+
+@pytest.mark.parametrize(("mode", "inert"), [("Disabled", False), ("Exclusive", True)])
+def test_what_the_target_refuses_may_not_just_go(mode: str, inert: bool) -> None:
+    assert allows(ON_ROUTE + BOUND, ON_ROUTE, mode=mode) is inert
