@@ -15,7 +15,7 @@ from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource
 
 NAMING = ("app.kubernetes.io/name", "app", "k8s-app", "name", "kuma.io/workload")
 """Labels that tell which application a proxy belongs to, by custom."""
-FEWEST_SERVICES = 1
+FEWEST_SERVICES = 2
 """So many different services must show a custom before it is believed."""
 
 Inbound = tuple[str, str, int]
@@ -121,9 +121,8 @@ def _is_custom(key: str, known: Sequence[Resource], *, with_namespace: bool) -> 
     for proxy in known:
         services = {_tags(i)[SERVICE] for _, i in _inbounds(proxy) if SERVICE in _tags(i)}
         told = {_parts(s) for s in services}
-        place = proxy.labels.get(NAMESPACE, "") if with_namespace else ""
-        mine = (proxy.labels.get(key, ""), place)
-        if told and mine not in told:
+        mine = (proxy.labels.get(key, ""), proxy.labels.get(NAMESPACE, ""))
+        if told and (mine not in told or bool(mine[1]) != with_namespace):
             return False
         seen |= {mine[0]} if told else set()
     return len(seen) >= FEWEST_SERVICES
