@@ -156,9 +156,7 @@ def _is_named(
         return False
     rest = {k: v for k, v in tags.items() if k != SERVICE}
     proxies = [new.resource for _, new in known]
-    return any(
-        {**named, **rest} == labels for named in named_by_custom(tags[SERVICE], proxies)
-    )
+    return any({**named, **rest} == labels for named in named_by_custom(tags[SERVICE], proxies))
 
 
 def _follows(policy: Resource, one: Coupling, state: State) -> bool:
@@ -180,7 +178,7 @@ def _follows(policy: Resource, one: Coupling, state: State) -> bool:
     near = [
         service
         for service in state.of_type("Service", "MeshService")
-        if (service.namespace or service.namespace_label) == parts[1]
+        if (service.namespace or service.namespace_label) == parts[1] and _selector(service)
     ]
     return any(
         service.display_name == parts[0]
@@ -198,7 +196,6 @@ def _is_alone(service: Resource, near: Sequence[Resource]) -> bool:
         for other in near
         if other.display_name != service.display_name
         and all(own.get(key, value) == value for key, value in _selector(other).items())
-        and _selector(other)
     ]
     return not others and len(ports_of(service.spec)) == 1
 

@@ -79,12 +79,17 @@ def _on_port(side: Side, service: str, found: tuple[RealResource, ...]) -> tuple
 
 
 def successors_in(resources: Iterable[Resource], service: str) -> tuple[RealResource, ...]:
-    """Return the same among some resources."""
+    """Return the same among some resources.
+
+    A plain name means the service without a namespace, else that of the one namespace that has
+    it: on Kubernetes no tag is called like that, and the policy must mean the service.
+    """
+    resources = [r for r in resources if r.type == "MeshService"]
     found: dict[RealResource, None] = {}
     name, namespace, port = service_parts(service)
+    spaces = {r.namespace_label for r in resources if r.display_name == service}
+    only_space = next(iter(spaces)) if len(spaces) == 1 else ""
     for resource in resources:
-        if resource.type != "MeshService":
-            continue
         label = resource.labels.get(SERVICE)
         if label is not None:
             mine, only = label == service, ""
@@ -92,7 +97,8 @@ def successors_in(resources: Iterable[Resource], service: str) -> tuple[RealReso
             mine = (resource.display_name, resource.namespace_label) == (name, namespace)
             only = port
         else:
-            mine, only = resource.display_name == service and not resource.namespace_label, ""
+            here = resource.namespace_label == only_space
+            mine, only = resource.display_name == service and here, ""
         if mine:
             found.update(dict.fromkeys(_ports(resource, only)))
     return tuple(found)

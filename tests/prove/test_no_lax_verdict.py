@@ -375,3 +375,12 @@ def test_labels_that_make_a_proxy_of_a_workload(
     before = state(WORKLOAD.format(labels="{version: v1}", namespace=INJECTED))
     after = state(WORKLOAD.format(labels=labels, namespace=namespace))
     assert live(before, after).verdict("live") is verdict
+
+
+def test_a_service_that_only_a_policy_names_shows_nothing_of_proxies() -> None:
+    """It is made up, without a selector: labels of its namespace are not its proxies."""
+    whole = "kind: Dataplane, labels: {k8s.kuma.io/namespace: shop}"
+    before, after = (
+        state(ONE_OF_TWO_PORTS.split("---")[1].format(top=top)) for top in (BY_SERVICE, whole)
+    )
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT
