@@ -85,7 +85,9 @@ def run(
     paths: Paths = None,
     target: Target = None,
     source: Source = None,
-    dry_run: Annotated[bool, typer.Option(help="Show the diff and the verdict, write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option(help="Show the diff and the verdict, write nothing.")
+    ] = False,
     diff: Annotated[Path | None, typer.Option(help="Save the patch to this file.")] = None,
     mesh_services: MeshServicesMode = None,
     zone: Zone = None,
@@ -129,8 +131,12 @@ def check(
 
 @app.command()
 def prove(
-    before: Annotated[Path, typer.Argument(help="A file or folder; with --against, what to prove.")] = Path(),
-    after: Annotated[Path | None, typer.Argument(help="The file or folder to compare with.")] = None,
+    before: Annotated[
+        Path, typer.Argument(help="A file or folder; with --against, what to prove.")
+    ] = Path(),
+    after: Annotated[
+        Path | None, typer.Argument(help="The file or folder to compare with.")
+    ] = None,
     against: Annotated[str | None, typer.Option(help="Compare with this Git revision.")] = None,
     target: Target = None,
     source: Source = None,
@@ -153,7 +159,9 @@ def inspect(
     paths: Paths = None,
     release: Annotated[str | None, typer.Option(help="The release whose matcher answers.")] = None,
     proxy: Annotated[str | None, typer.Option(help="Only the Dataplane of this name.")] = None,
-    labels: Annotated[list[str] | None, typer.Option(help="A made-up proxy with key=value labels.")] = None,
+    labels: Annotated[
+        list[str] | None, typer.Option(help="A made-up proxy with key=value labels.")
+    ] = None,
     resources: Annotated[bool, typer.Option(help="Show the labels resources get instead.")] = False,
     mesh_services: MeshServicesMode = None,
     zone: Zone = None,
@@ -186,7 +194,9 @@ def rules(format: OutputFormat = Format.TEXT) -> None:
 
 
 @app.command()
-def rule(rule_id: Annotated[str, typer.Argument(metavar="ID")], format: OutputFormat = Format.TEXT) -> None:
+def rule(
+    rule_id: Annotated[str, typer.Argument(metavar="ID")], format: OutputFormat = Format.TEXT
+) -> None:
     """Explain one rule: what, why, releases, before and after, traps, what is proved."""
     from kumamigrate import commands
 

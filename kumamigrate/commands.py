@@ -11,7 +11,7 @@ from typing import Any
 from kumamigrate.config import settings
 from kumamigrate.errors import OutputError, SourceError, UsageError
 from kumamigrate.model.state import Environment
-from kumamigrate.pipeline import Options, Outcome, migrate, prove_scenes, scene_of, write
+from kumamigrate.pipeline import Options, migrate, prove_scenes, scene_of, write
 from kumamigrate.pipeline import check as check_scene
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, show

@@ -9,7 +9,15 @@ from typing import Any
 
 from kumamigrate.errors import UsageError
 
-_WORDS = {"target", "from", "mesh-services", "zone", "control-plane-mode", "system-namespace", "stage"}
+_WORDS = {
+    "target",
+    "from",
+    "mesh-services",
+    "zone",
+    "control-plane-mode",
+    "system-namespace",
+    "stage",
+}
 _LISTS = {"inventory", "select", "ignore", "accept"}
 _NAMES = {"from": "source"}
 _CHOICES = {

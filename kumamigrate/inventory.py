@@ -24,7 +24,9 @@ def load_inventory(paths: Iterable[Path]) -> tuple[Resource, ...]:
     for path in paths:
         if not path.exists():
             raise UsageError(f"{path}: no such inventory")
-        files = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS) if path.is_dir() else [path]
+        files = (
+            sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS) if path.is_dir() else [path]
+        )
         for file in files:
             resources.extend(_read(file))
     return tuple(resources)
@@ -38,4 +40,8 @@ def _read(path: Path) -> list[Resource]:
     for refusal in file.refusals:
         if refusal.hides:
             raise UsageError(f"{path}:{refusal.line}:{refusal.column}: {refusal.detail}")
-    return [replace(r, where=replace(r.where, path=path.as_posix())) for r in read_resources(file) if r.where]
+    return [
+        replace(r, where=replace(r.where, path=path.as_posix()))
+        for r in read_resources(file)
+        if r.where
+    ]

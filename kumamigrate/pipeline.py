@@ -212,9 +212,7 @@ def _run_rule(
         part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
         if part and not result.kept:
-            judge = judge_of(
-                rule, before, upgrade=upgrade, take_unknown=rule.id in options.accept
-            )
+            judge = judge_of(rule, before, upgrade=upgrade, take_unknown=rule.id in options.accept)
             tried = try_changes(scene, without_conflicts(part), judge)
             result = replace(tried, held=(*result.held, *tried.held))
     return result
@@ -301,7 +299,9 @@ def _at_place(findings: Iterable[Finding], scene: Scene) -> Iterator[Finding]:
 
 def _silenced(change: Change, scene: Scene) -> bool:
     placed = list(_at_place(change.findings, scene))
-    files = {f.file: scene.repository.files[f.file] for f in placed if f.file in scene.repository.files}
+    files = {
+        f.file: scene.repository.files[f.file] for f in placed if f.file in scene.repository.files
+    }
     all_marks = marks(files)
     return any(suppressed(finding, all_marks) for finding in placed)
 

@@ -166,7 +166,9 @@ def _injecting(files: Iterable[SourceFile], inventory: Sequence[Resource]) -> li
     return [name.encode() if "{{" not in name else b"" for name in sorted(names)]
 
 
-_MESH = re.compile(r"""^\s*["']?(?:kuma\.io/mesh|mesh)["']?\s*:\s*(.*?)\s*(?:#.*)?$""", re.MULTILINE)
+_MESH = re.compile(
+    r"""^\s*["']?(?:kuma\.io/mesh|mesh)["']?\s*:\s*(.*?)\s*(?:#.*)?$""", re.MULTILINE
+)
 _NAME = re.compile(r"""(["']?)([a-z0-9]([-.a-z0-9]*[a-z0-9])?)\1""")
 
 
@@ -174,7 +176,10 @@ def _mesh_named(file: SourceFile, refusal: Refusal) -> str:
     """Return the one mesh that a refused document names in plain words, else nothing."""
     for document in file.documents:
         start, end = document.span.start, document.span.end
-        if document.root is None and file.position(start)[0] <= refusal.line <= file.position(end)[0]:
+        if (
+            document.root is None
+            and file.position(start)[0] <= refusal.line <= file.position(end)[0]
+        ):
             said = [_NAME.fullmatch(match[1]) for match in _MESH.finditer(file.text, start, end)]
             names = {match[2] if match is not None else "" for match in said}
             return names.pop() if len(names) == 1 else ""
@@ -221,7 +226,8 @@ def state_of(
 ) -> tuple[State, tuple[Rejection, ...]]:
     """Return what a control plane of a release would store of some resources.
 
-    Labels are computed; what it would refuse is left out and returned beside the state. `known` remembers resources that other states share with this one.
+    Labels are computed; what it would refuse is left out and returned beside the state. `known`
+    remembers resources that other states share with this one.
     """
     stored: list[Resource] = []
     rejections: list[Rejection] = []

@@ -95,7 +95,9 @@ def _findings(outcome: Outcome, case: Case) -> list[dict[str, Any]]:
 
 
 def test_every_rule_has_a_case_that_rewrites_or_reports_and_one_that_leaves_alone() -> None:
-    by_rule = {rule.id: [case.name for case in cases() if case.rule == rule.id] for rule in rulebook()}
+    by_rule = {
+        rule.id: [case.name for case in cases() if case.rule == rule.id] for rule in rulebook()
+    }
     assert [rule for rule, names in by_rule.items() if len(names) < 2] == []
     assert [rule for rule, names in by_rule.items() if "leaves-alone" not in names] == []
 

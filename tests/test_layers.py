@@ -1,4 +1,4 @@
-"""Imports go one way: source ← model ← match, legacy, admit ← prove; rewrite never asks the prover."""
+"""Imports go one way: source ← model ← match, legacy, admit ← prove; rewrite asks no prover."""
 
 from __future__ import annotations
 

@@ -74,7 +74,9 @@ class State:
 
     def _mesh(self, name: str) -> State:
         kept = tuple(
-            r for r in self.resources if r.mesh in (name, "") and (r.type != "Mesh" or r.name == name)
+            r
+            for r in self.resources
+            if r.mesh in (name, "") and (r.type != "Mesh" or r.name == name)
         )
         return State(
             release=self.release,

@@ -20,9 +20,7 @@ from kumamigrate.trial import Scene
 MADE_UP = "any-proxy"
 
 
-def inspect_json(
-    scene: Scene, *, proxy: str | None, labels: Mapping[str, str]
-) -> dict[str, Any]:
+def inspect_json(scene: Scene, *, proxy: str | None, labels: Mapping[str, str]) -> dict[str, Any]:
     """Return per Dataplane and policy type all that the release's matcher resolves.
 
     `legacy` (releases that have the old engine) lists the winners of old policies; ties by
@@ -87,8 +85,7 @@ def _made_up(state: State, labels: Mapping[str, str]) -> list[Resource]:
 
 def resources_json(scene: Scene) -> dict[str, Any]:
     """Return every resource with the labels that the control plane gives it, or its refusal."""
-    state_release = scene.source
-    rejected = {id_: problems for id_, problems in _rejected(scene).items()}
+    rejected = _rejected(scene)
     found = []
     for resource in (*scene.repository.resources, *scene.inventory):
         if resource.type in KUBERNETES:
@@ -96,7 +93,7 @@ def resources_json(scene: Scene) -> dict[str, Any]:
         entry: dict[str, Any] = {"type": resource.type, "name": resource.name}
         if resource.namespace:
             entry["namespace"] = resource.namespace
-        labelled = compute_labels(resource, release=state_release, environment=scene.environment)
+        labelled = compute_labels(resource, release=scene.source, environment=scene.environment)
         if isinstance(labelled, Refused):
             found.append({**entry, "error": labelled.message})
         elif resource.identity in rejected:

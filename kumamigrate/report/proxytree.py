@@ -122,20 +122,18 @@ def _conf_lines(scene: Scene, indent: str, kind: str, merged: Merged, conf: Any)
     name = kind
     for path, value in _leaves(conf):
         found = sources(merged, path)
-        place = (
-            scene.locate(found[0].policy, (*found[0].policy.spec_path, *found[0].path))
-            if found
-            else ""
-        )
+        places = [
+            _short(scene.locate(s.policy, (*s.policy.spec_path, *s.path))) for s in found
+        ] or [""]
         losers = [
-            f"{_short(scene.locate(s.policy, (*s.policy.spec_path, *s.path)))} ({value_words(s.value)})"
-            for s in found[1:]
+            f"{place} ({value_words(s.value)})"
+            for place, s in zip(places[1:], found[1:], strict=True)
         ]
         over = f"   overrules {', '.join(losers)}" if losers else ""
         lines.append(
             line(
                 f"{indent}   {name:<26}{_path_words(path)} {value_words(value)}   ",
-                (_short(place), "place"),
+                (places[0], "place"),
                 (over, "dim"),
             )
         )

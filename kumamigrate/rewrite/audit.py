@@ -24,9 +24,7 @@ def owned(view: View) -> Iterator[Resource]:
     yield from (r for r in view.refused if view.owns(r))
 
 
-def audit_finding(
-    view: View, resource: Resource, path: FieldPath, *, problem: str = ""
-) -> Finding:
+def audit_finding(view: View, resource: Resource, path: FieldPath, *, problem: str = "") -> Finding:
     """Return the finding of an audit rule about one field."""
     rule = view.rule
     words = {"release": view.target.name, "field": path_text(path), "problem": problem}

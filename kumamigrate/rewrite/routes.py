@@ -81,7 +81,9 @@ def _by_name(policy: Resource, route: Resource) -> dict[str, Any] | None:
         return None
     if namespace == policy.namespace_label:
         return {"kind": ROUTE, "name": route.display_name}
-    return {"kind": ROUTE, "name": route.display_name, "namespace": namespace} if namespace else None
+    if not namespace:
+        return None
+    return {"kind": ROUTE, "name": route.display_name, "namespace": namespace}
 
 
 def _telling_labels(route: Resource, state: State) -> dict[str, str] | None:

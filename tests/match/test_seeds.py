@@ -202,14 +202,31 @@ def test_on_universal_a_subset_overrides_what_the_mesh_was_given() -> None:
     group = {"kind": "MeshSubset", "tags": {"services-group": "frontend"}}
     rules = [{"matches": [{"path": {"type": "PathPrefix", "value": "/slow"}}], "default": {}}]
     common = [
-        _universal("MeshService", "backend", {"selector": {}, "ports": [{"port": 80, "appProtocol": "http"}]}),
-        _universal("MeshHTTPRoute", "route-to-backend", {"to": [
-            {"targetRef": _own("MeshService", "backend"), "rules": rules}]}),
+        _universal(
+            "MeshService",
+            "backend",
+            {"selector": {}, "ports": [{"port": 80, "appProtocol": "http"}]},
+        ),
+        _universal(
+            "MeshHTTPRoute",
+            "route-to-backend",
+            {"to": [{"targetRef": _own("MeshService", "backend"), "rules": rules}]},
+        ),
         _universal("MeshTimeout", "on-service", {"to": [_entry("MeshService", "backend", "1s")]}),
-        _universal("MeshTimeout", "on-route", {"to": [_entry("MeshHTTPRoute", "route-to-backend", "2s")]}),
-        _universal("MeshTimeout", "z-on-service", {"targetRef": group, "to": [_entry("MeshService", "backend", "3s")]}),
-        _universal("MeshTimeout", "z-on-route", {"targetRef": group, "to": [_entry("MeshHTTPRoute", "route-to-backend", "4s")]}),
-    ]  # fmt: skip
+        _universal(
+            "MeshTimeout", "on-route", {"to": [_entry("MeshHTTPRoute", "route-to-backend", "2s")]}
+        ),
+        _universal(
+            "MeshTimeout",
+            "z-on-service",
+            {"targetRef": group, "to": [_entry("MeshService", "backend", "3s")]},
+        ),
+        _universal(
+            "MeshTimeout",
+            "z-on-route",
+            {"targetRef": group, "to": [_entry("MeshHTTPRoute", "route-to-backend", "4s")]},
+        ),
+    ]
     backend = Kri(type="MeshService", mesh="default", zone="east", namespace="", name="backend")
     for tags, on_service, on_route in (
         ({"services-group": "frontend"}, "3s", "4s"),

@@ -20,7 +20,7 @@ def plan(view: View) -> Iterator[Finding]:
             said = replace(
                 said,
                 danger=Danger.ADVICE,
-                message=f"mesh {mesh.name} needs meshServices as long as a 2.x reads it; 3.0 does not",
+                message=f"mesh {mesh.name} needs meshServices while a 2.x reads it, not for 3.0",
                 action="remove it when every control plane runs 3.0",
             )
         yield said
