@@ -168,7 +168,8 @@ def _kinds(state: State, contents: Contents) -> dict[str, Signature]:
 def _tag_protocols(state: State) -> dict[str, set[str]]:
     """Return the protocols of service tags.
 
-    Dataplanes and ExternalServices give them; of other services the MeshService says the same.
+    Dataplanes and ExternalServices give them; of other services the MeshService says the same,
+    as long as its ports agree: which of them the tag means the MeshService does not say.
     """
     found: dict[str, set[str]] = {}
     for dataplane in state.of_type("Dataplane"):
@@ -183,7 +184,8 @@ def _tag_protocols(state: State) -> dict[str, set[str]]:
             protocol = str(port.get("appProtocol") or DEFAULT_PROTOCOL)
             for tag, _ in tags_of(service, section):
                 told.setdefault(tag, set()).add(protocol)
-    return {**told, **found}
+    agreed = {tag: protocols for tag, protocols in told.items() if len(protocols) == 1}
+    return {**agreed, **found}
 
 
 def tags_of(service: Resource, section: str) -> list[tuple[str, str]]:

@@ -384,3 +384,28 @@ def test_a_service_that_only_a_policy_names_shows_nothing_of_proxies() -> None:
         state(ONE_OF_TWO_PORTS.split("---")[1].format(top=top)) for top in (BY_SERVICE, whole)
     )
     assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+PORTS_OF_A_TAG = """
+type: MeshService
+name: web
+mesh: default
+labels: {{kuma.io/service: web}}
+spec:
+  ports: [{{port: 80, appProtocol: grpc}}, {{port: 81, name: admin, appProtocol: http}}]
+---
+type: MeshTimeout
+name: z
+mesh: default
+spec:
+  to:
+  - targetRef: {{kind: MeshService, name: web}}
+    default: {{http: {{requestTimeout: {value}}}}}
+"""
+
+
+def test_ports_of_several_protocols_leave_that_of_the_tag_open() -> None:
+    before, after = (
+        state(PORTS_OF_A_TAG.format(value=value), mode="Disabled") for value in ("3s", "4s")
+    )
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT
