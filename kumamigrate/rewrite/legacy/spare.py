@@ -128,7 +128,7 @@ def _witnesses(classes: Classes, selectors: Iterable[Tags]) -> list[dict[str, st
     with a value that nobody names."""
     found = [item.witness for item in classes.classes]
     plain = class_of({}).witness
-    for tags in selectors:
+    for tags in {tuple(sorted(tags.items())): tags for tags in selectors}.values():
         loose = {k: "\x00other" for k, v in tags.items() if v == ANY}
         if loose:
             found += [{**one, **loose, **_exact(tags)} for one in [plain, *found]]
