@@ -182,7 +182,7 @@ def _prove(
         new = replace(new, resources=(*new.resources, *refused))
         old, new = _without(old, waiting), _without(new, waiting)
     if exclusive:
-        old = _switched(old)
+        old = as_exclusive(old)
     return prove(
         old, new, claims=(claim,), locate_before=before.locate, locate_after=after.locate
     )
@@ -212,7 +212,7 @@ def _touches_waiting(current: Scene, candidate: Scene) -> bool:
     return bool(dropped & _waiting(current)) or any(one in still for one, _ in new - old)
 
 
-def _switched(state: State) -> State:
+def as_exclusive(state: State) -> State:
     """Return a state as if the mode of every mesh were Exclusive."""
     mode = {"meshServices": {"mode": "Exclusive"}}
     return replace(

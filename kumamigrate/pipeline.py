@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumamigrate.errors import RulebookError, UsageError
+from kumamigrate.errors import KumamigrateError, RulebookError, UsageError
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
@@ -28,6 +28,7 @@ from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.suppress import marks, suppress, suppressed
 from kumamigrate.trial import Held, Result, Scene, try_changes, without_conflicts
+from kumamigrate.whole import Whole, changed_types, claim_of, own_differences, whole_of
 
 OLD_FORMS = "legacy-"
 """Rules with such an id convert what the old engine reads."""
@@ -63,6 +64,8 @@ class Outcome:
     findings: tuple[Finding, ...]
     held: tuple[Held, ...] = ()
     proof: Proof | None = None
+    switched: Proof | None = None
+    whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
     rejections: tuple[Rejection, ...] = ()
 
@@ -146,12 +149,35 @@ def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outc
     for rule in rules:
         findings.extend(_left(rule, before, scene, options, held))
     outcome = _outcome(options, before, scene, findings)
-    proof = prove_scenes(before, scene, options, between) if kept else None
-    return replace(outcome, kept=tuple(kept), held=tuple(held.values()), proof=proof)
+    outcome = replace(outcome, kept=tuple(kept), held=tuple(held.values()))
+    return _as_a_whole(outcome, between) if kept else outcome
+
+
+def _as_a_whole(outcome: Outcome, between: Scene) -> Outcome:
+    """Return the outcome with the proof of everything that was kept, and what it comes to."""
+    before, after = outcome.before, outcome.after
+    proof = prove_scenes(before, after, outcome.options, between)
+    claim = claim_of(outcome.kept, proof)
+    changed = changed_types(before.repository, after.repository)
+    switched = None
+    if claim == "release" and own_differences(proof, claim, changed):
+        switched = _proof(before, after, (claim,), exclusive=True)
+    whole = whole_of(proof, switched, claim, changed)
+    return replace(outcome, proof=proof, switched=switched, whole=whole)
 
 
 def write(outcome: Outcome) -> None:
-    """Write the outcome: all of it or nothing. Raises SourceError if that cannot be done."""
+    """Write the outcome: all of it or nothing. Raises SourceError if that cannot be done.
+
+    Steps that were proven one by one and differ as a sum are a fault of ours: nothing is
+    written then, unless the user took a rule on their own word (KumamigrateError).
+    """
+    upgrade = any(change.rollout is not Rollout.NOW for change in outcome.kept)
+    if outcome.whole is Whole.DIFFERENT and not upgrade and not outcome.options.accept:
+        raise KumamigrateError(
+            "the changes hold one by one and not together, which is a fault of this tool;"
+            " nothing was written. See --dry-run, and please report it"
+        )
     from kumamigrate.source.write import write_all
 
     write_all(outcome.before.repository.root, outcome.texts)
@@ -184,11 +210,15 @@ def prove_scenes(
     return chained(_proof(before, between, ("live",)), _proof(between, after, claims))
 
 
-def _proof(before: Scene, after: Scene, claims: tuple[str, ...]) -> Proof:
+def _proof(
+    before: Scene, after: Scene, claims: tuple[str, ...], *, exclusive: bool = False
+) -> Proof:
+    from kumamigrate.judge import as_exclusive
     from kumamigrate.prove.prover import prove
 
+    old = before.state(before.source)[0]
     return prove(
-        before.state(before.source)[0],
+        as_exclusive(old) if exclusive else old,
         after.state(before.source)[0],
         claims=claims,
         upgraded=after.state(before.target)[0] if "release" in claims else None,

@@ -18,6 +18,7 @@ from kumamigrate.report.witnesses import difference_lines, doubts, harmless_line
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.trial import Held, Scene
+from kumamigrate.whole import Whole, claim_of
 
 MOST = 40
 _DANGERS = {
@@ -31,9 +32,17 @@ MOST_REASONS = 10
 _OPEN = (Status.PENDING, Status.MANUAL, Status.HELD)
 
 
+_WHOLE = {
+    Whole.PROVEN: Exit.CLEAN,
+    Whole.AFTER_SWITCH: Exit.FINDINGS,
+    Whole.UNKNOWN: Exit.INCONCLUSIVE,
+    Whole.DIFFERENT: Exit.DIFFERENT,
+}
+
+
 def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
     """Return the exit code of a run: the worst of what was held, unread or left."""
-    codes = [_exit_of_reading(outcome)]
+    codes = [_exit_of_reading(outcome), _WHOLE[outcome.whole]]
     for held in outcome.held:
         codes.append(Exit.DIFFERENT if held.witnesses else Exit.INCONCLUSIVE)
     if any(_counts(finding) for finding in outcome.findings):
@@ -65,6 +74,7 @@ def run_json(outcome: Outcome, *, written: bool) -> dict[str, Any]:
     data["proof"] = to_json(outcome.proof) if outcome.proof is not None else {"claims": {}}
     data["held"] = [_held_json(held) for held in outcome.held]
     data["files"] = sorted(outcome.texts)
+    data["whole"] = outcome.whole.value
     data["steps"] = list(_steps(outcome))
     return data
 
@@ -238,37 +248,50 @@ def _finding_lines(finding: Finding, *, action: bool) -> list[Line]:
 def _proved_lines(outcome: Outcome) -> list[Line]:
     proof = outcome.proof
     assert proof is not None
-    upgrade = any(change.rollout is not Rollout.NOW for change in outcome.kept)
-    claim = "release" if upgrade and "release" in proof.claims else "live"
-    scope = "every possible proxy" if proof.proxies == "all" else "the listed proxies"
+    claim = claim_of(outcome.kept, proof)
     witnesses = proof.witnesses(claim)
     harmless = number_of(witnesses, Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
-    other = number_of(witnesses, Effect.VALUE)
-    unknown = doubts(proof.unknown(claim))
-    if unknown:
-        lines: list[Line] = [
-            (),
-            line(("Not proved", "warn"), ": it stands on your word, or on a part of the proof"),
-        ]
-        lines += [line(f"      cannot tell: {reason}") for reason in unknown[:MOST_REASONS]]
-        lines += _more(unknown, MOST_REASONS)
-    elif claim == "live":
-        nothing = f" for {scope}: nothing that reaches a proxy changes"
-        lines = [(), line(("Proved", "good"), nothing, ", except" if harmless else "")]
-    else:
-        source, target = outcome.before.source, outcome.before.target
-        what = f"what was written means on {target} what it meant on {source}"
-        lines = [
-            (),
-            line(("Proved", "good"), f" for {scope}: {what}", ", except" if harmless else ""),
-        ]
+    lines: list[Line] = [(), *_verdict_lines(outcome, claim, excepted=bool(harmless))]
     lines += harmless_lines(witnesses, indent="  ")
     lines += _mode_lines(proof, claim)
-    if other:
-        made = f"  {_count(other, 'difference')} that the upgrade makes where nothing was written"
-        lines.append(line((made, "warn")))
+    changes = number_of(witnesses, Effect.VALUE)
+    if changes:
+        made = {
+            Whole.PROVEN: "that the upgrade makes where nothing was written",
+            Whole.AFTER_SWITCH: "that the upgrade makes as long as the mode is what it is",
+        }.get(outcome.whole, "remain between the old reading and the new")
+        lines.append(line((f"  {_count(changes, 'difference')} {made}", "warn")))
         lines += difference_lines(witnesses, indent="      ")
     return lines + [line((f"  assumed: {fact}", "dim")) for fact in proof.assumptions[:5]]
+
+
+def _verdict_lines(outcome: Outcome, claim: str, *, excepted: bool) -> list[Line]:
+    """Say what the run comes to as a whole, in one line and what it rests on."""
+    proof, source, target = outcome.proof, outcome.before.source, outcome.before.target
+    assert proof is not None
+    scope = "every possible proxy" if proof.proxies == "all" else "the listed proxies"
+    same = (
+        "nothing that reaches a proxy changes"
+        if claim == "live"
+        else f"what was written means on {target} what it meant on {source}"
+    )
+    match outcome.whole:
+        case Whole.PROVEN:
+            return [
+                line(("Proved", "good"), f" for {scope}: {same}", ", except" if excepted else "")
+            ]
+        case Whole.AFTER_SWITCH:
+            first = "if MeshService mode Exclusive comes first, on " + source
+            return [line(("Proved", "good"), f" for {scope}, {first}: {same}")]
+        case Whole.UNKNOWN:
+            unknown = doubts(proof.unknown(claim))
+            said = ": it stands on your word, or on a part of the proof"
+            lines = [line(("Not proved as a whole", "warn"), said)]
+            lines += [line(f"      cannot tell: {why}") for why in unknown[:MOST_REASONS]]
+            return lines + _more(unknown, MOST_REASONS)
+        case Whole.DIFFERENT:
+            said = ": each change holds by itself, but the old reading and the new one still differ"
+            return [line(("Not proved as a whole", "bad"), said)]
 
 
 def _mode_lines(proof: Proof, claim: str) -> list[Line]:
