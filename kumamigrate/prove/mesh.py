@@ -329,13 +329,14 @@ class MeshComparison:
     ) -> Mapping[Key, Fact] | None:
         """Return what the service tag read that a destination takes the place of.
 
-        Only where a later release knows no tags and the mesh had outbounds for them: what those
-        read may be what the real service reads now (claim *release*).
+        Only where a later release knows no tags and the mesh had outbounds for nothing else: what
+        those read may be what the real service reads now (claim *release*). Where real outbounds
+        exist too (Everywhere, ReachableBackends), what they read themselves must stay.
         """
         before = self.before
         if not before.tags_mean_services or not isinstance(destination, RealResource):
             return None
-        if mesh_services_mode(before.state, before.mesh) == "Exclusive":
+        if mesh_services_mode(before.state, before.mesh) != "Disabled":
             return None
         resource = before.real.get(destination.kri.of_section(""))
         if resource is None or resource.type != "MeshService":

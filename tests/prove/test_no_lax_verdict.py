@@ -409,3 +409,40 @@ def test_ports_of_several_protocols_leave_that_of_the_tag_open() -> None:
         state(PORTS_OF_A_TAG.format(value=value), mode="Disabled") for value in ("3s", "4s")
     )
     assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+BOTH_OUTBOUNDS = """
+type: MeshService
+name: web
+mesh: default
+labels: {kuma.io/service: web, team: red}
+spec:
+  selector: {dataplaneTags: {kuma.io/service: web}}
+  ports: [{port: 80, targetPort: 80, appProtocol: http, name: main}]
+---
+type: MeshTimeout
+name: everywhere
+mesh: default
+spec:
+  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 3s}}]
+"""
+REAL_ONLY = """
+---
+type: MeshTimeout
+name: real
+mesh: default
+spec:
+  to: [{targetRef: {kind: MeshService, labels: {team: red}}, default: {connectionTimeout: 10s}}]
+"""
+
+
+@pytest.mark.parametrize("mode", ["Everywhere", "ReachableBackends"])
+def test_what_a_real_outbound_read_must_stay_whatever_its_tag_read(mode: str) -> None:
+    before = state(BOTH_OUTBOUNDS + REAL_ONLY, mode=mode)
+    after = state(BOTH_OUTBOUNDS, mode=mode, release="3.0")
+    proof = prove(before, after, claims=("release",))
+    assert {
+        (w.field, w.before.value, w.after.value, w.effect)
+        for w in proof.witnesses("release")
+        if w.policy_type == "MeshTimeout"
+    } == {("connectionTimeout", "10s", "3s", Effect.VALUE)}
