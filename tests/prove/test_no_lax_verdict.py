@@ -424,7 +424,7 @@ type: MeshTimeout
 name: everywhere
 mesh: default
 spec:
-  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 3s}}]
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 3s}}}]
 """
 REAL_ONLY = """
 ---
@@ -432,7 +432,7 @@ type: MeshTimeout
 name: real
 mesh: default
 spec:
-  to: [{targetRef: {kind: MeshService, labels: {team: red}}, default: {connectionTimeout: 10s}}]
+  to: [{targetRef: {kind: MeshService, labels: {team: red}}, default: {http: {requestTimeout: 10s}}}]
 """
 
 
@@ -445,4 +445,4 @@ def test_what_a_real_outbound_read_must_stay_whatever_its_tag_read(mode: str) ->
         (w.field, w.before.value, w.after.value, w.effect)
         for w in proof.witnesses("release")
         if w.policy_type == "MeshTimeout"
-    } == {("connectionTimeout", "10s", "3s", Effect.VALUE)}
+    } == {("http.requestTimeout", "10s", "3s", Effect.VALUE)}
