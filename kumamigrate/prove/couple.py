@@ -14,7 +14,6 @@ from typing import Any
 
 from kumamigrate.match.items import top_of
 from kumamigrate.match.select import Proxy, Selector, proxy_of, reach, selector_of
-from kumamigrate.match.share import named_by_custom
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, Form, Resource
 from kumamigrate.model.state import State
@@ -113,9 +112,7 @@ class Couplings:
         if one.old.top.kind == "Dataplane":
             return bool(known)
         labels = dict(one.new.top.labels or ())
-        return bool(known) and (
-            _as_labels(one.old.top) == labels or _is_named(one.old.top, labels, known)
-        )
+        return bool(known) and _as_labels(one.old.top) == labels
 
 
 def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource, Resource]]:
@@ -145,18 +142,6 @@ def _as_labels(top: TargetRef) -> dict[str, str]:
     service = {_WORKLOAD: top.name or ""} if top.kind in _BY_TAG[1:] else {}
     tags = {_WORKLOAD if k == SERVICE else k: v for k, v in top.tags or ()}
     return {**service, **tags}
-
-
-def _is_named(
-    top: TargetRef, labels: Mapping[str, str], known: Sequence[tuple[Proxy, Proxy]]
-) -> bool:
-    """Whether labels name a service as they do on every known proxy, and mirror other tags."""
-    tags = {SERVICE: top.name or "", **dict(top.tags or ())}
-    if top.kind == "MeshSubset" and SERVICE not in dict(top.tags or ()):
-        return False
-    rest = {k: v for k, v in tags.items() if k != SERVICE}
-    proxies = [new.resource for _, new in known]
-    return any({**named, **rest} == labels for named in named_by_custom(tags[SERVICE], proxies))
 
 
 def _follows(policy: Resource, one: Coupling, state: State) -> bool:

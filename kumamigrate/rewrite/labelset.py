@@ -22,7 +22,6 @@ from kumamigrate.match.select import (
     reach,
     selector_of,
 )
-from kumamigrate.match.share import named_by_custom
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
 from kumamigrate.model.state import State
@@ -71,7 +70,6 @@ class Basis(StrEnum):
     WORKLOAD = "workload"
     LISTED = "listed"
     COPIED = "copied"
-    NAMED = "named"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +189,7 @@ def choose(asked: Question, state: State) -> Choice | str:
         if same(asked, choice):
             return choice
     if not any(r for _, r in asked.today):
-        return _copied(asked, tags) or _named(asked, tags, state) or _nothing_selected(asked, tags)
+        return _copied(asked, tags) or _nothing_selected(asked, tags)
     found = searched(asked)
     if found is not None:
         return found
@@ -213,32 +211,6 @@ def _copied(asked: Question, tags: Mapping[str, str]) -> Choice | None:
     choice = Choice(labels=labels, basis=Basis.COPIED)
     fresh = all(_stands(asked, key) is not False for key in labels if key != WORKLOAD)
     return choice if asked.known and fresh and same(asked, choice) else None
-
-
-def _named(asked: Question, tags: Mapping[str, str], state: State) -> Choice | None:
-    """Return the labels that the proxies of a service would have if they are like all known ones.
-
-    Labels mean every inbound, the service tag those of one port.
-    """
-    service = tags.get(SERVICE)
-    rest = {k: v for k, v in tags.items() if k != SERVICE}
-    if service is None or (asked.inbound and _has_ports(asked, service, state)):
-        return None
-    if not all(_stands(asked, k) or (_on_kubernetes(asked.policy) and _of_pods(k)) for k in rest):
-        return None
-    for labels in named_by_custom(service, [p.resource for p in asked.known]):
-        choice = Choice(labels={**labels, **rest}, basis=Basis.NAMED)
-        if same(asked, choice):
-            return choice
-    return None
-
-
-def _has_ports(asked: Question, service: str, state: State) -> bool:
-    """Say whether a service may have several ports."""
-    for one in state.of_type("MeshService"):
-        if one.mesh == asked.policy.mesh and one.labels.get(SERVICE, one.name) == service:
-            return len(one.spec.get("ports") or ()) != 1
-    return True
 
 
 def _nothing_selected(asked: Question, tags: Mapping[str, str]) -> str:
@@ -416,9 +388,7 @@ def _trust(key: str, value: str, tags: Mapping[str, str]) -> tuple[bool, bool, i
     return (tags.get(key) != value, value != service, favourite, key)
 
 
-def _with_sections(
-    asked: Question, labels: Mapping[str, str], basis: Basis
-) -> Iterator[Choice]:
+def _with_sections(asked: Question, labels: Mapping[str, str], basis: Basis) -> Iterator[Choice]:
     yield Choice(labels=labels, basis=basis)
     if not asked.sections:
         return

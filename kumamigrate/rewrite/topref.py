@@ -32,8 +32,6 @@ _BASIS = {
     Basis.SERVICE: "the labels are the selector of the Service",
     Basis.WORKLOAD: "kuma.io/workload names the service on every proxy known",
     Basis.COPIED: "proxies: listed; it selects none of them today, nor with the tags as labels",
-    Basis.NAMED: "proxies: listed; it selects none of them today, nor with these labels, which name"
-    " the service as they do on every proxy known",
     Basis.LISTED: "proxies: listed; these labels select the same proxies among those known, so"
     " look whether proxies to come will carry them too",
 }
