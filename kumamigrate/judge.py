@@ -183,9 +183,7 @@ def _prove(
         old, new = _without(old, waiting), _without(new, waiting)
     if exclusive:
         old = as_exclusive(old)
-    return prove(
-        old, new, claims=(claim,), locate_before=before.locate, locate_after=after.locate
-    )
+    return prove(old, new, claims=(claim,), locate_before=before.locate, locate_after=after.locate)
 
 
 def _waiting(scene: Scene) -> set[Identity]:
@@ -291,7 +289,5 @@ def _faults(rejection: Rejection) -> set[tuple[tuple[str, str, str, str], FieldP
     return {_fault(rejection, problem) for problem in rejection.problems}
 
 
-def _fault(
-    rejection: Rejection, problem: Problem
-) -> tuple[tuple[str, str, str, str], FieldPath]:
+def _fault(rejection: Rejection, problem: Problem) -> tuple[tuple[str, str, str, str], FieldPath]:
     return (rejection.resource.identity, problem.path)

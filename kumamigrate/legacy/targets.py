@@ -36,9 +36,7 @@ def _common(one: str, two: str) -> str:
     return next(name for name in _STACKS[one] if name in _STACKS[two])
 
 
-def service_protocols(
-    proxies: Iterable[Proxy], external: Iterable[Tags]
-) -> dict[str, str]:
+def service_protocols(proxies: Iterable[Proxy], external: Iterable[Tags]) -> dict[str, str]:
     """Return the protocol of each service with endpoints; `external` are ExternalServices' tags."""
     found: dict[str, list[str]] = {}
     for proxy in proxies:

@@ -201,9 +201,7 @@ def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str)
     return all(r.labels.get(SERVICE, r.display_name) == name for r in found)
 
 
-def _section_of_tag(
-    view: View, found: list[Resource], tag: str, section: str
-) -> str | None:
+def _section_of_tag(view: View, found: list[Resource], tag: str, section: str) -> str | None:
     """Return the name of the port that a service tag stands for; it has no other, whatever
     section is asked for."""
     if not section:
@@ -398,9 +396,7 @@ def _has(resource: Resource, labels: Mapping[str, str]) -> bool:
 
 
 def _services(view: View, name: str, namespace: str) -> list[Resource]:
-    return [
-        s for s in view.state.of_type("Service") if (s.name, s.namespace) == (name, namespace)
-    ]
+    return [s for s in view.state.of_type("Service") if (s.name, s.namespace) == (name, namespace)]
 
 
 def _maps(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:

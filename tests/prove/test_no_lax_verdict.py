@@ -432,7 +432,9 @@ type: MeshTimeout
 name: real
 mesh: default
 spec:
-  to: [{targetRef: {kind: MeshService, labels: {team: red}}, default: {http: {requestTimeout: 10s}}}]
+  to:
+  - targetRef: {kind: MeshService, labels: {team: red}}
+    default: {http: {requestTimeout: 10s}}
 """
 
 

@@ -66,9 +66,7 @@ def _action(entry: Mapping[str, Any]) -> str:
     return action.replace("_", "").lower()
 
 
-def _proposal(
-    entries: list[Mapping[str, Any]], clients: tuple[Client, ...]
-) -> tuple[str, ...]:
+def _proposal(entries: list[Mapping[str, Any]], clients: tuple[Client, ...]) -> tuple[str, ...]:
     """Return the rules of a policy as text where every client is known, else what is not."""
     found: dict[str, list[str]] = {}
     missing: list[str] = []
