@@ -85,7 +85,7 @@ def literal_text(value: str, indent: int, newline: str) -> str | None:
         return None
     body = value.rstrip("\n")
     lines = body.split("\n")
-    if not body or lines[0][:1] in ("", " ") or any(line != line.rstrip() for line in lines):
+    if not body or lines[0][:1] in ("", " ") or any(line and not line.strip() for line in lines):
         return None
     ends = len(value) - len(body)
     header = {0: "|-", 1: "|"}.get(ends)

@@ -473,3 +473,11 @@ def test_byte_order_mark_and_other_documents_do_not_matter() -> None:
     file = read_file("a.yaml", data)
     got = patch(file, [Replacement(document=file.documents[0], values=({"a": 2},))])
     assert got == "a: 2\r\n---\r\nb: [\r\n"
+
+
+def test_new_text_of_several_lines_stays_readable_whatever_its_lines_end_in() -> None:
+    """A blank at the end of a line is no reason for one long quoted line (field report #67)."""
+    file = read_file("a.yaml", b"a: 1\n")
+    value = "name: x \nother: y"
+    text = patch(file, [Replacement(document=file.documents[0], values=({"a": 1, "b": value},))])
+    assert text == "a: 1\nb: |-\n  name: x \n  other: y\n"
