@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from kumamigrate.legacy.selector import ANY, Tags, selectors_of
 from kumamigrate.model.resource import Resource
@@ -25,21 +25,6 @@ def admits_before(clients: Clients, identity: Iterable[tuple[str, str]]) -> bool
     """Say whether a client with these tags (all its certificates' names) is let in."""
     own = set(identity)
     return any(set(needed) <= own for needed in clients)
-
-
-def admits_after(
-    items: Sequence[tuple[Mapping[str, str], str]], identity: Iterable[tuple[str, str]]
-) -> bool:
-    """Say whether merged `from` items let a client in: the last that matches decides.
-
-    `items` are (tags, action) in merge order; no match is a denial.
-    """
-    own = set(identity)
-    action = "Deny"
-    for tags, said in items:
-        if set(tags.items()) <= own:
-            action = said
-    return action in ("Allow", "AllowWithShadowDeny")
 
 
 def identities(selectors: Iterable[Tags]) -> tuple[tuple[tuple[str, str], ...], ...]:

@@ -7,7 +7,6 @@ state by the caller; labels are taken as they stand.
 
 Whole answers (match.proxyrules, match.inspect):
 
-    proxy_rules(state, proxy, policy_type: str) -> ProxyRules
     ProxyRules.as_json() -> dict             # the golden shape of the release
     inspect_mesh(state) -> dict              # {"dataplanes": {...}, "warnings": {...}}
 

@@ -6,15 +6,9 @@ from typing import Any
 
 from kumamigrate.match.items import top_of
 from kumamigrate.match.matcher import Matcher
-from kumamigrate.match.proxyrules import ProxyRules
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-
-
-def proxy_rules(state: State, proxy: Resource, policy_type: str) -> ProxyRules:
-    """Return everything a proxy resolves to for one type. `Matcher` answers many such faster."""
-    return Matcher(state).rules(proxy, policy_type)
 
 
 def inspect_mesh(state: State) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from kumamigrate.match.resolve import index_of, resolve
 from kumamigrate.match.selection import Selection
 from kumamigrate.match.ties import Tie
 from kumamigrate.model.conf import canonical
-from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
+from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
 from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE
@@ -169,21 +169,6 @@ def _dangles(policy: Resource, name: str) -> str:
         f"{_called(policy)} refers to MeshHTTPRoute {name}, which is neither in the repository"
         " nor in an inventory; add the route, or an inventory that has it"
     )
-
-
-def old_engine_doubts(before: Side, after: Side, changed: frozenset[str]) -> list[str]:
-    """Return doubts about policies of the old engine, which answers where the new one does not."""
-    there = {r.type for side in (before, after) for r in side.state.resources} & OLD_POLICIES
-    out = []
-    for old in sorted(there):
-        new = _table("engines")[old]
-        if old in changed or changed & set(new):
-            kinds = ", ".join(sorted(changed & {old, *new}))
-            out.append(
-                f"the mesh has old {old} policies beside what changed ({kinds}), and what both"
-                " engines give together is not compared; convert them first"
-            )
-    return out
 
 
 def tie_doubts(

@@ -10,7 +10,7 @@ from kumamigrate.source.comments import Comment, comments_of
 from kumamigrate.source.lines import Lines, lines_of, newline_of
 from kumamigrate.source.load import has_no_content
 from kumamigrate.source.mask import Masked, branch_at, mask_templates
-from kumamigrate.source.node import AliasNode, Node, ScalarNode, walk
+from kumamigrate.source.node import AliasNode, Node, walk
 from kumamigrate.source.text import Document, Reason, SourceFile
 
 
@@ -110,8 +110,3 @@ def _uses(roots: Iterable[Node]) -> dict[int, tuple[AliasNode, ...]]:
             if isinstance(node, AliasNode):
                 used[id(node.target)] = (*used.get(id(node.target), ()), node)
     return used
-
-
-def templated_scalar(node: Node) -> bool:
-    """Say whether a node is a scalar with a template in it."""
-    return isinstance(node, ScalarNode) and node.templated
