@@ -266,14 +266,23 @@ def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[
     for release in sorted(releases):
         rejected = current.state(release)[1]
         known = {fault for rejection in rejected for fault in _faults(rejection)}
+        gone = _gone(rejected, candidate)
         for rejection in candidate.state(release)[1]:
-            # What the target refuses before and after is no worse; another rule mends the rest.
-            if release != candidate.source and _was_refused(rejection, rejected):
+            # What the target refuses before and after is no worse, nor is what takes the place of
+            # something it refuses (an old policy); another rule mends the rest.
+            replaced = rejection.resource.mesh in gone or _was_refused(rejection, rejected)
+            if release != candidate.source and replaced:
                 continue
             fresh = [p for p in rejection.problems if _fault(rejection, p) not in known]
             name = f"{rejection.resource.type} {rejection.resource.name}"
             found.extend(f"{release} would refuse {name}: {p.message}" for p in fresh)
     return tuple(found)
+
+
+def _gone(rejected: Iterable[Rejection], candidate: Scene) -> set[str]:
+    """Return the meshes that lose a resource which was refused."""
+    left = {resource.identity for resource in candidate.repository.resources}
+    return {one.resource.mesh for one in rejected if one.resource.identity not in left}
 
 
 def _was_refused(rejection: Rejection, rejected: Iterable[Rejection]) -> bool:

@@ -266,10 +266,9 @@ def _admit(resource: Resource, release: str, environment: Environment) -> Resour
     if isinstance(labelled, Refused):
         problem = Problem(path=labelled.path, message=labelled.message)
         return Rejection(resource=resource, problems=(problem,))
-    if labelled.type in OLD_POLICIES:
+    problems = refusals_of(labelled, release=release, environment=environment)
+    if not problems and labelled.type in OLD_POLICIES:
         problems = old_refusals_of(labelled)
-    else:
-        problems = refusals_of(labelled, release=release, environment=environment)
     return Rejection(resource=labelled, problems=tuple(problems)) if problems else labelled
 
 
