@@ -16,6 +16,7 @@ from kumamigrate.pipeline import check as check_scene
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, show
 from kumamigrate.source.find import JOURNAL, interrupted
+from kumamigrate.trial import Scene
 
 Given = Mapping[str, Any]
 
@@ -72,9 +73,8 @@ def prove(
     else:
         assert after is not None
         first, second = _scene(given, before), _scene(given, after)
-    options = second[1]
-    proof = prove_scenes(first[0], second[0], options)
-    repositories = (first[0].repository, second[0].repository)
+    proof = prove_scenes(first, second)
+    repositories = (first.repository, second.repository)
     _print(as_json, proof_json(proof, repositories), proof_lines(proof, repositories))
     return exit_of_proof(proof)
 
@@ -174,22 +174,21 @@ def _options(asked: Mapping[str, Any]) -> Options:
     )
 
 
-def _scene(given: Given, path: Path) -> tuple[Any, Options]:
+def _scene(given: Given, path: Path) -> Scene:
     paths, root, options = _asked({**given, "paths": [path]})
     _settle(root, writing=False)
-    return scene_of(paths, root, options), options
+    return scene_of(paths, root, options)
 
 
-def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Any, Any]:
+def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Scene, Scene]:
     from dataclasses import replace
 
     from kumamigrate.gitrev import load_revision
 
-    paths, root, options = _asked({**given, "paths": [path]})
-    tree = scene_of(paths, root, options)
+    tree = _scene(given, path)
+    paths, root, _ = _asked({**given, "paths": [path]})
     repository = load_revision(revision, paths, root, inventory=tree.inventory)
-    old = replace(tree, repository=repository, states={})
-    return (old, options), (tree, options)
+    return replace(tree, repository=repository, states={}), tree
 
 
 def _pairs(words: Sequence[str]) -> dict[str, str]:

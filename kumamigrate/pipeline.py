@@ -67,7 +67,11 @@ class Outcome:
     switched: Proof | None = None
     whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
-    rejections: tuple[Rejection, ...] = ()
+
+    @property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """Return what the release in use refuses of the repository as it was."""
+        return self.before.state(self.before.source)[1]
 
     @property
     def texts(self) -> dict[str, tuple[bytes, bytes | None]]:
@@ -156,7 +160,7 @@ def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outc
 def _as_a_whole(outcome: Outcome, between: Scene) -> Outcome:
     """Return the outcome with the proof of everything that was kept, and what it comes to."""
     before, after = outcome.before, outcome.after
-    proof = prove_scenes(before, after, outcome.options, between)
+    proof = prove_scenes(before, after, between)
     claim = claim_of(outcome.kept, proof)
     changed = changed_types(before.repository, after.repository)
     switched = None
@@ -196,16 +200,13 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
     )
 
 
-def prove_scenes(
-    before: Scene, after: Scene, options: Options, between: Scene | None = None
-) -> Proof:
+def prove_scenes(before: Scene, after: Scene, between: Scene | None = None) -> Proof:
     """Prove the claims that matter for the options: live and carry, and release beyond 2.x.
 
     With a scene `between` both halves of the way are proven, and what holds in both holds.
     """
-    del options
     claims = ("live", "carry", *(("release",) if before.target != before.source else ()))
-    if between is None or between.repository in (before.repository, after.repository):
+    if between is None or between is before or between is after:
         return _proof(before, after, claims)
     return chained(_proof(before, between, ("live",)), _proof(between, after, claims))
 
@@ -232,12 +233,12 @@ def _run_rule(
 ) -> Result:
     from kumamigrate.judge import judge_of
 
+    result = Result(scene=scene)
+    if _asks(rule, options):
+        return result
     said = plan(_view(rule, before, scene, options))
     changes = [c for c in said if isinstance(c, Change) and c.key not in held]
     changes = [c for c in changes if not _silenced(c, scene)]
-    if _asks(rule, options):
-        return Result(scene=scene)
-    result = Result(scene=scene)
     for upgrade in (False, True):
         part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
@@ -268,12 +269,12 @@ def _left(
     for said in plan(_view(rule, before, scene, options)):
         if isinstance(said, Finding):
             yield from _at_place([said], scene)
-        elif _asks(rule, options) and not _silenced(said, scene):
-            yield from _to_review(said, scene)
         elif said.key in held:
             yield from _placed(said, Status.HELD, scene)
         elif _silenced(said, scene):
             yield from _placed(said, Status.SUPPRESSED, scene)
+        elif _asks(rule, options):
+            yield from _to_review(said, scene)
 
 
 def _asks(rule: Rule, options: Options) -> bool:
@@ -345,7 +346,6 @@ def _outcome(options: Options, before: Scene, after: Scene, findings: Iterable[F
         before=before,
         after=after,
         findings=tuple(sorted(settled, key=_order)),
-        rejections=before.state(before.source)[1],
     )
 
 

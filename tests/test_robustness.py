@@ -140,7 +140,8 @@ def test_nothing_is_read_from_a_half_written_repository(
     journal = shop / ".kumamigrate-journal"
     journal.write_text('{"state": "preparing", "swaps": []}')
     (shop / "sub").mkdir()
-    for words in (("check",), ("run", "--dry-run"), ("inspect",), ("prove", ".", ".")):
+    against = ("prove", "--against", "HEAD")
+    for words in (("check",), ("run", "--dry-run"), ("inspect",), ("prove", ".", "."), against):
         for folder in (shop, shop / "sub"):
             code, text = _call(monkeypatch, folder, *words)
             assert (code, "interrupted" in text) == (2, True)

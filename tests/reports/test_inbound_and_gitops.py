@@ -65,7 +65,7 @@ def test_12482_a_proof_names_the_releases_it_was_made_with(tmp_path: Path) -> No
         '    - {targetRef: {kind: MeshSubset, tags: {b: "2"}}, default: {action: Deny}}\n'
     )
     done = run(tmp_path, text, target="2.11")
-    proof = prove_scenes(done.outcome.before, done.outcome.after, done.outcome.options)
+    proof = prove_scenes(done.outcome.before, done.outcome.after)
     assert (proof.release_before, proof.release_after) == ("2.11", "2.11")
     assert "Kuma 2.11" in plain(proof_lines(proof, [done.outcome.after.repository]))
 

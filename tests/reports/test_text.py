@@ -32,7 +32,7 @@ def proved(folder: Path, before: str, after: str) -> str:
     """Return what `prove` prints about two states."""
     one = run(folder / "1", {"t.yaml": before}).outcome
     two = run(folder / "2", {"t.yaml": after}).outcome
-    proof = prove_scenes(one.before, two.before, two.options)
+    proof = prove_scenes(one.before, two.before)
     return plain(proof_lines(proof, [two.before.repository]))
 
 
