@@ -14,6 +14,7 @@ from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove import Effect, Proof, prove
+from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.repository import Rejection
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.source.text import FieldPath
@@ -24,7 +25,6 @@ _PLACE = re.compile(r" \([^()]*:\d+\)")
 _BY_ALL = {"MeshHTTPRoute", "MeshTCPRoute"}
 """Policy types that decide what others reach."""
 Identity = tuple[str, str, str, str]
-_HARMLESS = (Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
 
 
 def judge_of(
@@ -52,7 +52,7 @@ def judge_of(
             proof = _prove(current, candidate, "live")
             live = proof.witnesses("live")
             touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
-            bad = tuple(w for w in live if w.effect not in _HARMLESS)
+            bad = tuple(w for w in live if w.effect not in HARMLESS)
             verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
         for claim in ("carry", "release"):
             if claim in claims:
@@ -60,7 +60,7 @@ def judge_of(
         if "live" not in claims and "release" in claims and _touches_waiting(current, candidate):
             # Claim *release* says nothing of what the target still misreads.
             proof = _prove(current, candidate, "live")
-            bad = tuple(w for w in proof.witnesses("live") if w.effect not in _HARMLESS)
+            bad = tuple(w for w in proof.witnesses("live") if w.effect not in HARMLESS)
             verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
         return _together(verdicts, take_unknown=take_unknown)
 
@@ -108,7 +108,7 @@ def _worsened(
     bad = tuple(
         witness
         for witness in now.witnesses(claim)
-        if witness.effect not in _HARMLESS
+        if witness.effect not in HARMLESS
         and (changed is None or witness.policy_type in changed)
         and (witness.key not in known or witness.slot in touched)
     )

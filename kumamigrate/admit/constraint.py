@@ -9,17 +9,17 @@ the entry of `to`, `from` or `rules` around it. See matcher.md, "to / from / rul
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.admit.effect import EFFECTS, Finding
 from kumamigrate.admit.form import FORMS
 from kumamigrate.admit.places import Place, field_path, is_template, places, present
+from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
+from kumamigrate.model.versions import version
 from kumamigrate.source.text import FieldPath
 
 SECTIONS = ("to", "from", "rules")
@@ -43,9 +43,9 @@ class Constraint:
 
     def holds_in(self, release: str) -> bool:
         """Tell whether the rule is one of a release's."""
-        wanted = _order(release)
-        after = not self.since or _order(self.since) <= wanted
-        return after and (not self.until or wanted <= _order(self.until))
+        wanted = version(release)
+        after = not self.since or version(self.since) <= wanted
+        return after and (not self.until or wanted <= version(self.until))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,7 @@ class Ground:
 @cache
 def constraints() -> tuple[Constraint, ...]:
     """Return all rules in the order of the file."""
-    text = resources.files("kumamigrate.admit").joinpath("constraints.json")
-    return tuple(_read(row) for row in json.loads(text.read_text(encoding="utf-8")))
+    return tuple(_read(row) for row in packed("admit", "constraints.json"))
 
 
 @cache
@@ -124,10 +123,6 @@ def _read(row: Mapping[str, Any]) -> Constraint:
         say=row["say"],
         warn=row.get("warn", False),
     )
-
-
-def _order(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.split("."))
 
 
 def _anchors(ground: Ground, pattern: str) -> Iterator[Place]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.admit.places import is_template, places
+from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Form, Resource
+from kumamigrate.model.versions import version
 from kumamigrate.source.text import FieldPath
 
 _PART = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -27,11 +27,11 @@ def kind_problems(resource: Resource, *, release_name: str) -> Iterator[Problem]
     span = _table()["kinds"].get(resource.type)
     if span is None:
         return
-    wanted = order(release_name)
-    if "until" in span and wanted > order(span["until"]):
+    wanted = version(release_name)
+    if "until" in span and wanted > version(span["until"]):
         message = f"{resource.type} is gone: {span['until']} is the last release that has it"
         yield Problem(path=path, message=message)
-    elif "since" in span and wanted < order(span["since"]):
+    elif "since" in span and wanted < version(span["since"]):
         yield Problem(path=path, message=f"{resource.type} came with {span['since']}")
 
 
@@ -42,9 +42,9 @@ def name_problems(
     name, path = resource.display_name, _name_path(resource)
     if not resource.name or is_template(resource.name):
         return
-    names, wanted = _table()["names"], order(release_name)
+    names, wanted = _table()["names"], version(release_name)
     every, label = names["every"], names["label"]
-    if wanted >= order(every["since"]) or resource.form is Form.KUBERNETES:
+    if wanted >= version(every["since"]) or resource.form is Form.KUBERNETES:
         wrong = _PART.fullmatch(name) is None or len(name) > every["most"]
         if wrong and not warn:
             message = f"{name!r} is no valid name: lower-case letters, digits, `-` and `.` only"
@@ -53,9 +53,9 @@ def name_problems(
             return
     if resource.type not in label["kinds"]:
         return
-    begins = order(label["warn"] if warn else label["since"])
+    begins = version(label["warn"] if warn else label["since"])
     wrong = _LABEL.fullmatch(name) is None or len(name) > label["most"]
-    if wrong and begins <= wanted and (not warn or wanted < order(label["since"])):
+    if wrong and begins <= wanted and (not warn or wanted < version(label["since"])):
         message = (
             f"{name!r} must begin with a letter, have only lower-case letters, digits and `-`, "
             f"and at most {label['most']} characters from 3.0 on"
@@ -65,17 +65,12 @@ def name_problems(
 
 def dropped_fields(resource: Resource, *, release_name: str) -> Iterator[FieldPath]:
     """Yield the fields of a resource that is no policy which the release ignores."""
-    wanted = order(release_name)
+    wanted = version(release_name)
     for row in _table()["dropped"]:
-        if resource.type in row["kinds"] and wanted >= order(row["since"]):
+        if resource.type in row["kinds"] and wanted >= version(row["since"]):
             for pattern in row["fields"]:
                 for path, _ in places(resource.spec, pattern):
                     yield (*resource.spec_path, *path)
-
-
-def order(release_name: str) -> tuple[int, ...]:
-    """Return a release name as something that compares."""
-    return tuple(int(part) for part in release_name.split("."))
 
 
 def _name_path(resource: Resource) -> FieldPath:
@@ -84,6 +79,5 @@ def _name_path(resource: Resource) -> FieldPath:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    text = resources.files("kumamigrate.admit").joinpath("kinds.json")
-    table: Mapping[str, Any] = json.loads(text.read_text(encoding="utf-8"))
+    table: Mapping[str, Any] = packed("admit", "kinds.json")
     return table

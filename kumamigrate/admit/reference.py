@@ -9,17 +9,17 @@ takes where stands in the model's tables (matcher.md, "targetRef fields per kind
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.admit.form import FORMS
 from kumamigrate.admit.places import is_template, places
+from kumamigrate.model.packed import packed
 from kumamigrate.model.policytype import Kinds, PolicyType
 from kumamigrate.model.problem import Problem
+from kumamigrate.model.versions import newest_entry
 from kumamigrate.source.text import FieldPath
 
 _NARROWED = re.compile(r"(\w+)(?: \(default\.(\w+) (set|unset)\))?")
@@ -146,13 +146,6 @@ def _fields_of(
 
 @cache
 def _fields(release: str) -> Mapping[str, Mapping[str, Any]]:
-    text = resources.files("kumamigrate.admit").joinpath("references.json")
-    table = json.loads(text.read_text(encoding="utf-8"))
-    wanted = _order(release)
-    newest = max((name for name in table if _order(name) <= wanted), key=_order)
-    found: Mapping[str, Mapping[str, Any]] = table[newest]
+    table = packed("admit", "references.json")
+    found: Mapping[str, Mapping[str, Any]] = table[newest_entry(table, release)]
     return found
-
-
-def _order(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.split("."))

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.legacy.duration import parse_duration
 from kumamigrate.legacy.selector import tags_of
+from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
 from kumamigrate.source.text import FieldPath
 
@@ -43,11 +41,9 @@ class OldConf:
         return node
 
 
-@cache
 def table(name: str) -> Mapping[str, Any]:
     """Return one of the JSON tables of this package."""
-    text = resources.files("kumamigrate.legacy").joinpath(name).read_text(encoding="utf-8")
-    loaded: Mapping[str, Any] = json.loads(text)
+    loaded: Mapping[str, Any] = packed("legacy", name)
     return loaded
 
 

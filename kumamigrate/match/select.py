@@ -9,7 +9,7 @@ from typing import Any
 from kumamigrate.match.items import top_of
 from kumamigrate.match.sort import role_of
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, SERVICE, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, SERVICE, Resource, mapping
 from kumamigrate.model.targetref import TargetRef
 
 Tags = tuple[tuple[str, str], ...]
@@ -187,7 +187,7 @@ def _is_dataplane(selector: Selector, proxy: Resource, release: Release) -> bool
 
 def proxy_of(dataplane: Resource, gateways: Sequence[Resource], release: Release) -> Proxy:
     """Return a Dataplane in the form selection reads; `gateways` are the MeshGateways."""
-    net = _mapping(dataplane.spec.get("networking"))
+    net = mapping(dataplane.spec.get("networking"))
     address = str(net.get("address") or "")
     gateway = net.get("gateway")
     if isinstance(gateway, Mapping):
@@ -256,7 +256,7 @@ def _builtin(
                 tags={**shared, **_tags(listener.get("tags"))},
                 hostname=str(listener.get("hostname") or "*"),
             )
-            for listener in _list(_mapping(spec.get("conf")).get("listeners"))
+            for listener in _list(mapping(spec.get("conf")).get("listeners"))
         )
     name = ""
     if gateway is not None:
@@ -273,16 +273,12 @@ def _serves(gateway: Resource, tags: Mapping[str, str]) -> bool:
     )
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _list(value: Any) -> list[Mapping[str, Any]]:
     return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
 
 
 def _tags(value: Any) -> dict[str, str]:
-    return {str(k): str(v) for k, v in _mapping(value).items()}
+    return {str(k): str(v) for k, v in mapping(value).items()}
 
 
 def _port(value: Any) -> int:

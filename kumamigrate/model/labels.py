@@ -6,14 +6,12 @@ manifest says, "always" overwrites it, "never" and "kept" leave the label alone.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
+from kumamigrate.model.packed import packed
 from kumamigrate.model.release import Release, release
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
@@ -26,8 +24,10 @@ from kumamigrate.model.resource import (
     ZONE,
     Form,
     Resource,
+    mapping,
 )
 from kumamigrate.model.state import Environment
+from kumamigrate.model.versions import newest_entry
 from kumamigrate.source.text import FieldPath
 
 DEFAULT_MESH = "default"
@@ -80,10 +80,8 @@ class Labelling:
 @cache
 def labelling(release_name: str) -> Labelling:
     """Return how a release labels: the newest entry of the table that is not newer."""
-    text = resources.files("kumamigrate.model").joinpath("tables", "labels.json")
-    table = json.loads(text.read_text(encoding="utf-8"))
-    wanted = _order(release(release_name).name)
-    row = table[max((name for name in table if _order(name) <= wanted), key=_order)]
+    table = packed("model/tables", "labels.json")
+    row = table[newest_entry(table, release(release_name).name)]
     role = row["role"] or {"kinds": [], "by": ""}
     return Labelling(
         origin=row["origin"],
@@ -94,10 +92,6 @@ def labelling(release_name: str) -> Labelling:
         producer_kinds=tuple(role["kinds"]),
         producer_by=role["by"],
     )
-
-
-def _order(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.split("."))
 
 
 def mesh_of(resource: Resource) -> str:
@@ -199,12 +193,12 @@ def policy_role(resource: Resource, *, release: str, environment: Environment) -
 
 
 def _is_producer_item(item: Any, namespace: str, how: Labelling) -> bool:
-    ref = _mapping(_mapping(item).get("targetRef"))
+    ref = mapping(mapping(item).get("targetRef"))
     if ref.get("kind") not in how.producer_kinds:
         return False
     if how.producer_by == "name":
         return bool(ref.get("name")) and ref.get("namespace") in (None, "", namespace)
-    labels = _mapping(ref.get("labels"))
+    labels = mapping(ref.get("labels"))
     return (
         bool(labels.get(DISPLAY_NAME))
         and set(labels) <= {DISPLAY_NAME, NAMESPACE}
@@ -240,16 +234,16 @@ def _write_namespace(labels: dict[str, str], resource: Resource, how: Labelling)
 def _write_proxy_type(labels: dict[str, str], resource: Resource, how: Labelling) -> None:
     if resource.type not in ("Dataplane", *_PROXY_TYPES) or how.proxy_type == "kept":
         return
-    networking = _mapping(resource.spec.get("networking"))
+    networking = mapping(resource.spec.get("networking"))
     if how.proxy_type == "always":
-        gateway = _mapping(networking.get("gateway"))
+        gateway = mapping(networking.get("gateway"))
         # A delegated gateway counts as a sidecar (catalogue, targetref-proxytypes).
         sidecar = "gateway" if gateway.get("type") == "BUILTIN" else "sidecar"
         labels[PROXY_TYPE] = _PROXY_TYPES.get(resource.type, sidecar)
         return
     labels.pop(PROXY_TYPE, None)
     listeners = networking.get("listeners")
-    types = {_mapping(x).get("type") for x in listeners} if isinstance(listeners, list) else set()
+    types = {mapping(x).get("type") for x in listeners} if isinstance(listeners, list) else set()
     for listener, label in _LISTENERS.items():
         if listener in types:
             labels[label] = "enabled"
@@ -268,10 +262,6 @@ def is_kumas(resource: Resource) -> bool:
 
 def _release(name: str) -> Release:
     return release(name)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _text(value: Any) -> str:

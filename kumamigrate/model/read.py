@@ -15,7 +15,7 @@ from kumamigrate.model.kinds import (
     KUBERNETES,
     MESH_SCOPED,
 )
-from kumamigrate.model.resource import MESH, Form, Resource, Where
+from kumamigrate.model.resource import MESH, Form, Resource, Where, mapping
 from kumamigrate.source.node import node_at, walk
 from kumamigrate.source.text import Document, FieldPath, SourceFile
 
@@ -75,7 +75,7 @@ def _kubernetes(body: Mapping[str, Any], where: Where) -> Resource | None:
         return None
     if not (api.startswith((KUMA_GROUP, GATEWAY_GROUP, FLAGGER_GROUP)) or kind in KUBERNETES):
         return None
-    metadata = _mapping(body.get("metadata"))
+    metadata = mapping(body.get("metadata"))
     labels, annotations = _strings(metadata.get("labels")), _strings(metadata.get("annotations"))
     kuma = api.startswith(KUMA_GROUP)
     old_field = body.get("mesh")
@@ -127,7 +127,7 @@ def _settings(body: Mapping[str, Any], where: Where) -> Resource | None:
     if "apiVersion" in body or "kind" in body or "type" in body:
         return None
     chart = body["kuma"] if isinstance(body.get("kuma"), dict) else body
-    if HELM_KEYS & set(_mapping(chart.get("controlPlane"))):
+    if HELM_KEYS & set(mapping(chart.get("controlPlane"))):
         type_ = HELM_VALUES
     elif CONTROL_PLANE_KEYS & set(body) and all(isinstance(key, str) for key in body):
         type_, chart = CONTROL_PLANE_CONFIG, body
@@ -147,12 +147,8 @@ def _mark_templates(resource: Resource, document: Document) -> Resource:
     return replace(resource, templated=True) if templated else resource
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _strings(value: Any) -> dict[str, str]:
-    return {str(key): _text(inner) for key, inner in _mapping(value).items()}
+    return {str(key): _text(inner) for key, inner in mapping(value).items()}
 
 
 def _text(value: Any) -> str:

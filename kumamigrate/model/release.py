@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from kumamigrate.model.packed import packed
 from kumamigrate.model.policytype import Conf, PolicyType, read, read_conf
 
 
@@ -90,8 +89,7 @@ def release(name: str) -> Release:
 
 
 def _table(name: str) -> dict[str, Any]:
-    text = resources.files("kumamigrate.model").joinpath("tables", f"{name}.json")
-    found: dict[str, Any] = json.loads(text.read_text(encoding="utf-8"))
+    found: dict[str, Any] = packed("model/tables", f"{name}.json")
     return found
 
 

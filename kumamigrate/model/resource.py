@@ -24,6 +24,11 @@ PROXY_TYPE = "kuma.io/proxy-type"
 SERVICE = "kuma.io/service"
 
 
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a value that ought to be a mapping, an empty one where it is not."""
+    return value if isinstance(value, Mapping) else {}
+
+
 class Form(StrEnum):
     """How the manifest was written; decided for each document."""
 

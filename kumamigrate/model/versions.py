@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 LAST_TWO = "2.14"
 """The last release of the 2.x line: the newest that reads old and new forms alike."""
 
@@ -14,6 +16,12 @@ def version(name: str) -> tuple[int, ...]:
 def at_least(name: str, floor: str) -> bool:
     """Say whether a release is `floor` or newer."""
     return version(name) >= version(floor)
+
+
+def newest_entry(names: Iterable[str], release: str) -> str:
+    """Return the newest of some releases that is not newer than a release."""
+    wanted = version(release)
+    return max((name for name in names if version(name) <= wanted), key=version)
 
 
 def newest_two(target: str) -> str:

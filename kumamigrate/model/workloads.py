@@ -10,7 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
-from kumamigrate.model.resource import ENV, MESH, NAMESPACE, ORIGIN, SERVICE, ZONE, Resource
+from kumamigrate.model.resource import (
+    ENV,
+    MESH,
+    NAMESPACE,
+    ORIGIN,
+    SERVICE,
+    ZONE,
+    Resource,
+    mapping,
+)
 from kumamigrate.model.state import State
 
 _INJECTION = "kuma.io/sidecar-injection"
@@ -64,7 +73,7 @@ def _templates(workload: Resource) -> Iterator[Mapping[str, Any]]:
         return
     spec: Any = workload.spec
     if workload.type == "CronJob":
-        spec = _mapping(_mapping(spec.get("jobTemplate")).get("spec"))
+        spec = mapping(mapping(spec.get("jobTemplate")).get("spec"))
     template = spec.get("template")
     if isinstance(template, Mapping):
         yield template
@@ -99,7 +108,7 @@ def _dataplane(
     labels = {**own, MESH: mesh, ENV: "kubernetes", NAMESPACE: workload.namespace}
     if zone:
         labels |= {ORIGIN: "zone", ZONE: zone}
-    spec = _mapping(pod.get("spec"))
+    spec = mapping(pod.get("spec"))
     labels[_ACCOUNT] = str(spec.get("serviceAccountName") or "default")
     shared = {k: v for k, v in own.items() if v and "kuma.io/" not in k}
     shared[NAMESPACE] = workload.namespace
@@ -108,7 +117,7 @@ def _dataplane(
     inbounds = [
         {**inbound, "tags": {**shared, **inbound["tags"]}}
         for service in services
-        if all(own.get(k) == str(v) for k, v in _mapping(service.spec["selector"]).items())
+        if all(own.get(k) == str(v) for k, v in mapping(service.spec["selector"]).items())
         for inbound in _inbounds(service, spec)
     ]
     if not inbounds:
@@ -161,9 +170,5 @@ def _number(value: Any) -> int | None:
 
 
 def _meta(pod: Mapping[str, Any], part: str) -> dict[str, str]:
-    metadata = _mapping(pod.get("metadata"))
-    return {str(k): str(v) for k, v in _mapping(metadata.get(part)).items()}
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    metadata = mapping(pod.get("metadata"))
+    return {str(k): str(v) for k, v in mapping(metadata.get(part)).items()}

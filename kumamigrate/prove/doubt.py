@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.match.items import to_entries, top_of
@@ -14,6 +12,7 @@ from kumamigrate.match.selection import Selection
 from kumamigrate.match.ties import Tie
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
+from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE
@@ -85,8 +84,7 @@ def _foreign(side: Side, changed: frozenset[str]) -> Iterator[str]:
 
 @cache
 def _table(name: str) -> Mapping[str, Any]:
-    text = resources.files("kumamigrate.prove").joinpath("tables", f"{name}.json")
-    found: dict[str, Any] = json.loads(text.read_text(encoding="utf-8"))
+    found: dict[str, Any] = packed("prove/tables", f"{name}.json")
     return found
 
 

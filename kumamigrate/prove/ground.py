@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
+from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prove.proof import Value, Witness
@@ -64,8 +63,7 @@ def _fields(resource: Resource | None) -> Mapping[str, Any]:
 
 @cache
 def _unread() -> Mapping[str, Mapping[str, str]]:
-    text = resources.files("kumamigrate.prove").joinpath("tables", "unread.json")
-    found: Mapping[str, Mapping[str, str]] = json.loads(text.read_text(encoding="utf-8"))
+    found: Mapping[str, Mapping[str, str]] = packed("prove/tables", "unread.json")
     return found
 
 

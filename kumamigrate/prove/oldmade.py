@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.legacy.selector import ANY, Tags, selectors_of, tags_of
 from kumamigrate.match.items import to_entries, top_of
+from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import MESH, PROXY_TYPE, SERVICE, ZONE, Resource
 from kumamigrate.prove.oldside import OldSide
 from kumamigrate.prove.side import Side
@@ -43,8 +42,7 @@ _FIELDS = {
 @cache
 def successors() -> Mapping[str, Sequence[str]]:
     """Return the new types that take the place of each old kind."""
-    text = resources.files("kumamigrate.prove").joinpath("tables", "engines.json")
-    found: Mapping[str, Sequence[str]] = json.loads(text.read_text(encoding="utf-8"))
+    found: Mapping[str, Sequence[str]] = packed("prove/tables", "engines.json")
     return found
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from kumamigrate.model import duration
+from kumamigrate.model.packed import packed
 from kumamigrate.source.load import read_file
 from kumamigrate.source.node import json_value
 
@@ -254,8 +254,7 @@ def _with_defaults(conf: Conf | None, place: str) -> Settings:
 
 @cache
 def _defaults() -> Mapping[str, Mapping[str, Any]]:
-    text = resources.files("kumamigrate.prove").joinpath("tables", "defaults.json")
-    found: dict[str, dict[str, Any]] = json.loads(text.read_text(encoding="utf-8"))
+    found: dict[str, dict[str, Any]] = packed("prove/tables", "defaults.json")
     return found
 
 

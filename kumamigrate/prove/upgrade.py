@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove.ground import ground_differences
 from kumamigrate.prove.proof import Witness
@@ -72,6 +71,5 @@ def _says(mesh: Resource, path: str, when: Any) -> bool:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, Any]]:
-    text = resources.files("kumamigrate.prove").joinpath("tables", "upgrade.json")
-    found: Mapping[str, Mapping[str, Any]] = json.loads(text.read_text(encoding="utf-8"))
+    found: Mapping[str, Mapping[str, Any]] = packed("prove/tables", "upgrade.json")
     return found

@@ -6,21 +6,17 @@ value is known (`neutral.json`) it is written out; what is left has no equivalen
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from functools import cache
-from importlib import resources
 from typing import Any
 
+from kumamigrate.model.packed import packed
 from kumamigrate.rewrite.legacy.conversion import Json
 
 
-@cache
 def table() -> Mapping[str, Any]:
     """Return neutral.json."""
-    text = resources.files("kumamigrate.rewrite.legacy").joinpath("neutral.json").read_text("utf-8")
-    loaded: Mapping[str, Any] = json.loads(text)
+    loaded: Mapping[str, Any] = packed("rewrite/legacy", "neutral.json")
     return loaded
 
 
