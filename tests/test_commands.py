@@ -200,3 +200,19 @@ def test_rules_are_listed_and_explained(tmp_path: Path, monkeypatch: pytest.Monk
     assert (code, "route-in-target-ref" in text) == (0, True)
     code, text = _call(monkeypatch, tmp_path, "rule", "route-in-target-ref")
     assert (code, "MeshHTTPRoute" in text) == (0, True)
+
+
+def test_a_verdict_for_the_listed_proxies_says_what_it_takes_for_granted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subset = """apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: t, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: MeshSubset, tags: {app: web}}
+  to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 2h}}]
+"""
+    _write(tmp_path, mesh=MESH, t=subset)
+    code, text = _call(monkeypatch, tmp_path, "run", "--dry-run")
+    assert (code, "for the listed proxies" in text) == (1, True)
+    assert "not for every proxy: taken for granted that MeshSubset with app: web" in text

@@ -252,6 +252,7 @@ def _proved_lines(outcome: Outcome) -> list[Line]:
     witnesses = proof.witnesses(claim)
     harmless = number_of(witnesses, Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
     lines: list[Line] = [(), *_verdict_lines(outcome, claim, excepted=bool(harmless))]
+    lines += beyond_lines(proof)
     lines += harmless_lines(witnesses, indent="  ")
     lines += _mode_lines(proof, claim)
     changes = number_of(witnesses, Effect.VALUE)

@@ -88,6 +88,7 @@ def proof_lines(proof: Proof, repositories: Sequence[Repository]) -> list[Line]:
             lines += _doubt_lines(doubts(result.reasons), told)
             for mode, verdict in result.modes.items():
                 lines.append(line(f"      mode {mode}: ", (verdict.value, _STYLE[verdict])))
+    lines += beyond_lines(proof)
     lines += [line(("  assumed: " + fact, "dim")) for fact in proof.assumptions[:MOST]]
     lines += [line(("  tie: " + tie, "dim")) for tie in proof.ties[:MOST]]
     lines += unread_lines(repositories[-1])
@@ -102,6 +103,11 @@ def _doubt_lines(reasons: Sequence[str], told: set[str]) -> list[Line]:
     if len(fresh) < len(reasons):
         lines.append(line("      cannot tell, as above"))
     return lines
+
+
+def beyond_lines(proof: Proof) -> list[Line]:
+    """Say why a verdict holds for the listed proxies only."""
+    return [line((f"  not for every proxy: {why}", "dim")) for why in proof.beyond[:3]]
 
 
 def not_read(repository: Repository) -> list[Refusal]:
