@@ -13,7 +13,13 @@ from kumamigrate.pipeline import Outcome
 from kumamigrate.prove import Effect, Proof, Verdict, to_json
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
-from kumamigrate.report.proof import coverage_json, not_read, refusal_json, unread_lines
+from kumamigrate.report.proof import (
+    beyond_lines,
+    coverage_json,
+    not_read,
+    refusal_json,
+    unread_lines,
+)
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.finding import Danger, Finding, Status
