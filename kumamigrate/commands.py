@@ -16,7 +16,7 @@ from kumamigrate.pipeline import check as check_scene
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, show
 from kumamigrate.source.find import JOURNAL, interrupted
-from kumamigrate.trial import Scene
+from kumamigrate.trial import Scene, owned_by_both
 
 Given = Mapping[str, Any]
 
@@ -73,6 +73,7 @@ def prove(
     else:
         assert after is not None
         first, second = _scene(given, before), _scene(given, after)
+    first, second = owned_by_both(first, second)
     proof = prove_scenes(first, second)
     repositories = (first.repository, second.repository)
     _print(as_json, proof_json(proof, repositories), proof_lines(proof, repositories))

@@ -104,12 +104,14 @@ def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
     except UnknownRelease as error:
         raise UsageError(str(error)) from error
     inventory = load_inventory(options.inventory)
+    repository = load_repository(paths, root, inventory=inventory)
     return Scene(
-        repository=load_repository(paths, root, inventory=inventory),
+        repository=repository,
         inventory=inventory,
         environment=options.environment,
         source=source,
         target=target,
+        owned=frozenset(resource.identity for resource in repository.resources),
     )
 
 

@@ -17,7 +17,7 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.read import read_resources
-from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
 from kumamigrate.source.find import Kind, classify, find_files, pods_only
@@ -46,9 +46,9 @@ class Repository:
         return tuple(r for path in sorted(self.files) for r in self._of_file[path])
 
     @cached_property
-    def standing(self) -> dict[tuple[str, str, str, str], list[Where]]:
+    def standing(self) -> dict[Identity, list[Where]]:
         """Return where each resource stands, by identity; several places for doubles."""
-        places: dict[tuple[str, str, str, str], list[Where]] = defaultdict(list)
+        places: dict[Identity, list[Where]] = defaultdict(list)
         for resource in self.resources:
             if resource.where is not None:
                 places[resource.identity].append(resource.where)
@@ -299,7 +299,7 @@ def _templated(resources: Iterable[Resource]) -> list[Refusal]:
 
 
 def _doubles(resources: Iterable[Resource]) -> list[Refusal]:
-    places: dict[tuple[str, str, str, str], list[Resource]] = defaultdict(list)
+    places: dict[Identity, list[Resource]] = defaultdict(list)
     for resource in resources:
         if resource.where is not None and resource.mesh:
             places[resource.identity].append(resource)

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prove import Witness
 from kumamigrate.repository import Admitted, Rejection, Repository, state_of
@@ -22,7 +23,10 @@ from kumamigrate.source.value import Replacement
 class Scene:
     """A repository with the states two releases make of it. Everything a trial starts from.
 
-    `admitted` is shared by the scenes of a run, which have most resources in common.
+    `admitted` is shared by the scenes of a run, which have most resources in common. `owned` are
+    the identities that stood in the repository when the run began, or in either of two
+    repositories that are compared: what an inventory, taken from the control plane that they
+    are deployed to, says of such a resource does not outlive it.
     """
 
     repository: Repository
@@ -30,6 +34,7 @@ class Scene:
     environment: Environment
     source: str
     target: str
+    owned: frozenset[Identity] = frozenset()
     states: dict[str, tuple[State, tuple[Rejection, ...]]] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -45,15 +50,30 @@ class Scene:
 
     def _state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         own = self.repository.resources
-        taken = {resource.identity for resource in own}
+        taken = self.owned | {resource.identity for resource in own}
         outside = (r for r in self.inventory if r.identity not in taken)
-        return state_of(
+        state, rejections = state_of(
             (*own, *outside),
             release=release,
             environment=self.environment,
             unread=[refusal for refusal in self.repository.unread if refusal.hides],
             known=self.admitted,
         )
+        return self._dated(state), rejections
+
+    def _dated(self, state: State) -> State:
+        """Return the state with the creation times that only the inventory knows.
+
+        They decide ties between old policies (legacy.md §2.2), and Git does not hold them.
+        """
+        times = {r.identity: r.created for r in self.inventory if r.type in OLD_POLICIES}
+        if not times:
+            return state
+        dated = (
+            r if r.created else replace(r, created=times.get(r.identity, ""))
+            for r in state.resources
+        )
+        return replace(state, resources=tuple(dated))
 
     def where(self, resource: Resource) -> Where | None:
         """Return where a resource stands in this scene, which may not be the one it was read in."""
@@ -64,6 +84,14 @@ class Scene:
         """Return `file:line:column` of a field of a resource, empty for made-up ones."""
         file, line, column = self.repository.place(self.where(resource), path)
         return f"{file}:{line}:{column}" if file else ""
+
+
+def owned_by_both(first: Scene, second: Scene) -> tuple[Scene, Scene]:
+    """Return two scenes to be compared, in neither of which an inventory brings back what the
+    other holds in its repository."""
+    identities = {r.identity for one in (first, second) for r in one.repository.resources}
+    owned = frozenset(identities)
+    return replace(first, owned=owned, states={}), replace(second, owned=owned, states={})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,6 +115,26 @@ def test_prove_compares_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert witness["after"]["at"].startswith("two/t.yaml:10:")
 
 
+def test_what_was_removed_does_not_come_back_with_the_inventory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The inventory was taken while the policy was deployed; the folder after has it no more."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        _write(tmp_path / name, mesh=MESH.replace("Exclusive", "Disabled"), route=ROUTE)
+    _write(tmp_path / "one", t=OLD)
+    _write(tmp_path, inventory=OLD)
+    inventory = ("--inventory", "inventory.yaml", "--format", "json")
+    for before, after, told in (("one", "two", ("15s", "0s")), ("two", "one", ("0s", "15s"))):
+        code, text = _call(monkeypatch, tmp_path, "prove", before, after, *inventory)
+        proxies = json.loads(text)["claims"]["live"]["dataplanes"].values()
+        values = {
+            (w["before"]["value"], w["after"]["value"]) for p in proxies for w in p["witnesses"]
+        }
+        assert (code, told in values) == (4, True)
+    assert _call(monkeypatch, tmp_path, "prove", "two", "two", *inventory)[0] == 0
+
+
 def test_prove_against_a_revision(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for command in (
         ["init", "-q"],

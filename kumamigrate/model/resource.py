@@ -12,6 +12,9 @@ from kumamigrate.source.text import FieldPath
 Spec = Mapping[str, Any]
 """Plain JSON: dict, list, str, int, float, bool, None. Never changed in place."""
 
+Identity = tuple[str, str, str, str]
+"""What two resources of one store may not share: type, mesh, namespace, name."""
+
 MESH = "kuma.io/mesh"
 ZONE = "kuma.io/zone"
 ORIGIN = "kuma.io/origin"
@@ -73,8 +76,8 @@ class Resource:
     templated: bool = False
 
     @property
-    def identity(self) -> tuple[str, str, str, str]:
-        """What two resources of one store may not share: type, mesh, namespace, name."""
+    def identity(self) -> Identity:
+        """Type, mesh, namespace and name."""
         return (self.type, self.mesh, self.namespace, self.name)
 
     @property
