@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from kumamigrate.model.conf import canonical
+from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.prove import Effect, Proof, Witness
 from kumamigrate.repository import Repository
 from kumamigrate.rewrite.change import Change, Rollout
@@ -56,6 +57,8 @@ def changed_types(before: Repository, after: Repository) -> frozenset[str]:
 def _own(witnesses: Iterable[Witness], changed: frozenset[str]) -> tuple[Witness, ...]:
     # A route decides what every policy on routes does, so a changed one may be behind anything.
     routes = bool(changed & {"MeshHTTPRoute", "MeshTCPRoute"})
+    if changed & KUBERNETES:
+        changed |= {"Dataplane"}  # which these make
     return tuple(
         w for w in witnesses if w.effect is Effect.VALUE and (routes or w.policy_type in changed)
     )

@@ -23,7 +23,7 @@ from kumamigrate.model.resource import (
 from kumamigrate.model.state import State
 
 _INJECTION = "kuma.io/sidecar-injection"
-_ON = ("enabled", "true")
+_ON = ("enabled", "true", "yes")
 _GATEWAY = "kuma.io/gateway"
 _ACCOUNT = "k8s.kuma.io/service-account"
 _PROTOCOL = "kuma.io/protocol"
@@ -38,13 +38,22 @@ def implied_dataplanes(state: State, mesh: str) -> tuple[Resource, ...]:
     Inbounds have no names: which one the control plane gives is not in the manifests. A Pod that
     no Service of the state selects has the one inbound of its workload.
     """
-    if ("implied", mesh) not in state.known:
-        state.known["implied", mesh] = _implied(state, mesh)
-    found: tuple[Resource, ...] = state.known["implied", mesh]
+    return _kept(state, mesh, sure=True)
+
+
+def possible_dataplanes(state: State, mesh: str) -> tuple[Resource, ...]:
+    """Return the same for the Pods that their namespace, which the state lacks, may inject."""
+    return _kept(state, mesh, sure=False)
+
+
+def _kept(state: State, mesh: str, *, sure: bool) -> tuple[Resource, ...]:
+    if ("implied", mesh, sure) not in state.known:
+        state.known["implied", mesh, sure] = _implied(state, mesh, sure=sure)
+    found: tuple[Resource, ...] = state.known["implied", mesh, sure]
     return found
 
 
-def _implied(state: State, mesh: str) -> tuple[Resource, ...]:
+def _implied(state: State, mesh: str, *, sure: bool) -> tuple[Resource, ...]:
     namespaces = {r.name: r for r in state.of_type("Namespace")}
     services: dict[str, list[Resource]] = {}
     for service in state.of_type("Service"):
@@ -54,7 +63,9 @@ def _implied(state: State, mesh: str) -> tuple[Resource, ...]:
     for workload in state.of_type(*sorted(WORKLOADS)):
         for pod in _templates(workload):
             around = namespaces.get(workload.namespace)
-            if _injected(pod, around) and _mesh(pod, around) == mesh:
+            if _injected(pod, around) is (True if sure else None) and (
+                _mesh(pod, around) == mesh if sure else _own_mesh(pod) in ("", mesh)
+            ):
                 near = services.get(workload.namespace, [])
                 found.append(_dataplane(state, workload, pod, near, mesh))
     return tuple(found)
@@ -62,9 +73,7 @@ def _implied(state: State, mesh: str) -> tuple[Resource, ...]:
 
 def injecting(resources: Iterable[Resource]) -> frozenset[str]:
     """Return the names of the Namespaces whose Pods get a sidecar without asking for it."""
-    return frozenset(
-        r.name for r in resources if r.type == "Namespace" and r.labels.get(_INJECTION) in _ON
-    )
+    return frozenset(r.name for r in resources if r.type == "Namespace" and injects(r))
 
 
 def _templates(workload: Resource) -> Iterator[Mapping[str, Any]]:
@@ -79,21 +88,36 @@ def _templates(workload: Resource) -> Iterator[Mapping[str, Any]]:
         yield template
 
 
-def _injected(pod: Mapping[str, Any], namespace: Resource | None) -> bool:
+def _injected(pod: Mapping[str, Any], namespace: Resource | None) -> bool | None:
+    """Say whether a Pod gets a sidecar; None where its namespace, which is unknown, decides.
+
+    Labels ask for it; an annotation of that name does nothing since 2.2.
+    """
     labels, notes = _meta(pod, "labels"), _meta(pod, "annotations")
     if labels.get(_GATEWAY) or notes.get(_GATEWAY):
         return True
-    own = labels.get(_INJECTION) or notes.get(_INJECTION)
-    around = namespace.labels.get(_INJECTION) if namespace is not None else None
-    return (own or around or "") in _ON
+    if labels.get(_INJECTION):
+        return labels[_INJECTION] in _ON
+    return None if namespace is None else injects(namespace)
+
+
+def injects(namespace: Resource) -> bool:
+    """Say whether the Pods of a Namespace get a sidecar without asking for it."""
+    return namespace.labels.get(_INJECTION) in _ON
+
+
+def mesh_of_namespace(namespace: Resource) -> str:
+    """Return the mesh of the Pods of a Namespace that name none themselves."""
+    return namespace.labels.get(MESH) or namespace.annotations.get(MESH) or "default"
 
 
 def _mesh(pod: Mapping[str, Any], namespace: Resource | None) -> str:
-    mine = _meta(pod, "labels").get(MESH) or _meta(pod, "annotations").get(MESH)
-    around = None
-    if namespace is not None:
-        around = namespace.labels.get(MESH) or namespace.annotations.get(MESH)
-    return mine or around or "default"
+    around = "default" if namespace is None else mesh_of_namespace(namespace)
+    return _own_mesh(pod) or around
+
+
+def _own_mesh(pod: Mapping[str, Any]) -> str:
+    return _meta(pod, "labels").get(MESH) or _meta(pod, "annotations").get(MESH) or ""
 
 
 def _dataplane(
@@ -134,6 +158,7 @@ def _dataplane(
         name=workload.name,
         namespace=workload.namespace,
         labels=labels,
+        annotations=_meta(pod, "annotations"),
         spec={"networking": networking},
         where=workload.where,
         made_up=True,
@@ -156,7 +181,8 @@ def _inbounds(service: Resource, pod: Mapping[str, Any]) -> Iterator[dict[str, A
         goal = number if goal is None else goal
         name = goal if isinstance(goal, str) and not goal.isdigit() else ""
         tag = f"{service.name}_{service.namespace}_svc_{number}"
-        protocol = str(port.get("appProtocol") or "tcp")
+        noted = service.annotations.get(f"{number}.service.kuma.io/protocol")
+        protocol = str(port.get("appProtocol") or noted or "tcp")
         inbound: dict[str, Any] = {
             "port": declared.get(name) if name else _number(goal),
             "tags": {SERVICE: tag, _PROTOCOL: protocol},

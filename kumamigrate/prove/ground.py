@@ -10,6 +10,7 @@ from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
+from kumamigrate.prove.chosen import chosen_by
 from kumamigrate.prove.proof import Value, Witness
 from kumamigrate.prove.settings import flat
 from kumamigrate.prove.side import Side, networking
@@ -23,9 +24,10 @@ def ground_differences(before: Side, after: Side) -> Iterator[Witness]:
     The mode of `Mesh.meshServices` is one of them: switching it changes every proxy.
     """
     left, right = _ground(before), _ground(after)
+    labels = chosen_by(before, after).labels
     for key in dict.fromkeys((*left, *right)):
         was, now = left.get(key), right.get(key)
-        old, new = _fields(was), _fields(now)
+        old, new = _fields(was, labels), _fields(now, labels)
         if was is None or now is None:
             there = Value(value="present" if was is not None else None)
             then = Value(value="present" if now is not None else None)
@@ -51,11 +53,14 @@ def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:
     }
 
 
-def _fields(resource: Resource | None) -> Mapping[str, Any]:
-    """Return the fields that some proxy may read, by dotted path (tables/unread.json)."""
+def _fields(resource: Resource | None, labels: frozenset[str]) -> Mapping[str, Any]:
+    """Return the fields that some proxy may read, by dotted path (tables/unread.json).
+
+    Of the labels those count by which others choose.
+    """
     if resource is None:
         return {}
-    fields = flat(resource.spec)
+    fields = {**flat(resource.spec), **_labels(resource, labels)}
     unread = tuple(_unread().get(resource.type, ()))
     dropped = tuple(f"{field}." for field in unread)
     return {k: v for k, v in fields.items() if k not in unread and not k.startswith(dropped)}
@@ -85,12 +90,19 @@ def _witness(
     )
 
 
-def dataplane_differences(mesh: str, was: Resource, now: Resource) -> Iterator[Witness]:
-    """Yield differences in a Dataplane itself, its outbounds left out."""
+def _labels(resource: Resource, chosen: frozenset[str]) -> dict[str, Any]:
+    own = resource.labels.items()
+    return {f"labels.{key}": value for key, value in own if key in chosen}
+
+
+def dataplane_differences(
+    mesh: str, was: Resource, now: Resource, labels: frozenset[str]
+) -> Iterator[Witness]:
+    """Yield differences in a Dataplane itself, its outbounds left out, and in some labels."""
     old, new = _without_outbounds(was), _without_outbounds(now)
-    if old == new:
+    if old == new and was.labels == now.labels:
         return
-    left, right = flat(old), flat(new)
+    left, right = ({**flat(s), **_labels(d, labels)} for s, d in ((old, was), (new, now)))
     for field in sorted({*left, *right}):
         if left.get(field) != right.get(field):
             yield Witness(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from kumamigrate.match.entry import Found
@@ -17,6 +17,7 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove import settings
 from kumamigrate.prove.backend import Cluster, called, own_cluster, place_of
+from kumamigrate.prove.chosen import Chosen, chosen_by
 from kumamigrate.prove.compare import Difference, differences, match_of, value_of
 from kumamigrate.prove.couple import Couplings
 from kumamigrate.prove.network import Named, Network
@@ -32,6 +33,7 @@ from kumamigrate.prove.picture import (
     has_http,
     inbound_fact,
     may_be_transparent,
+    meant,
     names_of,
     outbound_facts,
     routing_facts,
@@ -80,6 +82,11 @@ class MeshComparison:
             and before.state.complete == after.state.complete
         )
         self.same_routes = before.routes == after.routes
+
+    @cached_property
+    def chosen(self) -> Chosen:
+        """Return the labels and tags by which others than policies choose."""
+        return chosen_by(self.before, self.after)
 
     # -- outbounds ---------------------------------------------------------------------------
 
@@ -343,7 +350,7 @@ class MeshComparison:
             return None
         tag = ServiceTag(_tag_of(resource, destination.kri.section))
         found = facts(before, self.routing(before, was, tag), tag)
-        mine = own_cluster(tag).key
+        mine = meant(before, own_cluster(tag)).key
         return {
             own_cluster(destination).place if key[0] == "cluster" and key[1] == mine else key: fact
             for key, fact in found.items()

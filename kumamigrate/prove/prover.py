@@ -8,10 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
-from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
 from kumamigrate.prove.chain import upon
@@ -46,6 +44,14 @@ from kumamigrate.prove.traffic import (
     service_tags,
 )
 from kumamigrate.prove.upgrade import upgrade_differences, upgrade_doubts
+from kumamigrate.prove.workload import (
+    Workload,
+    changed_workloads,
+    note_doubts,
+    unsure,
+    workload_differences,
+    workload_doubts,
+)
 from kumamigrate.source.text import FieldPath
 
 LIVE, CARRY, RELEASE = "live", "carry", "release"
@@ -207,7 +213,7 @@ class Subject:
     was: Resource | None
     now: Resource | None
     made_up: bool = False
-    implied: bool = False
+    workload: Workload | None = None
 
 
 def subjects(pair: MeshComparison) -> tuple[Subject, ...]:
@@ -217,31 +223,6 @@ def subjects(pair: MeshComparison) -> tuple[Subject, ...]:
         Subject(name=name, was=left.get((space, name)), now=right.get((space, name)))
         for space, name in dict.fromkeys((*left, *right))
     )
-
-
-def changed_workloads(pair: MeshComparison) -> tuple[Subject, ...]:
-    """Return the proxies of workloads that both sides have and that are no longer what they were.
-
-    One that only one side has in this mesh counts, too, unless the workload itself comes or goes.
-    """
-    sides = (pair.before, pair.after)
-    left, right = (
-        {(r.namespace, r.name): r for r in implied_dataplanes(side.state, side.mesh)}
-        for side in sides
-    )
-    there = [
-        {(r.namespace, r.name) for r in side.state.of_type(*sorted(WORKLOADS))} for side in sides
-    ]
-    listed = {(r.namespace, r.name) for side in sides for r in side.state.of_type("Dataplane")}
-    return tuple(
-        Subject(name=f"workload {key[1]}", was=left.get(key), now=right.get(key), implied=True)
-        for key in dict.fromkeys((*left, *right))
-        if key in there[0] & there[1] - listed and _said_of(left, key) != _said_of(right, key)
-    )
-
-
-def _said_of(found: Mapping[Any, Resource], key: Any) -> Any:
-    return (found[key].labels, found[key].spec) if key in found else None
 
 
 class Claim:
@@ -267,7 +248,7 @@ class Claim:
         if self.claim == LIVE and not (
             self.pair.before.state.complete and self.pair.after.state.complete
         ):
-            subjects = (*subjects, *changed_workloads(self.pair))
+            subjects = (*subjects, *self._workloads())
         verdicts = tuple(self._verdict(subject, shared) for subject in subjects)
         if made_up or not verdicts:
             verdicts += self._beyond(shared, made_up=made_up)
@@ -313,12 +294,18 @@ class Claim:
             found += upgrade_doubts(before, after)
         if self.claim == LIVE:
             found += gateway_doubts(before, after, self._changed)
+            if not (before.state.complete and after.state.complete):
+                found += workload_doubts(before, after)
         if self.claim == LIVE and before.release != after.release:
             found.append(
                 f"claim live compares states on one release, not {before.release.name} with"
                 f" {after.release.name}; ask for claim release"
             )
         return tuple(dict.fromkeys(found))
+
+    def _workloads(self) -> Iterator[Subject]:
+        for one in changed_workloads(self.pair.before, self.pair.after):
+            yield Subject(name=f"workload {one.key[1]}", was=one.was, now=one.now, workload=one)
 
     def _shared(self) -> Iterator[Witness]:
         """Yield what differs for every proxy of the mesh."""
@@ -336,12 +323,19 @@ class Claim:
             unknown = tuple(doubt for doubts in tied.values() for doubt in doubts)
             # What chance decides is neither the same nor different.
             chance = {*tied, *(BY_ROUTE if tied.keys() & set(ROUTES) else ())}
-            every = self._witnesses(subject.was, subject.now, own=not subject.implied)
+            every = self._witnesses(subject.was, subject.now, own=subject.workload is None)
+            if subject.workload is not None:
+                every += workload_differences(
+                    subject.workload, self.pair.before.mesh, self.pair.chosen
+                )
+                unknown += tuple(note_doubts(subject.workload))
             sure = tuple(w for w in every if w.policy_type not in chance)
             found = (*shared, *self.old.seen(sure))
             found += () if subject.made_up else self.old.of(subject.name)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)
+        if found and subject.workload is not None and not subject.workload.sure:
+            found, unknown = (), (*unknown, unsure(subject.workload))
         return _proxy_verdict(subject.name, found, unknown, made_up=subject.made_up)[0]
 
     def _come_or_gone(self, subject: Subject) -> Iterator[Witness]:
@@ -360,20 +354,23 @@ class Claim:
     def _witnesses(self, was: Resource, now: Resource, *, own: bool) -> tuple[Witness, ...]:
         """Return what differs for a proxy, with `own` in its own Dataplane, too."""
         if is_builtin(was) or is_builtin(now):
-            itself = dataplane_differences(self.pair.before.mesh, was, now)
+            itself = self._itself(was, now)
             own = own and self.claim == LIVE
             return (*(itself if own else ()), *gateway_witnesses(self.pair, was, now))
         if self.claim == CARRY:
             return carry_witnesses(self.pair, was, now, self.couples)
         found: list[Witness] = []
         if own and self.claim == LIVE:
-            found += dataplane_differences(self.pair.before.mesh, was, now)
+            found += self._itself(was, now)
         found += self._outbounds(was, now)
         if self._tags_end:
             found += as_tags(carry_witnesses(self.pair, was, now, self.couples))
         found += self.pair.inbounds(was, now)
         found += self.pair.proxy(was, now)
         return tuple(found)
+
+    def _itself(self, was: Resource, now: Resource) -> Iterator[Witness]:
+        return dataplane_differences(self.pair.before.mesh, was, now, self.pair.chosen.labels)
 
     @cached_property
     def couples(self) -> Couples:

@@ -448,3 +448,142 @@ def test_what_a_real_outbound_read_must_stay_whatever_its_tag_read(mode: str) ->
         for w in proof.witnesses("release")
         if w.policy_type == "MeshTimeout"
     } == {("http.requestTimeout", "10s", "3s", Effect.VALUE)}
+
+
+INJECTED_SHOP = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {kuma.io/sidecar-injection: enabled}}
+---
+"""
+WEB_PODS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, namespace: shop}}
+spec:
+  template: {{metadata: {{labels: {{app: web{labels}}}, annotations: {{{notes}}}}}, spec: {{}}}}
+---
+"""
+WEB_SERVICE = """
+apiVersion: v1
+kind: Service
+metadata: {{name: web, namespace: shop, annotations: {{{notes}}}}}
+spec: {{selector: {{app: {app}}}, ports: [{{port: 80{port}}}]}}
+---
+"""
+PLAIN_SERVICE = WEB_SERVICE.format(notes="", app="web", port="")
+
+
+@pytest.mark.parametrize(
+    ("service", "verdict"),
+    [
+        (WEB_SERVICE.format(notes="", app="web", port=", appProtocol: http"), Verdict.DIFFERENT),
+        (WEB_SERVICE.format(notes="", app="web", port=", targetPort: 81"), Verdict.DIFFERENT),
+        (WEB_SERVICE.format(notes="", app="other", port=""), Verdict.DIFFERENT),
+        (
+            WEB_SERVICE.format(notes="80.service.kuma.io/protocol: http", app="web", port=""),
+            Verdict.DIFFERENT,
+        ),
+        (WEB_SERVICE.format(notes="kuma.io/other: x", app="web", port=""), Verdict.UNKNOWN),
+        ("", Verdict.DIFFERENT),
+        (WEB_SERVICE.format(notes="", app="web", port=", appProtocol: tcp"), Verdict.EQUIVALENT),
+    ],
+)
+def test_a_service_makes_the_inbounds_of_its_pods(service: str, verdict: Verdict) -> None:
+    pods = INJECTED_SHOP + WEB_PODS.format(labels="", notes="")
+    before, after = (state(pods + text + IDENTITY) for text in (PLAIN_SERVICE, service))
+    assert live(before, after).verdict("live") is verdict
+
+
+IDENTITY = """
+type: MeshIdentity
+name: id
+mesh: default
+spec: {selector: {dataplane: {matchLabels: {team: red}}}, provider: {type: Bundled, bundled: {}}}
+"""
+
+
+@pytest.mark.parametrize("around", [INJECTED_SHOP, ""])
+def test_a_service_whose_pods_are_elsewhere_is_unknown(around: str) -> None:
+    changed = WEB_SERVICE.format(notes="", app="web", port=", appProtocol: http")
+    before, after = (state(around + text + IDENTITY) for text in (PLAIN_SERVICE, changed))
+    assert live(before, after).verdict("live") is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("labels", "notes", "verdict"),
+    [
+        (", team: red", "", Verdict.DIFFERENT),
+        (", unread: x", "", Verdict.EQUIVALENT),
+        ("", "kuma.io/gateway: enabled", Verdict.DIFFERENT),
+        ("", "kuma.io/virtual-probes: disabled", Verdict.UNKNOWN),
+        ("", "kuma.io/sidecar-injection: disabled", Verdict.EQUIVALENT),
+        ("", "other: x", Verdict.EQUIVALENT),
+    ],
+)
+def test_what_a_pod_says_of_its_proxy(labels: str, notes: str, verdict: Verdict) -> None:
+    before, after = (
+        state(INJECTED_SHOP + WEB_PODS.format(**said) + PLAIN_SERVICE + IDENTITY)
+        for said in ({"labels": "", "notes": ""}, {"labels": labels, "notes": notes})
+    )
+    assert live(before, after).verdict("live") is verdict
+
+
+def test_pods_of_a_namespace_that_is_not_there_may_have_a_sidecar() -> None:
+    before, after = (
+        state(WEB_PODS.format(labels=labels, notes="") + IDENTITY)
+        for labels in ("", ", team: red")
+    )
+    assert live(before, after).verdict("live") is Verdict.UNKNOWN
+
+
+def test_a_namespace_whose_pods_leave_the_mesh() -> None:
+    gone = INJECTED_SHOP.replace("enabled", "disabled")
+    before, after = (state(text + IDENTITY) for text in (INJECTED_SHOP, gone))
+    assert live(before, after).verdict("live") is Verdict.UNKNOWN
+
+
+CHOSEN_BY_LABEL = {
+    "HostnameGenerator": """
+type: HostnameGenerator
+name: h
+spec: {template: '{{ .DisplayName }}.mesh', selector: {meshService: {matchLabels: {team: red}}}}
+""",
+    "MeshMultiZoneService": """
+type: MeshMultiZoneService
+name: m
+mesh: default
+spec: {selector: {meshService: {matchLabels: {team: red}}}, ports: [{port: 80}]}
+""",
+    "MeshService": """
+type: MeshService
+name: s
+mesh: default
+spec: {selector: {dataplaneLabels: {matchLabels: {team: red}}}, ports: [{port: 80}]}
+""",
+    "nobody": "",
+}
+LABELLED = """
+type: MeshService
+name: web
+mesh: default
+labels: {{team: {team}}}
+spec: {{selector: {{dataplaneTags: {{kuma.io/service: web}}}}, ports: [{{port: 80}}]}}
+---
+type: Dataplane
+name: web-1
+mesh: default
+labels: {{team: {team}}}
+networking: {{address: 192.0.2.1, inbound: [{{port: 1, tags: {{kuma.io/service: web}}}}]}}
+---
+"""
+
+
+@pytest.mark.parametrize("by", CHOSEN_BY_LABEL)
+def test_labels_by_which_services_and_proxies_are_chosen(by: str) -> None:
+    before, after = (
+        state(LABELLED.format(team=team) + CHOSEN_BY_LABEL[by], mode="Exclusive")
+        for team in ("red", "blue")
+    )
+    wanted = Verdict.EQUIVALENT if by == "nobody" else Verdict.DIFFERENT
+    assert live(before, after).verdict("live") is wanted

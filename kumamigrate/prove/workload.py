@@ -1,0 +1,176 @@
+"""Proxies of Kubernetes workloads: what Pods, Services and Namespaces make of them (§5).
+
+A repository holds these instead of Dataplanes. A workload that comes or goes is no change of a
+proxy; one that both sides have and that is no longer what it was is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kumamigrate.model.kinds import WORKLOADS
+from kumamigrate.model.resource import MESH, SERVICE, Resource, mapping
+from kumamigrate.model.workloads import (
+    implied_dataplanes,
+    injects,
+    mesh_of_namespace,
+    possible_dataplanes,
+)
+from kumamigrate.prove.chosen import Chosen
+from kumamigrate.prove.ground import dataplane_differences
+from kumamigrate.prove.proof import Witness
+from kumamigrate.prove.side import PROTOCOL, Side, inbounds_of, networking, ports_of
+
+Key = tuple[str, str]
+"""Namespace and name."""
+
+_MODELLED = frozenset({MESH, "kuma.io/sidecar-injection"})
+_WORDS = {"yes": "true", "enabled": "true", "no": "false", "disabled": "false"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """A workload on both sides; None where it has no proxy. `sure`: it is known to have one."""
+
+    key: Key
+    was: Resource | None
+    now: Resource | None
+    sure: bool
+
+
+def changed_workloads(before: Side, after: Side) -> Iterator[Workload]:
+    """Yield the workloads that both sides have and that are no longer what they were.
+
+    One that only one side has in this mesh counts, too, unless the workload itself comes or goes.
+    """
+    sides = (before, after)
+    there = [
+        {(r.namespace, r.name) for r in side.state.of_type(*sorted(WORKLOADS))} for side in sides
+    ]
+    listed = {(r.namespace, r.name) for side in sides for r in side.state.of_type("Dataplane")}
+    sure = [_by_key(implied_dataplanes(side.state, side.mesh)) for side in sides]
+    maybe = [_by_key(possible_dataplanes(side.state, side.mesh)) for side in sides]
+    for key in dict.fromkeys(key for found in (*sure, *maybe) for key in found):
+        known = key in sure[0] or key in sure[1]
+        was, now = (found.get(key) for found in (sure if known else maybe))
+        if key in there[0] & there[1] - listed and _said(was) != _said(now):
+            yield Workload(key=key, was=was, now=now, sure=known)
+
+
+def workload_differences(one: Workload, mesh: str, chosen: Chosen) -> tuple[Witness, ...]:
+    """Return what differs in the Dataplane that a workload makes: its inbounds, who finds them."""
+    if one.was is None or one.now is None:
+        return ()
+    old, new = (replace(d, spec={"networking": _made(d, chosen.tags)}) for d in (one.was, one.now))
+    return tuple(dataplane_differences(mesh, old, new, chosen.labels))
+
+
+def note_doubts(one: Workload) -> Iterator[str]:
+    """Yield a doubt for each annotation of Kuma's that changed: none of them is modelled."""
+    if one.was is not None and one.now is not None:
+        for name in _changed(_notes(one.was), _notes(one.now)):
+            yield f"annotation {name} of workload {one.key[1]} changed; see by hand what it does"
+
+
+def unsure(one: Workload) -> str:
+    """Return the doubt about a workload of which nothing tells whether it has a proxy."""
+    return (
+        f"workload {one.key[1]} changed, and whether its Pods have a sidecar is not known; add"
+        f" Namespace {one.key[0]}"
+    )
+
+
+def workload_doubts(before: Side, after: Side) -> Iterator[str]:
+    """Yield what changed for Pods that neither side holds."""
+    spaces = [{r.name: r for r in side.state.of_type("Namespace")} for side in (before, after)]
+    for name in spaces[0].keys() & spaces[1].keys():
+        meshes = [mesh_of_namespace(s[name]) if injects(s[name]) else "" for s in spaces]
+        if meshes[0] != meshes[1] and before.mesh in meshes:
+            yield f"Namespace {name} sends its Pods elsewhere; what they are is not compared"
+    yield from _service_doubts(before, after, spaces)
+
+
+def _service_doubts(before: Side, after: Side, spaces: list[dict[str, Resource]]) -> Iterator[str]:
+    sides = (before, after)
+    services = [_by_key(side.state.of_type("Service")) for side in sides]
+    pods = [
+        proxy
+        for side in sides
+        for find in (implied_dataplanes, possible_dataplanes)
+        for proxy in find(side.state, side.mesh)
+    ]
+    for key in dict.fromkeys((*services[0], *services[1])):
+        found = [one for one in (services[0].get(key), services[1].get(key)) if one is not None]
+        if not any(one.spec.get("selector") for one in found) or not any(
+            _may_hold(space.get(key[0]), before.mesh) for space in spaces
+        ):
+            continue
+        notes = [_notes(one) for one in found]
+        noted = len(notes) == 2 and bool(_changed(*notes))
+        known = any(_selects(one, pod) for one in found for pod in pods)
+        ports = [_ports(one) for one in found]
+        if noted or (not known and (len(found) < 2 or ports[0] != ports[1])):
+            yield (
+                f"Service {key[1]} of namespace {key[0]} changed, and which proxies it is for is"
+                " not known; add the workloads, or compare by hand"
+            )
+
+
+def _by_key(found: Any) -> dict[Key, Resource]:
+    return {(r.namespace, r.name): r for r in found}
+
+
+def _said(proxy: Resource | None) -> Any:
+    return proxy and (proxy.labels, proxy.spec, _notes(proxy))
+
+
+def _made(proxy: Resource, tags: frozenset[str]) -> Mapping[str, Any]:
+    """Return the networking of a Dataplane with the tags that something goes by."""
+    kept = {SERVICE, PROTOCOL, *tags}
+    inbounds = [
+        {**i, "tags": {k: v for k, v in mapping(i.get("tags")).items() if k in kept}}
+        for i in inbounds_of(proxy)
+    ]
+    gateway = mapping(networking(proxy).get("gateway"))
+    own = {k: v for k, v in mapping(gateway.get("tags")).items() if k in kept}
+    return {
+        "inbound": sorted(inbounds, key=repr),
+        **({"gateway": {**gateway, "tags": own}} if gateway else {}),
+    }
+
+
+def _notes(resource: Resource) -> dict[str, str]:
+    """Return the annotations Kuma may read, yes and no in one spelling."""
+    return {
+        key: _WORDS.get(value, value)
+        for key, value in resource.annotations.items()
+        if "kuma.io/" in key
+        and key not in _MODELLED
+        and not key.endswith(".service.kuma.io/protocol")
+    }
+
+
+def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    return [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
+
+
+def _may_hold(namespace: Resource | None, mesh: str) -> bool:
+    """Whether proxies of a mesh may be in a namespace, as far as is known."""
+    return namespace is None or (injects(namespace) and mesh_of_namespace(namespace) == mesh)
+
+
+def _selects(service: Resource, proxy: Resource) -> bool:
+    wanted = mapping(service.spec.get("selector"))
+    return service.namespace == proxy.namespace and all(
+        proxy.labels.get(str(key)) == str(value) for key, value in wanted.items()
+    )
+
+
+def _ports(service: Resource) -> Any:
+    """Return what a Service says of inbounds."""
+    noted = {k: v for k, v in service.annotations.items() if k.endswith("kuma.io/protocol")}
+    read = ("port", "targetPort", "appProtocol", "protocol", "name")
+    ports = [{k: port.get(k) for k in read} for port in ports_of(service.spec)]
+    return service.spec.get("selector"), ports, noted
