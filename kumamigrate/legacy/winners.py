@@ -19,6 +19,7 @@ from kumamigrate.legacy.selector import (
     selectors_of,
     tags_of,
 )
+from kumamigrate.legacy.targets import live_targets
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
@@ -156,6 +157,21 @@ def route_targets(route: Resource | None, service: str) -> tuple[str, ...]:
     named = [tags_of(entry).get(SERVICE) for entry in entries if entry]
     targets = [service if name == ANY else name for name in named if name]
     return tuple(dict.fromkeys(targets))
+
+
+def led_to(old: OldPolicies, proxy: Proxy) -> frozenset[str]:
+    """Return the services at which traffic of a proxy's outbounds may end.
+
+    Each outbound's own service, which it reaches without a TrafficRoute, and all targets of the
+    TrafficRoute that wins, or of any that may win in a tie.
+    """
+    found: set[str] = set()
+    for service in {outbound.service for outbound in proxy.outbounds}:
+        found.add(service)
+        won = connection_winner(old.of("TrafficRoute"), proxy.tag_sets, service, old.ties)
+        routes = () if won is None else won.tie.policies if won.tie else (won.policy,)
+        found |= {tags[SERVICE] for route in routes for tags in live_targets(route, service)}
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

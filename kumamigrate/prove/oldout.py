@@ -51,6 +51,7 @@ UNPROBED = ("kafka", "unknown")
 """Why a place is what it is where only a proxy's own outbounds tell."""
 TREATED = "treated as"
 """Whether an outbound is an HTTP one; where that differs nothing else can be compared."""
+EXTERNAL = "ExternalService"
 DOWNSTREAM = "http.idleTimeout (downstream)"
 """The idle timeout of clients' HTTP connections: no targetRef policy sets it (notes C4)."""
 
@@ -381,13 +382,16 @@ def _old_balancer(route: Resource | None) -> dict[str, Any]:
     return result
 
 
-def external_access(side: OldSide, asked: Asked) -> Places:
-    """Return which ExternalServices a proxy reaches without zone egress (§2.7)."""
+def external_access(side: OldSide, asked: Asked, led_to: frozenset[str]) -> Places:
+    """Return which ExternalServices a proxy may use without zone egress (§2.7).
+
+    Asked of those only to which its traffic is led, before or after: `led_to`.
+    """
     found: Places = {}
     filtered = side.routed and not side.has_to(asked, "MeshHTTPRoute")
     filtered = filtered and not side.has_to(asked, "MeshTCPRoute")
-    for tags in side.external:
-        place = ("ExternalService", "outbound", mentioned(tags))
+    for tags in (tags for tags in side.external if tags.get(SERVICE) in led_to):
+        place = (EXTERNAL, "outbound", mentioned(tags))
         if side.egress or not filtered:
             found[place] = outcome([{"reached": True}])
             continue

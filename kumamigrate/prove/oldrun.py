@@ -31,6 +31,7 @@ from kumamigrate.prove.oldmade import (
 from kumamigrate.prove.oldout import (
     CROSSED,
     DOWNSTREAM,
+    EXTERNAL,
     SHARED,
     TREATED,
     external_access,
@@ -160,16 +161,18 @@ class Run:
                 self._add(name, witness)
 
     def _unled(self, witness: Witness) -> bool:
-        """Whether TrafficRoutes cross so that only a proxy's own outbounds tell what it reads.
+        """Whether only a proxy's own outbounds tell what it reads.
 
-        They lead a connection nowhere, or past its protocol (notes C3), or several to one cluster
-        (C2b); or they lead services that nobody named elsewhere (§2.6, 6).
+        TrafficRoutes cross: they lead a connection nowhere, or past its protocol (notes C3), or
+        several to one cluster (C2b); or they lead services that nobody named elsewhere (§2.6, 6).
+        Or it is about an ExternalService, which matters to those that have an outbound to it.
         """
         was = str(witness.before.value)
         routes = witness.field == "routes"
         nowhere = routes and (was == "nothing" or was.startswith("treated as"))
         unnamed = routes and witness.destination.split(" ")[0] == ANY_SERVICE
-        return nowhere or unnamed or witness.field == TREATED or witness.key in self._crossed
+        led = witness.field == TREATED or witness.policy_type == EXTERNAL
+        return nowhere or unnamed or led or witness.key in self._crossed
 
     def _beyond(self, what: str) -> None:
         self.found.beyond[f"compared for the Dataplanes of the state, not for {what}"] = None
@@ -190,7 +193,8 @@ class Run:
                     outbound_places(self.now, now, kinds, right),
                     made_up,
                 )
-        places = [self._places(self.was, was, kinds), self._places(self.now, now, kinds)]
+        led_to = self.was.led_to(was) | self.now.led_to(now)
+        places = [self._places(s, a, kinds, led_to) for s, a in ((self.was, was), (self.now, now))]
         yield from self._differing(places[0], places[1], made_up)
 
     def _differing(self, old: Places, new: Places, made_up: str) -> Iterator[Witness]:
@@ -204,10 +208,12 @@ class Run:
                 continue
             yield from found
 
-    def _places(self, side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
+    def _places(
+        self, side: OldSide, asked: Asked, kinds: frozenset[str], led_to: frozenset[str]
+    ) -> Places:
         found: Places = {}
         if kinds & {*ROUTES, "MeshTrafficPermission"}:
-            found |= external_access(side, asked)
+            found |= external_access(side, asked, led_to)
         inbound = kinds & set(INBOUND)
         if inbound:
             asking = {k: self.clients(k) for k in inbound if k != "MeshTimeout"}

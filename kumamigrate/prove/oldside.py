@@ -19,9 +19,16 @@ from kumamigrate.legacy.targets import (
     service_protocols,
 )
 from kumamigrate.legacy.values import Effect
-from kumamigrate.legacy.winners import OldPolicies, connection_winner, old_policies, route_targets
+from kumamigrate.legacy.winners import (
+    OldPolicies,
+    connection_winner,
+    led_to,
+    old_policies,
+    route_targets,
+)
 from kumamigrate.match.entry import Found
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.prove.services import backend_refs
 from kumamigrate.prove.side import Side
 
 REMOVED = "3.0"
@@ -135,6 +142,21 @@ class OldSide:
     def targets(self, routes: Routes) -> frozenset[str]:
         """Return the services under which Retry, CircuitBreaker, HealthCheck are looked up."""
         return frozenset(t for s, r in routes.items() for t in route_targets(r, s))
+
+    def led_to(self, asked: Asked) -> frozenset[str]:
+        """Return the services at which traffic of a proxy may end, by routes of either engine.
+
+        What any route of the new engine names counts for every proxy.
+        """
+        own = asked.proxy if asked.ordered else None
+        old = led_to(self.old, own) if own is not None else frozenset(asked.services)
+        return old | self._named_by_routes
+
+    @cached_property
+    def _named_by_routes(self) -> frozenset[str]:
+        routes = self.side.state.of_type("MeshHTTPRoute", "MeshTCPRoute")
+        refs = (ref for route in routes for ref in backend_refs(route.spec))
+        return frozenset(str(ref.get("name")) for ref in refs)
 
     def to(self, asked: Asked, policy_type: str, service: str) -> Found | None:
         """Return what the new engine reads for a service-tag outbound."""

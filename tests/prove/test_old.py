@@ -371,3 +371,91 @@ def test_the_protocol_of_an_unknown_service_decides() -> None:
     assert _harmful(_proof(before, after)) == []
     proof = _proof(before, after, proxies=False)
     assert any("protocol of the service" in reason for reason in proof.unknown("live"))
+
+
+EXTERNAL = """
+type: ExternalService
+name: bank
+mesh: default
+tags: {kuma.io/service: bank}
+networking: {address: "bank.com:443"}
+"""
+ONLY_BATCH = """
+type: TrafficPermission
+name: batch
+mesh: default
+sources: [{match: {kuma.io/service: batch}}]
+destinations: [{match: {kuma.io/service: bank}}]
+"""
+LEADS_THERE = """
+type: TrafficRoute
+name: some
+mesh: default
+sources: [{match: {kuma.io/service: web}}]
+destinations: [{match: {kuma.io/service: api}}]
+conf:
+  split:
+    - {weight: 1, destination: {kuma.io/service: bank}}
+    - {weight: 9, destination: {kuma.io/service: api}}
+"""
+ROUTED_THERE = """
+type: MeshHTTPRoute
+name: some
+mesh: default
+spec:
+  targetRef: {kind: MeshService, name: web}
+  to:
+    - targetRef: {kind: MeshService, name: api}
+      rules:
+        - matches: [{path: {type: PathPrefix, value: /}}]
+          default:
+            backendRefs:
+              - {kind: MeshService, name: bank, weight: 1}
+              - {kind: MeshService, name: api, weight: 9}
+"""
+
+
+def _opened(before: tuple[str, ...], after: tuple[str, ...], proxies: str = PROXIES) -> Proof:
+    common = (MESH, proxies, EXTERNAL)
+    sides = [state("---".join((*common, *own)), complete=False) for own in (before, after)]
+    return prove(*sides, claims=("live",))
+
+
+def _opens_the_bank(proof: Proof) -> set[str]:
+    return {w.proxy for w in proof.witnesses("live") if w.policy_type == "ExternalService"}
+
+
+def test_an_external_service_that_nobody_uses_is_opened_for_nobody_known() -> None:
+    own = "  outbound: [{port: 10000, tags: {kuma.io/service: web}}]\n"
+    proof = _opened((ROUTE, ONLY_BATCH), (ONLY_BATCH,), proxies=PROXIES + own)
+    assert not _opens_the_bank(proof)
+    assert any("traffic to bank, which depends on its outbounds" in why for why in proof.beyond)
+    nobody = _opened((ROUTE, ONLY_BATCH), (ONLY_BATCH,), proxies="\n{}\n")
+    assert _opens_the_bank(nobody)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "proxies"),
+    [
+        pytest.param(
+            (ROUTE, ONLY_BATCH),
+            (ONLY_BATCH,),
+            PROXIES.replace("outbound: [", "outbound: [{port: 1, tags: {kuma.io/service: bank}}, "),
+            id="outbound",
+        ),
+        pytest.param(
+            (ROUTE, LEADS_THERE, ONLY_BATCH), (ROUTED_THERE, ONLY_BATCH), PROXIES, id="led"
+        ),
+        pytest.param(
+            (ROUTE, ONLY_BATCH),
+            (ONLY_BATCH,),
+            PROXIES.replace("  outbound: [{port: 10000, tags: {kuma.io/service: api}}]\n", ""),
+            id="transparent",
+        ),
+    ],
+)
+def test_an_external_service_is_opened_for_those_who_lead_there(
+    before: tuple[str, ...], after: tuple[str, ...], proxies: str
+) -> None:
+    assert "web" in _opens_the_bank(_opened(before, after, proxies))
+    assert not _opens_the_bank(_opened(before, before, proxies))

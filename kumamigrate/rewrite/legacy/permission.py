@@ -128,10 +128,13 @@ def _with_external(result: Conversion, world: World) -> Conversion:
     notes: list[Manual] = []
     for service in external:
         tags = tags_of(service.spec.get("tags"))
+        name = tags.get(SERVICE, service.name)
         found = inbound_winner(world.old.of("TrafficPermission"), tags, world.old.ties)
-        for policy in (found.policy,) if found else ():
-            kept.append(policy)
-            notes.append(_keeps(policy, tags.get(SERVICE, service.name)))
+        if found is None:
+            continue
+        used = world.led_to(name)
+        notes.append(_keeps(found.policy, name) if used else _gives_up(found.policy, name))
+        kept += [found.policy] if used else []
     inbound = {i.service for proxy in world.proxies for i in proxy.inbounds}
     only = {tags_of(r.spec.get("tags")).get(SERVICE, "") for r in external} - inbound
     policies = tuple(p for p in result.policies if p.spec["targetRef"].get("name") not in only)
@@ -153,5 +156,15 @@ def _keeps(policy: Resource, service: str) -> Manual:
         " and a MeshTrafficPermission has no say there without zone egress",
         action=f"turn on zone egress, or make {service} a MeshExternalService, or accept that"
         " every proxy reaches it",
+        blocking=False,
+    )
+
+
+def _gives_up(policy: Resource, service: str) -> Manual:
+    return Manual(
+        resource=policy,
+        message=f"no known proxy has an outbound to ExternalService {service}; a new one could not"
+        " be limited as this policy did",
+        action=f"turn on zone egress, or make {service} a MeshExternalService, before there is one",
         blocking=False,
     )

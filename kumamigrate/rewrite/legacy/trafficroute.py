@@ -409,23 +409,29 @@ def _external(world: World, policies: tuple[Resource, ...]) -> list[Manual]:
     routing = mesh.spec.get("routing") if mesh is not None else None
     if isinstance(routing, Mapping) and routing.get("zoneEgress") is True:
         return []
-    closed = []
+    closed: dict[str, bool] = {}
     for service in world.state.of_type("ExternalService"):
         if service.mesh != world.mesh:
             continue
         tags = tags_of(service.spec.get("tags"))
         found = inbound_winner(world.old.of("TrafficPermission"), tags, world.old.ties)
-        if found is None or () not in clients_of(found.policy):
-            closed.append(tags.get(SERVICE, service.name))
-    if not closed:
-        return []
+        let_in = clients_of(found.policy) if found is not None and found.tie is None else ()
+        if () not in let_in:
+            name = tags.get(SERVICE, service.name)
+            closed[name] = world.led_to(name, [dict(tags) for tags in let_in])
     return [
         Manual(
             resource=policies[0],
             message=f"without TrafficRoutes every proxy reaches ExternalService"
-            f" {', '.join(sorted(set(closed)))}, which TrafficPermissions limit today",
+            f" {', '.join(sorted(names))}, {limited}",
             action="turn on zone egress and permit there, or use MeshExternalService, or accept it",
+            blocking=used,
         )
+        for used, limited in (
+            (True, "which TrafficPermissions limit today"),
+            (False, "where none of the known ones has an outbound that is shut today"),
+        )
+        if (names := {name for name, one in closed.items() if one is used})
     ]
 
 

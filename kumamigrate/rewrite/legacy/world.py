@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.proxy import Proxy, proxy_of
-from kumamigrate.legacy.selector import ANY, selectors_of, tags_of
+from kumamigrate.legacy.selector import ANY, Tags, best_rank, selectors_of, tags_of
 from kumamigrate.legacy.targets import HTTP_FAMILY, UNKNOWN, service_protocols
-from kumamigrate.legacy.winners import OldPolicies, old_policies
+from kumamigrate.legacy.winners import OldPolicies, led_to, old_policies
 from kumamigrate.model.resource import EFFECT, SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
@@ -78,6 +78,18 @@ class World:
             for r in self.state.of_type(type_)
             if r.mesh == self.mesh and r.labels.get(EFFECT) != "shadow"
         )
+
+    def led_to(self, service: str, besides: Sequence[Tags] = ()) -> bool:
+        """Say whether traffic of a listed proxy may end at a service.
+
+        Proxies that carry the tags of any of `besides` do not count. Where no proxy is listed, or
+        routes of the new kind lead, any may. A proxy without outbounds is transparent.
+        """
+        routed = self.existing("MeshHTTPRoute") or self.existing("MeshTCPRoute")
+        if not self.listed or routed:
+            return True
+        others = (p for p in self.proxies if best_rank(besides, p.tag_sets) is None)
+        return any(not p.outbounds or service in led_to(self.old, p) for p in others)
 
     def values(self, key: str) -> tuple[str, ...]:
         """Return the values of a tag that proxies or selectors of the mesh name, sorted."""
