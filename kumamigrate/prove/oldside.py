@@ -18,7 +18,7 @@ from kumamigrate.legacy.targets import (
     main_targets,
     service_protocols,
 )
-from kumamigrate.legacy.values import Effect
+from kumamigrate.legacy.values import Effect, mapping
 from kumamigrate.legacy.winners import (
     OldPolicies,
     connection_winner,
@@ -146,17 +146,19 @@ class OldSide:
     def led_to(self, asked: Asked) -> frozenset[str]:
         """Return the services at which traffic of a proxy may end, by routes of either engine.
 
-        What any route of the new engine names counts for every proxy.
+        Routes of the new engine count for every proxy that has an outbound they are for.
         """
-        own = asked.proxy if asked.ordered else None
-        old = led_to(self.old, own) if own is not None else frozenset(asked.services)
-        return old | self._named_by_routes
-
-    @cached_property
-    def _named_by_routes(self) -> frozenset[str]:
-        routes = self.side.state.of_type("MeshHTTPRoute", "MeshTCPRoute")
-        refs = (ref for route in routes for ref in backend_refs(route.spec))
-        return frozenset(str(ref.get("name")) for ref in refs)
+        found = set(asked.services)
+        if asked.ordered:
+            found |= led_to(self.old, asked.proxy)
+        for route in self.side.state.of_type("MeshHTTPRoute", "MeshTCPRoute"):
+            items = route.spec.get("to")
+            for item in items if isinstance(items, list) else ():
+                target = mapping(mapping(item).get("targetRef"))
+                named = target.get("kind") == "MeshService" and target.get("name")
+                if not named or named in asked.services:
+                    found |= {str(ref.get("name")) for ref in backend_refs(item)}
+        return frozenset(found)
 
     def to(self, asked: Asked, policy_type: str, service: str) -> Found | None:
         """Return what the new engine reads for a service-tag outbound."""

@@ -116,17 +116,18 @@ def _assumptions(world: World) -> tuple[str, ...]:
 def _with_external(result: Conversion, world: World) -> Conversion:
     """Keep what TrafficPermissions still do for ExternalServices (§2.7).
 
-    Without zone egress the old path filters them by TrafficPermission, the new path does not.
+    Without zone egress the old path filters them by TrafficPermission, the new path does not; a
+    MeshTrafficPermission for one of them would have no inbound to work on.
     """
     mesh = world.mesh_resource
     routing = mesh.spec.get("routing") if mesh is not None else None
     egress = isinstance(routing, dict) and routing.get("zoneEgress") is True
     external = [r for r in world.state.of_type("ExternalService") if r.mesh == world.mesh]
-    if egress or not external or not world.old.routed:
+    if egress or not external:
         return result
     kept: list[Resource] = []
     notes: list[Manual] = []
-    for service in external:
+    for service in external if world.old.routed else ():
         tags = tags_of(service.spec.get("tags"))
         name = tags.get(SERVICE, service.name)
         found = inbound_winner(world.old.of("TrafficPermission"), tags, world.old.ties)
@@ -137,14 +138,21 @@ def _with_external(result: Conversion, world: World) -> Conversion:
         kept += [found.policy] if used else []
     inbound = {i.service for proxy in world.proxies for i in proxy.inbounds}
     only = {tags_of(r.spec.get("tags")).get(SERVICE, "") for r in external} - inbound
-    policies = tuple(p for p in result.policies if p.spec["targetRef"].get("name") not in only)
+    idle = [p for p in result.policies if p.spec["targetRef"].get("name") in only]
+    policies = tuple(p for p in result.policies if p not in idle)
+    carried = [r for p in policies for r in (*p.sources, p.home)]
+    alone = distinct(r for p in idle for r in p.sources if not any(r is c for c in carried))
+    dropped = (*result.dropped, *(Dropped(resource=r, reason=_NO_INBOUND) for r in alone))
     return replace(
         result,
         policies=policies,
         kept=distinct(kept),
-        dropped=tuple(d for d in result.dropped if not any(k is d.resource for k in kept)),
+        dropped=tuple(d for d in dropped if not any(k is d.resource for k in kept)),
         manual=(*result.manual, *notes),
     )
+
+
+_NO_INBOUND = "it is for an ExternalService alone, which has no inbound that would ask it"
 
 
 def _keeps(policy: Resource, service: str) -> Manual:
