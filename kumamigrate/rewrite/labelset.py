@@ -197,20 +197,27 @@ def choose(asked: Question, state: State) -> Choice | str:
 
 
 def _copied(asked: Question, tags: Mapping[str, str]) -> Choice | None:
-    """Return the tags as labels where no known proxy has either, so nothing is selected by both.
+    """Return the tags as labels where they select no known proxy, as the tags do today.
 
-    On Universal the label kuma.io/workload takes the place of the service tag.
+    On Universal the label kuma.io/workload takes the place of the service tag, unless some known
+    proxy has one without the other.
     """
     labels = {WORKLOAD if key == SERVICE else key: value for key, value in tags.items()}
     if SERVICE in tags and (_on_kubernetes(asked.policy) or "_svc" in tags[SERVICE]):
         return None
-    if SERVICE in tags and any(
-        one.get(SERVICE) == tags[SERVICE] for proxy in asked.known for one in _tag_sets(proxy)
-    ):
+    if SERVICE in tags and not all(_is_workload(p, tags[SERVICE]) for p in asked.known):
         return None
     choice = Choice(labels=labels, basis=Basis.COPIED)
     fresh = all(_stands(asked, key) is not False for key in labels if key != WORKLOAD)
     return choice if asked.known and fresh and same(asked, choice) else None
+
+
+def _is_workload(proxy: Proxy, service: str) -> bool:
+    """Say whether a proxy has a service for its only one and as its workload, or for neither."""
+    services = {tags.get(SERVICE) for tags in _tag_sets(proxy)}
+    if proxy.resource.labels.get(WORKLOAD) == service:
+        return services == {service}
+    return service not in services
 
 
 def _nothing_selected(asked: Question, tags: Mapping[str, str]) -> str:
@@ -229,6 +236,8 @@ def _differing(asked: Question) -> str:
     )
     if part is not None:
         return f"of {part.resource.name} it selects some inbounds only"
+    if all(r for p, r in _opened(asked).today if p.gateway != "builtin"):
+        return "it selects every proxy known, so nothing shows what their labels mean"
     return "the proxies selected today share no label that the others lack"
 
 
@@ -256,11 +265,16 @@ def _with_dataplane(release: Release) -> Release:
 
 
 def alike(asked: Question, proxy: Proxy, before: Reach, after: Reach) -> bool:
-    """Say whether two selections of a proxy come to the same for what the policy holds."""
+    """Say whether two selections of a proxy come to the same for what the policy holds.
+
+    What is said of the proxy as such (`default`) asks only whether it is selected at all.
+    """
     if asked.inbound and before.places != after.places:
         return False
     if not asked.outbound:
         return True
+    if not asked.policy.spec.get("to"):
+        return bool(before) == bool(after)
     listeners = [i for i, place in enumerate(proxy.places) if place.zone_proxy]
     there = [i for i in listeners if i in before.places] == [
         i for i in listeners if i in after.places
@@ -356,9 +370,33 @@ def _by_workload(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
 
 
 def searched(asked: Question) -> Choice | None:
-    """Return the smallest set of labels that selects the same of all known proxies, or None."""
-    candidates = _shared_labels(asked, wanted_tags(asked.top))
-    return next((choice for choice in candidates if same(asked, choice)), None)
+    """Return the smallest set of labels that selects the same of all known proxies, or None.
+
+    Proxies that zone or namespace keep from the policy count as well: they show what labels mean.
+    Where the labels leave out no known proxy, or only tell a zone, one must say what a tag says.
+    """
+    tags = wanted_tags(asked.top)
+    wide = _opened(asked)
+    some_left = any(not r for p, r in wide.today if p.gateway != "builtin")
+    for choice in _shared_labels(wide, tags):
+        shown = some_left and set(choice.labels) != {ZONE}
+        if same(wide, choice) and (shown or _says(choice, tags)):
+            return choice
+    return None
+
+
+def _opened(asked: Question) -> Question:
+    """Return the question as if the policy reached every zone and namespace."""
+    selector = replace(asked.selector, zone=None, namespace=None)
+    today = tuple((proxy, reach(selector, proxy, asked.release)) for proxy in asked.known)
+    return replace(asked, selector=selector, today=today)
+
+
+def _says(choice: Choice, tags: Mapping[str, str]) -> bool:
+    """Say whether one label has the value of its tag, or names the service."""
+    service = tags.get(SERVICE, "")
+    names = {service, service.split("_")[0]} - {""}
+    return any(value in names or tags.get(key) == value for key, value in choice.labels.items())
 
 
 def _shared_labels(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:

@@ -119,7 +119,9 @@ def _candidates(
     carried = _shared([p for p in mine if any((p.namespace, p.name) == one[:2] for one in today)])
     for size in range(1, MOST_LABELS + 1):
         for keys in combinations(carried, size):
-            yield {**{k: carried[k] for k in keys}, **place}
+            # Labels that leave out nothing known of the service must say what a tag says.
+            if today != whole or any(carried[k] == extra.get(k) for k in keys):
+                yield {**{k: carried[k] for k in keys}, **place}
 
 
 def _shared(proxies: Sequence[Resource]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kumamigrate.match.select import Proxy
@@ -39,19 +40,22 @@ _BASIS = {
 
 def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
     """Yield for every policy with one of these top-level kinds its change or what is missing."""
-    proxies: dict[str, tuple[Proxy, ...]] = {}
+    early: dict[str, tuple[Proxy, ...]] = {}
     for policy in view.policies():
         ref = policy.spec.get("targetRef")
         if not isinstance(ref, dict) or ref.get("kind") not in kinds:
             continue
-        if policy.mesh not in proxies:
-            known = known_proxies(view.state, policy.mesh, view.source)
-            proxies[policy.mesh] = before_upgrade(known, view.before)
-        chosen = _choice(view, policy, proxies[policy.mesh])
-        if isinstance(chosen, str):
-            yield finding(view, policy, missing=chosen)
+        late = known_proxies(view.state, policy.mesh, view.source)
+        if policy.mesh not in early:
+            early[policy.mesh] = before_upgrade(late, view.before)
+        chosen = _choice(view, policy, early[policy.mesh])
+        after = _choice(view, policy, late) if isinstance(chosen, str) else chosen
+        if isinstance(after, str):
+            yield finding(view, policy, missing=str(chosen))
         else:
-            yield change(view, policy, chosen.ref(), (_BASIS[chosen.basis],))
+            made = change(view, policy, after.ref(), (_BASIS[after.basis],))
+            # What rests on labels that come with the upgrade comes with it as well.
+            yield made if after is chosen else replace(made, rollout=Rollout.WITH_UPGRADE)
 
 
 def _choice(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Choice | str:

@@ -72,6 +72,39 @@ def test_a_service_is_found_by_labels_of_the_listed_proxies() -> None:
     assert (dict(chosen.labels), chosen.basis) == ({"app": "web"}, Basis.LISTED)
 
 
+def test_a_label_that_leaves_out_no_known_proxy_must_name_the_service() -> None:
+    assert isinstance(_choice(WEB + _policy("{kind: MeshService, name: web}")), Choice)
+    lone = _dataplane("web-1", "{team: red}", "{port: 80, tags: {kuma.io/service: web}}")
+    said = _choice(lone + _policy("{kind: MeshService, name: web}"))
+    assert isinstance(said, str) and "every proxy known" in said
+
+
+def test_proxies_of_other_zones_show_what_labels_mean_as_well() -> None:
+    """The policy is for zone east; in west a proxy of another service has the label."""
+    web = _dataplane("web-1", "{team: red, kuma.io/origin: zone, kuma.io/zone: east}",
+                     "{port: 80, tags: {kuma.io/service: web}}")  # fmt: skip
+    far = _dataplane("db-1", "{team: red, kuma.io/origin: zone, kuma.io/zone: west}",
+                     "{port: 81, tags: {kuma.io/service: db}}")  # fmt: skip
+    near = _dataplane("db-2", "{team: blue, kuma.io/origin: zone, kuma.io/zone: east}",
+                      "{port: 81, tags: {kuma.io/service: db}}")  # fmt: skip
+    policy = _policy("{kind: MeshService, name: web}").replace(
+        "name: t\n", "name: t\nlabels: {kuma.io/origin: zone, kuma.io/zone: east}\n"
+    )
+    alone = _choice(web + near + policy)
+    assert isinstance(alone, Choice) and dict(alone.labels) == {"team": "red"}
+    chosen = _choice(web + near + far + policy)
+    assert isinstance(chosen, Choice)
+    assert dict(chosen.labels) == {"kuma.io/zone": "east", "team": "red"}
+
+
+def test_a_zone_is_no_name_for_a_service() -> None:
+    web = _dataplane("web-1", "{kuma.io/origin: zone, kuma.io/zone: east}",
+                     "{port: 80, tags: {kuma.io/service: web}}")  # fmt: skip
+    db = _dataplane("db-1", "{kuma.io/origin: zone, kuma.io/zone: west}",
+                    "{port: 81, tags: {kuma.io/service: db}}")  # fmt: skip
+    assert isinstance(_choice(web + db + _policy("{kind: MeshService, name: web}")), str)
+
+
 TWO = _dataplane(
     "web-1",
     "{app: web}",
