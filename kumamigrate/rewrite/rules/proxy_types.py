@@ -11,6 +11,7 @@ from kumamigrate.model.targetref import MESH
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.labelset import Question, alike, known_proxies, question, searched
+from kumamigrate.rewrite.manifest import change as removal
 from kumamigrate.rewrite.topref import ONLY_FOR_MESH_TO, change, finding
 from kumamigrate.rewrite.view import View
 
@@ -30,13 +31,16 @@ def plan(view: View) -> Iterator[Change | Finding]:
 
 
 def _policy(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Change | Finding:
+    kind = view.target.policy_types[policy.type]
+    sections = kind.dataplane_section_name
+    asked = question(policy, proxies, view.source, sections=sections)
+    if _acts_on_nothing(asked, policy):
+        said = finding(view, policy, notes=(_NO_INBOUNDS,))
+        return removal(view, policy, (), (said,))
     if policy.spec.get("from"):
         return finding(
             view, policy, missing="`from` must become `rules` first; no 2.x takes it without this"
         )
-    kind = view.target.policy_types[policy.type]
-    sections = kind.dataplane_section_name
-    asked = question(policy, proxies, view.source, sections=sections)
     every = policy.type in ONLY_FOR_MESH_TO[:1] and asked.inbound
     if _drops_nothing(asked, policy):
         note = "no gateway proxy is known that it kept out"
@@ -57,17 +61,32 @@ def _policy(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Change | 
     return change(view, policy, found.ref(), (note,))
 
 
+_NO_INBOUNDS = (
+    "it is for inbounds of gateways, and a delegated gateway has none: it goes, for it does nothing"
+    " and would reach every sidecar without the field"
+)
 _RATE_LIMIT = (
     "MeshRateLimit takes rules under kind Dataplane only; without labels it is every proxy"
 )
 
 
+def _acts_on_nothing(asked: Question, policy: Resource) -> bool:
+    """Say whether a policy is for inbounds alone and for gateways, of which none has any."""
+    written = policy.spec["targetRef"]["proxyTypes"]
+    if asked.outbound or written != ["Gateway"]:
+        return False
+    return not any(r.places for _, r in asked.today)
+
+
 def _drops_nothing(asked: Question, policy: Resource) -> bool:
-    """Say whether kind Mesh alone selects the same. Built-in gateways are gone in 3.0."""
+    """Say whether kind Mesh alone selects the same. Built-in gateways are gone in 3.0.
+
+    A mesh of which only gateways are known has sidecars all the same.
+    """
     written = policy.spec["targetRef"]["proxyTypes"]
     if not written or _BOTH.issubset(written):
         return True
-    if asked.outbound and not asked.known:
+    if "Sidecar" not in written or (asked.outbound and not asked.known):
         return False
     selector = replace(asked.selector, top=MESH)
     return all(
