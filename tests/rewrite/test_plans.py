@@ -61,6 +61,15 @@ def test_the_way_to_identities_begins_with_what_this_mesh_lacks() -> None:
     assert "generates its own CA" in said.notes[4]
 
 
+def test_a_permission_in_a_mesh_without_mtls_is_said_to_do_nothing() -> None:
+    with_mtls = MESH.format(mode="Exclusive", backend="builtin", mtls="STRICT")
+    without = with_mtls.replace("  enabledBackend: ca\n", "")
+    identity = "---\ntype: MeshIdentity\nname: i\nmesh: default\nspec: {selector: {}}\n"
+    for text, idle in ((with_mtls, False), (without, True), (without + identity, False)):
+        (said,) = _findings("permission-from", text)
+        assert any("nobody is asked" in note for note in said.notes) is idle
+
+
 def test_a_mesh_on_real_services_skips_the_first_steps() -> None:
     (said,) = _findings("mesh-mtls", MESH.format(mode="Exclusive", backend="vault", mtls="STRICT"))
     assert said.notes[0].startswith("step 1: give every MeshTrafficPermission")

@@ -13,7 +13,7 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.spiffe import Client, clients_of, matches_for
-from kumamigrate.rewrite.view import View
+from kumamigrate.rewrite.view import View, at_path
 
 _KEYS = {"allow": "allow", "deny": "deny", "allowwithshadowdeny": "allowWithShadowDeny"}
 
@@ -34,8 +34,21 @@ def plan(view: View) -> Iterator[Change | Finding]:
             continue
         if policy.mesh not in clients:
             clients[policy.mesh] = clients_of(view.state, policy.mesh, view.source)
-        notes = (*_proposal(entries, clients[policy.mesh]), *_caution(view, policy.mesh))
-        yield finding(view, policy, path, notes=notes)
+        told = (*_proposal(entries, clients[policy.mesh]), *_unasked(view, policy.mesh))
+        yield finding(view, policy, path, notes=(*told, *_caution(view, policy.mesh)))
+
+
+def _unasked(view: View, mesh: str) -> tuple[str, ...]:
+    """Say that nobody is asked for permission where neither the Mesh nor a MeshIdentity has TLS."""
+    found = next((r for r in view.state.of_type("Mesh") if r.name == mesh), None)
+    if found is None or at_path(found.spec, ("mtls", "enabledBackend")):
+        return ()
+    if any(identity.mesh == mesh for identity in view.state.of_type("MeshIdentity")):
+        return ()
+    return (
+        f"mesh {mesh} has neither mTLS nor a MeshIdentity, so nobody is asked for permission today:"
+        " where that stays so, remove the policy",
+    )
 
 
 def _caution(view: View, mesh: str) -> tuple[str, ...]:
