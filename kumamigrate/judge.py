@@ -169,7 +169,11 @@ def _prove(
     *,
     exclusive: bool = False,
 ) -> Proof:
-    """Prove a claim. What `current` has not left to another rule yet `after` may not leave."""
+    """Prove a claim. What `current` has not left to another rule yet `after` may not leave.
+
+    That a service tag and its service disagree on their protocol is no change's doing: it
+    differs whatever is written, and the proof of the sum says so.
+    """
     release = before.target if claim == "release" else before.source
     old, (new, rejected) = before.state(before.source)[0], after.state(release)
     if claim == "release":
@@ -183,7 +187,14 @@ def _prove(
         old, new = _without(old, waiting), _without(new, waiting)
     if exclusive:
         old = as_exclusive(old)
-    return prove(old, new, claims=(claim,), locate_before=before.locate, locate_after=after.locate)
+    return prove(
+        old,
+        new,
+        claims=(claim,),
+        one_protocol=claim != "live",
+        locate_before=before.locate,
+        locate_after=after.locate,
+    )
 
 
 def _waiting(scene: Scene) -> set[Identity]:

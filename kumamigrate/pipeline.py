@@ -6,7 +6,7 @@ pre-commit hook, needs neither, and they take longer to import than the hook tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -127,22 +127,28 @@ def check(scene: Scene, options: Options) -> Outcome:
 def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outcome:
     """Apply every rule to a fixed point, keeping what is proven, and prove the whole.
 
-    Rules run in dependency order; when one has changed something all are asked again. Old
-    policies are converted first, to the end, and proven by themselves: the rules after that
-    build on what they became. A change that was held is not tried again. Raises RulebookError
-    if rules go in circles.
+    Rules run in dependency order; when one has changed something all are asked again, until
+    nothing changes. So are first the rules for old policies, then what can go out now, then all
+    of it: what goes out with the upgrade is held against what was deployed before it, of which
+    each step was proven. A change that was held is not tried again. Raises RulebookError if
+    rules go in circles.
     """
     before = between = scene
     kept: list[Change] = []
     held: dict[object, Held] = {}
     rules = chosen_rules(options)
-    for phase in (tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS)), rules):
-        between = scene
+    old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
+    now = (Rollout.NOW,)
+    for phase, rollouts in ((old_forms, tuple(Rollout)), (rules, now), (rules, tuple(Rollout))):
+        if rollouts == now:
+            between = scene
+        base, held = scene, {}
         for _ in range(MOST_PASSES):
             changed = False
             for done, rule in enumerate(phase):
                 progress(rule.title, done, len(phase))
-                result = _run_rule(rule, between, scene, options, held)
+                view = _view(rule, between, scene, options)
+                result = _run_rule(view, base, scene, options, held, rollouts)
                 scene = result.scene
                 kept.extend(result.kept)
                 held.update({one.change.key: one for one in result.held})
@@ -231,21 +237,27 @@ def _proof(
 
 
 def _run_rule(
-    rule: Rule, before: Scene, scene: Scene, options: Options, held: dict[object, Held]
+    view: View,
+    base: Scene,
+    scene: Scene,
+    options: Options,
+    held: Mapping[object, Held],
+    rollouts: Collection[Rollout],
 ) -> Result:
     from kumamigrate.judge import judge_of
 
     result = Result(scene=scene)
-    if _asks(rule, options):
+    if _asks(view.rule, options):
         return result
-    said = plan(_view(rule, before, scene, options))
-    changes = [c for c in said if isinstance(c, Change) and c.key not in held]
+    changes = [c for c in plan(view) if isinstance(c, Change) and c.key not in held]
+    changes = [c for c in changes if c.rollout in rollouts]
     changes = [c for c in changes if not _silenced(c, scene)]
     for upgrade in (False, True):
         part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
         if part and not result.kept:
-            judge = judge_of(rule, before, upgrade=upgrade, take_unknown=rule.id in options.accept)
+            taken = view.rule.id in options.accept
+            judge = judge_of(view.rule, base, upgrade=upgrade, take_unknown=taken)
             tried = try_changes(scene, without_conflicts(part), judge)
             result = replace(tried, held=(*result.held, *tried.held))
     return result

@@ -264,7 +264,7 @@ def _clusters(
     new: Destination,
 ) -> tuple[dict[Key, Key], list[Difference]]:
     """Return which cluster takes the place of which, and the routes where none does."""
-    renamed = {own_cluster(old).place: own_cluster(new).place}
+    renamed = {_place(pair, own_cluster(old)): own_cluster(new).place}
     wrong: list[Difference] = []
     for key, before, after in _route_pairs(left, right):
         was = backends_of(pair.before, before, old)
@@ -278,7 +278,7 @@ def _clusters(
         )
         if fits:
             renamed.update(
-                {b.cluster.place: a.cluster.place for b, a in zip(was, now, strict=True)}
+                {_place(pair, b.cluster): a.cluster.place for b, a in zip(was, now, strict=True)}
             )
         else:
             wrong.append(
@@ -292,6 +292,10 @@ def _clusters(
                 )
             )
     return renamed, wrong
+
+
+def _place(pair: MeshComparison, cluster: Cluster) -> Key:
+    return meant(pair.before, cluster).place
 
 
 def _route_pairs(left: Routing, right: Routing) -> Iterator[tuple[Key, Any, Any]]:

@@ -87,8 +87,7 @@ def routing_of(side: Side, proxy: Resource, destination: Destination) -> Routing
     clusters = {own_cluster(destination).key: own_cluster(destination)}
     for route in (*(http or ()), *(tcp or ())):
         for backend in backends_of(side, route, destination):
-            cluster = meant(side, backend.cluster)
-            clusters.setdefault(cluster.key, cluster)
+            clusters.setdefault(backend.cluster.key, backend.cluster)
     keyed = None if http is None else _keyed(http)
     return Routing(protocol=protocol, http=keyed, tcp=tcp, clusters=tuple(clusters.values()))
 
@@ -204,8 +203,20 @@ class Reader:
                 yield key, self._route(route)
             yield LISTENER, self._listener()
         if self.policy_type not in ("MeshRetry", "MeshAccessLog"):
-            for cluster in self.routing.clusters:
-                yield cluster.place, self._cluster(cluster)
+            yield from self._clusters().items()
+
+    def _clusters(self) -> dict[Key, Fact]:
+        """Return what each cluster reads, at the place it is compared at.
+
+        A service tag and the service that takes its place read different things on one release.
+        Where both get traffic they become one cluster, and what they do not agree on is lost.
+        """
+        found: dict[Key, Fact] = {}
+        for cluster in self.routing.clusters:
+            place, fact = meant(self.side, cluster).place, self._cluster(cluster)
+            known = found.get(place)
+            found[place] = fact if known is None else _at_odds(known, fact)
+        return found
 
     def _look_up(
         self, destination: Destination, route: EffectiveRoute | None = None
@@ -270,6 +281,13 @@ class Reader:
             case _:
                 read = settings.whole(conf)
         return Fact(read, found)
+
+
+def _at_odds(first: Fact, second: Fact) -> Fact:
+    """Return two facts as one, with a value that no single fact has wherever they differ."""
+    fields = dict.fromkeys((*first.settings, *second.settings))
+    pairs = {k: (first.settings.get(k), second.settings.get(k)) for k in fields}
+    return replace(first, settings={k: a if a == b else [a, b] for k, (a, b) in pairs.items()})
 
 
 def writes_defaults(side: Side) -> bool:

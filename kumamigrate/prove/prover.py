@@ -10,6 +10,7 @@ from typing import Any
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.prove.alike import alike
 from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
 from kumamigrate.prove.chain import upon
@@ -72,6 +73,7 @@ def prove(
     claims: Sequence[str] = (LIVE, CARRY),
     proxies: str = WITNESSES,
     upgraded: State | None = None,
+    one_protocol: bool = False,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
 ) -> Proof:
@@ -79,7 +81,9 @@ def prove(
 
     `upgraded` is the state after as the target release stores it; claim *release* compares
     `before` with it (with `after` where it is absent). `proxies` is "witnesses": the verdict
-    holds for every proxy that could exist, or "listed": for the Dataplanes of the states.
+    holds for every proxy that could exist, or "listed": for the Dataplanes of the states. With
+    `one_protocol` a service tag and the MeshService in its place are read as if of one protocol
+    (alike.py), so that no difference comes from their own disagreement.
     """
     contents = Contents()
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
@@ -89,7 +93,9 @@ def prove(
         release_before=before.release,
         release_after=(upgraded or after).release,
         meshes={
-            mesh: _prove_mesh(mesh, before, after, upgraded, claims, proxies, contents, locate)
+            mesh: _prove_mesh(
+                mesh, before, after, upgraded, claims, proxies, contents, locate, one_protocol
+            )
             for mesh in meshes
         },
         unread=tuple(dict.fromkeys((*before.unread, *after.unread))),
@@ -105,6 +111,7 @@ def _prove_mesh(
     proxies: str,
     contents: Contents,
     locate: tuple[Locate, Locate],
+    one_protocol: bool,
 ) -> MeshProof:
     results: dict[str, MeshProof] = {}
     scenes: dict[tuple[int, int], Scene] = {}
@@ -116,7 +123,8 @@ def _prove_mesh(
             earlier = after
         asked = (id(earlier), id(later))
         if asked not in scenes:
-            scenes[asked] = Scene(mesh, earlier.mesh(mesh), later.mesh(mesh), contents, locate)
+            states = (earlier.mesh(mesh), later.mesh(mesh))
+            scenes[asked] = Scene(mesh, *states, contents, locate, one_protocol=one_protocol)
         results[claim] = _prove_claim(claim, scenes[asked], proxies)
         if earlier is not before:
             if LIVE not in results:
@@ -145,19 +153,29 @@ class Scene:
         after: State,
         contents: Contents,
         locate: tuple[Locate, Locate],
+        *,
+        one_protocol: bool = False,
     ) -> None:
         self.mesh = mesh
         self.complete = before.complete and after.complete
         self.worlds = worlds_of(before, after, mesh)
         self.pairs = []
         for world in self.worlds.worlds:
-            sides = [Side(with_world(s, world), mesh, contents) for s in (before, after)]
-            self.pairs.append((MeshComparison(sides[0], sides[1], *locate), world.tags))
+            was, now = (Side(with_world(s, world), mesh, contents) for s in (before, after))
+            services = tags_on(was, now, world.tags)
+            sides = alike(was, now, services) if one_protocol else (was, now)
+            self.pairs.append((MeshComparison(*sides, *locate), services))
+
+
+def tags_on(before: Side, after: Side, more: Sequence[str]) -> tuple[str, ...]:
+    """Return the service tags of two sides, and more to look at."""
+    listed = (tag for side in (before, after) for tag in service_tags(side.state))
+    return tuple(dict.fromkeys((*listed, *more)))
 
 
 def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     made_up = proxies != LISTED and not scene.complete
-    asked = [Claim(claim, pair, subjects(pair), tags) for pair, tags in scene.pairs]
+    asked = [Claim(claim, pair, subjects(pair), services) for pair, services in scene.pairs]
     result = together([one.result(made_up=made_up) for one in asked])
     if made_up and scene.worlds.too_many:
         unknown = (*result.unknown, scene.worlds.too_many)
@@ -229,12 +247,12 @@ class Claim:
     """One claim about one mesh, proxy by proxy."""
 
     def __init__(
-        self, claim: str, pair: MeshComparison, proxies: Sequence[Subject], tags: Sequence[str]
+        self, claim: str, pair: MeshComparison, proxies: Sequence[Subject], services: Sequence[str]
     ) -> None:
         self.claim = claim
         self.pair = pair
         self.proxies = proxies
-        self.tags = tags
+        self.services = services
         before, after = pair.before, pair.after
         self.modes = tuple(mesh_services_mode(s.state, s.mesh) for s in (before, after))
         self._changed = changed_types(before, after)
@@ -266,11 +284,11 @@ class Claim:
         coverage = Coverage(self.pair, self._changed, self.implied, zone)
         coverage.found.add(ANY_PROXY, shared)
         if made_up and self.claim == CARRY:
-            coverage.carry(self._services())
+            coverage.carry(self.services)
         elif made_up:
             coverage.live(names=self.claim == LIVE)
             if self._tags_end:
-                coverage.carry(self._services(), live=True)
+                coverage.carry(self.services, live=True)
         self.old.join(coverage.found, made_up=made_up)
         gateways = tuple(made_up_gateways(self.pair, zone)) if made_up else ()
         return (
@@ -280,11 +298,6 @@ class Claim:
                 for g in gateways
             ),
         )
-
-    def _services(self) -> tuple[str, ...]:
-        sides = (self.pair.before, self.pair.after)
-        listed = (tag for side in sides for tag in service_tags(side.state))
-        return tuple(dict.fromkeys((*listed, *self.tags)))
 
     def _doubts(self) -> tuple[str, ...]:
         before, after = self.pair.before, self.pair.after
@@ -375,7 +388,7 @@ class Claim:
     @cached_property
     def couples(self) -> Couples:
         """Return every service of the mesh with what replaces it."""
-        return couples_of(self.pair, self._services())
+        return couples_of(self.pair, self.services)
 
     def _outbounds(self, was: Resource, now: Resource) -> Iterator[Witness]:
         old = written_outbounds(self.pair.before, was)
@@ -418,10 +431,9 @@ class Claim:
         kinds = self._kinds(self.modes[0]) & self._kinds(self.modes[1])
         if self._only_real:
             kinds = self._kinds(self.modes[0]) & {Outbound.REAL}
-        tags = self._services()
         real = dict.fromkeys(real_destinations(before))
         both = [d for d in dict.fromkeys(real_destinations(after)) if d in real]
-        found: list[Destination] = [*map(ServiceTag, tags), *both]
+        found: list[Destination] = [*map(ServiceTag, self.services), *both]
         return tuple(d for d in found if kind_of(d) in kinds)
 
     @property

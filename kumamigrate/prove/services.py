@@ -36,7 +36,8 @@ _IDENTITY = (DISPLAY_NAME, NAMESPACE, ZONE)
 class Asked:
     """A reference to a real resource: what it must carry, and a port it must have ("" = none).
 
-    `tag` is the service tag that the same words mean, "" where they mean none.
+    `tag` is the service tag that the same words mean, "" where they mean none. `chosen` are labels
+    that any resource may carry, so that policies tell by them which it is.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Asked:
     port: str = ""
     number: str = ""
     tag: str = ""
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,7 @@ def worlds_of(before: State, after: State, mesh: str) -> Worlds:
     variants: dict[tuple[str, ...], list[Resource]] = {}
     too_many = ""
     for kind, by_labels in _with_others(wanted, asked, (before, after)).items():
-        chosen = {a.labels for a in asked if a.kind == kind}
+        chosen = {a.labels for a in asked if a.kind == kind and a.chosen}
         made = _closure([*by_labels], chosen)
         if len(made) > MOST_SERVICES:
             too_many = f"policies choose {kind} by labels in more ways than can be tried"
@@ -117,7 +119,7 @@ def _with_others(
     fresh = {frozenset(((DISPLAY_NAME, n), (NAMESPACE, s))) for _, n, s in new - old}
     for one in asked:
         keys = {key for key, _ in one.labels}
-        if DISPLAY_NAME not in keys:
+        if one.chosen and DISPLAY_NAME not in keys:
             found.setdefault(one.kind, {}).setdefault(one.labels, [one])
         if ZONE not in keys and not any(one.labels >= _said(name) for name in fresh):
             for zone in _other_zones(states):
@@ -198,7 +200,7 @@ def _asked(ref: Mapping[str, Any], kind: str, policy: Resource, state: State) ->
     section, number = str(ref.get("sectionName") or ""), str(ref.get("port") or "")
     if isinstance(labels, Mapping) and labels:
         pairs = frozenset((str(k), str(v)) for k, v in labels.items())
-        yield Asked(kind=kind, labels=pairs, port=section, number=number)
+        yield Asked(kind=kind, labels=pairs, port=section, number=number, chosen=True)
         return
     if not name:
         return
@@ -321,6 +323,8 @@ def _made_up(
     mesh: str,
 ) -> Resource:
     zone = state.environment.zone if state.environment.mode == "zone" else ""
+    if labels.get(ORIGIN) == "global":
+        zone = ""  # a zone writes neither label on what the global control plane hands out
     added = {MESH: mesh, DISPLAY_NAME: name}
     if zone and ZONE not in labels:
         added[ZONE] = zone

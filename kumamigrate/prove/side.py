@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from copy import copy
 from typing import Any
 
 from kumamigrate.match.matcher import Matcher
@@ -10,6 +11,7 @@ from kumamigrate.match.resolve import REAL
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.match.selection import Selection
 from kumamigrate.model.conf import canonical
+from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
@@ -35,6 +37,7 @@ class Contents:
         known = self._known.get(id(resource))
         if known is None:
             said = [resource.type, resource.mesh, resource.namespace, resource.name]
+            said += [resource.created] if resource.type in OLD_POLICIES else []  # decides ties
             text = canonical([*said, dict(resource.labels), resource.spec])
             # The resource is kept, so that its id stays its own.
             known = (resource, self._numbers.setdefault(text, len(self._numbers)))
@@ -72,6 +75,7 @@ class Side:
         self.routes = tuple(sorted(contents.of_all(tuple(state.of_type(*ROUTES)))))
         self.real = {kri_of(r): r for r in reversed(tuple(state.of_type(*REAL)))}
         self._protocols = _tag_protocols(state)
+        self._unknown: Set[Kri] = frozenset()
         ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway"))))
         protocols = tuple(sorted((s, tuple(sorted(p))) for s, p in self._protocols.items()))
         self.ground = (tuple(ground), protocols)
@@ -98,10 +102,19 @@ class Side:
             self._signatures[key] = self.contents.of_list(policies)
         return self._signatures[key]
 
+    def not_knowing(self, tags: Set[str], real: Set[Kri]) -> Side:
+        """Return the same side without the protocols of some service tags and real resources."""
+        other = copy(self)
+        other._protocols = {k: v for k, v in self._protocols.items() if k not in tags}
+        other._unknown = real
+        return other
+
     def protocol(self, destination: Destination) -> str:
         """Return the protocol an outbound to a destination has, "" where nothing tells."""
         if isinstance(destination, ServiceTag):
             return self._protocol_of(destination.service)
+        if destination.kri in self._unknown:
+            return UNKNOWN_PROTOCOL
         resource = self.real.get(destination.kri.of_section(""))
         if resource is None:
             return UNKNOWN_PROTOCOL

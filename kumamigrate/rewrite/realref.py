@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.match.resolve import REAL, sections
-from kumamigrate.model.labels import Refused, policy_role
+from kumamigrate.model.labels import PRODUCER, Refused, policy_role
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
     MESH,
     NAMESPACE,
     ORIGIN,
-    ROLE,
     SERVICE,
     ZONE,
     Resource,
@@ -179,11 +178,13 @@ def _placed(
     zones = {r.zone for r in view.state.resources if r.mesh == owner.mesh and r.zone}
     zone = next((r.zone for r in found), "")
     several = len(zones) > 1 and zone
-    return {**labels, ZONE: zone} if several and _role(owner) != "producer" else labels
+    return {**labels, ZONE: zone} if several and not _is_producer(view, owner) else labels
 
 
-def _role(owner: Resource) -> str:
-    return owner.labels.get(ROLE, "")
+def _is_producer(view: View, owner: Resource) -> bool:
+    """Whether a zone label would make a consumer of a policy, whatever role is written on it."""
+    there = replace(owner, namespace=owner.namespace_label)
+    return policy_role(there, release=view.source.name, environment=view.environment) == PRODUCER
 
 
 def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str) -> bool:
@@ -364,8 +365,6 @@ def _labels(reference: Reference, meant: Meaning) -> dict[str, Any]:
 
 def role_change(view: View, owner: Resource, spec: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return the policy's role on 2.x and on 3.0 with its new spec, if they differ."""
-    from dataclasses import replace
-
     before = policy_role(owner, release=view.source.name, environment=view.environment)
     after = policy_role(
         replace(owner, spec=spec), release=view.target.name, environment=view.environment

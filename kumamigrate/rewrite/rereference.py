@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,28 +49,20 @@ Meant = list[tuple[Reference, Meaning]]
 def plan_references(view: View) -> Iterator[Change | Finding]:
     """Yield for each policy and route one change with all its references, or what hinders it.
 
-    Three rewrites or none: a manifest that is new in parts is refused as the old one is. What
-    this run has split changes together, since the whole of it was one thing before.
+    Three rewrites or none: a manifest that is new in parts is refused as the old one is.
     """
     shares = Shares(view)
-    wholes: dict[tuple[str, str, str, str], list[tuple[Draft, Draft | None]]] = {}
     for owner, meant in _clear(view):
         if isinstance(meant, Finding):
             yield meant
             continue
         draft = _draft(view, owner, meant)
-        if isinstance(draft, Draft):
-            other = _otherwise(view, owner, meant)
-            wholes.setdefault(_root(view, owner), []).append((draft, other))
-        else:
+        if not isinstance(draft, Draft):
             yield from draft
-    for parts in wholes.values():
-        drafts = [draft for draft, _ in parts]
-        others = [other or draft for draft, other in parts]
-        change = _change(view, shares, drafts)
-        if any(other is not None for _, other in parts):
-            change = replace(change, otherwise=_change(view, shares, others))
-        yield change
+            continue
+        other = _otherwise(view, owner, meant)
+        change = _change(view, shares, draft)
+        yield replace(change, otherwise=_change(view, shares, other)) if other else change
 
 
 def _clear(view: View) -> Iterator[tuple[Resource, Meant | Finding]]:
@@ -88,15 +80,6 @@ def _clear(view: View) -> Iterator[tuple[Resource, Meant | Finding]]:
             yield owner, [(one, m) for one, m in meant if isinstance(m, Meaning)]
 
 
-def _root(view: View, owner: Resource) -> tuple[str, str, str, str]:
-    """Return what a resource was split from in this run, itself if it was there before."""
-    known = {r.identity for r in view.before.of_type(owner.type)}
-    if owner.identity in known:
-        return owner.identity
-    alike = (i for i in known if i[:3] == owner.identity[:3] and owner.name.startswith(f"{i[3]}-"))
-    return max(alike, key=lambda identity: len(identity[3]), default=owner.identity)
-
-
 def _otherwise(view: View, owner: Resource, meant: Meant) -> Draft | None:
     """Return the draft in which names are not taken for service tags, where that differs."""
     other = [(one, meaning(view, owner, one, as_tag=False)) for one, _ in meant]
@@ -107,16 +90,14 @@ def _otherwise(view: View, owner: Resource, meant: Meant) -> Draft | None:
     return found if isinstance(found, Draft) else None
 
 
-def _change(view: View, shares: Shares, drafts: Sequence[Draft]) -> Change:
-    first = drafts[0].owner
+def _change(view: View, shares: Shares, draft: Draft) -> Change:
+    owner = draft.owner
     return Change(
         rule=view.rule.id,
-        mesh=first.mesh,
-        group=f"{first.type} {first.mesh}",
-        edits=shares.edits(
-            [(d.owner, d.body) for d in drafts], [s for d in drafts for s in d.shares]
-        ),
-        findings=tuple(f for d in drafts for f in d.findings),
+        mesh=owner.mesh,
+        group=f"{owner.type} {owner.mesh}",
+        edits=shares.edits([(owner, draft.body)], draft.shares),
+        findings=draft.findings,
         rollout=Rollout.WITH_UPGRADE if view.rule.upgrade else Rollout.NOW,
     )
 
