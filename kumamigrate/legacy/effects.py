@@ -188,7 +188,7 @@ def breakers_after(conf: Json | None) -> Effect:
     return {"limits": limits, "ejection": {**outer, "detectors": found}}
 
 
-_PROBE: Json = {
+PROBE_DEFAULTS: Json = {
     "interval": seconds(60), "timeout": seconds(15), "unhealthyThreshold": 5,
     "healthyThreshold": 1, "initialJitter": ZERO, "intervalJitter": ZERO,
     "intervalJitterPercent": 0, "failTrafficOnPanic": False, "eventLogPath": "",
@@ -202,7 +202,7 @@ def probes_before(policy: Resource | None) -> Effect:
     if policy is None:
         return {}
     conf = conf_of(policy)
-    common = {name: conf.value.get(name, value) for name, value in _PROBE.items()}
+    common = {name: conf.value.get(name, value) for name, value in PROBE_DEFAULTS.items()}
     http = conf.get("http")
     if http is None:
         tcp = conf.get("tcp") or {}
@@ -223,7 +223,9 @@ def probes_after(conf: Json | None, protocol: str) -> Effect:
     probe = _probe(conf, protocol)
     if probe is None:
         return {}
-    common = {name: same_type(conf.get(name, value), value) for name, value in _PROBE.items()}
+    common = {
+        name: same_type(conf.get(name, value), value) for name, value in PROBE_DEFAULTS.items()
+    }
     return {**common, "probe": probe}
 
 

@@ -74,6 +74,8 @@ class OldEngine:
                 found.update(new)
         if routes:
             found.update(OUTBOUND)
+        if "MeshHealthCheck" in found and "MeshProxyPatch" in changed:
+            found.add("MeshProxyPatch")  # it sets probes that no MeshHealthCheck can
         return frozenset(found)
 
     def takes(self, witness: Witness) -> Witness | None:

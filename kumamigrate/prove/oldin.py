@@ -244,14 +244,14 @@ def whole_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
     found: Places = {}
     old, sets = side.old, asked.proxy.tag_sets
     if "MeshTrace" in kinds:
-        conf = _single(side, asked, "MeshTrace")
+        conf = side.single(asked, "MeshTrace")
         new = traces_after(conf.conf if conf else None)
         options = side.options(proxy_winner(old.of("TrafficTrace"), sets, old.ties))
         effects = [new or traces_before(p, side.mesh) for p in options]
         found["MeshTrace", "proxy"] = outcome(effects, options, conf, "creation time")
     if "MeshProxyPatch" in kinds:
-        conf = _single(side, asked, "MeshProxyPatch")
-        first = patches(conf.conf if conf else None).get("appendModifications") or []
+        conf = side.single(asked, "MeshProxyPatch")
+        first = _patched(side.patched(asked)[1])  # the others belong to the clusters
         options = side.options(proxy_winner(old.of("ProxyTemplate"), sets, old.ties))
         listed: list[Effect] = [{"modifications": _once([*first, *_template(p)])} for p in options]
         found["MeshProxyPatch", "proxy"] = outcome(listed, options, conf, "creation time")
@@ -284,12 +284,6 @@ def _has_list(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(_has_list(inner) for inner in value.values())
     return isinstance(value, list) or (isinstance(value, str) and "\n" in value)
-
-
-def _single(side: OldSide, asked: Asked, policy_type: str) -> Found | None:
-    if policy_type not in side.side.types:
-        return None
-    return side.matcher.single(side.matcher.selection(asked.dataplane, policy_type))
 
 
 _OPERATIONS = {

@@ -30,6 +30,8 @@ ANY_SERVICE = "any-other-service"
 ANY_VALUE = "any-value"
 MOST_PROXIES = 400
 
+_BESIDE = {"MeshHealthCheck": ("MeshProxyPatch",)}
+"""Types that set what another one cannot, so that both decide who reads what."""
 _FIELDS = {
     "TrafficPermission": ("destinations",),
     "FaultInjection": ("destinations",),
@@ -100,7 +102,7 @@ def _selectors(was: OldSide, now: OldSide, policy_type: str) -> Iterator[Tags]:
             for policy in side.old.of(kind):
                 for name in fields:
                     yield from selectors_of(policy.spec, name)
-        for kind in (policy_type, *(ROUTES if outbound else ())):
+        for kind in (policy_type, *(ROUTES if outbound else ()), *_BESIDE.get(policy_type, ())):
             if kind in side.side.types:
                 for policy in side.side.state.of_type(kind):
                     yield _top_tags(policy, side.side)

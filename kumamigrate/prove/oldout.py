@@ -20,6 +20,7 @@ from kumamigrate.legacy.effects import (
     retries_after,
     retries_before,
 )
+from kumamigrate.legacy.patched import UNPROBED, Checks, patched
 from kumamigrate.legacy.proxy import PASS_THROUGH
 from kumamigrate.legacy.sinks import logs_after, logs_before
 from kumamigrate.legacy.targets import HTTP_FAMILY, common_protocol, live_targets, main_targets
@@ -47,7 +48,6 @@ SHARED = "the order of outbounds"
 PAST_PROTOCOL = "the protocol of the targets"
 NOT_PROBED = "a protocol that no MeshHealthCheck probes"
 CROSSED = (SHARED, PAST_PROTOCOL, NOT_PROBED)
-UNPROBED = ("kafka", "unknown")
 """Why a place is what it is where only a proxy's own outbounds tell."""
 TREATED = "treated as"
 """Whether an outbound is an HTTP one; where that differs nothing else can be compared."""
@@ -72,6 +72,7 @@ class _Outbounds:
         self.http_new = side.has_to(asked, "MeshHTTPRoute")
         self.tcp_new = side.has_to(asked, "MeshTCPRoute")
         self.old_made = {s: self._old_makes(s) for s in asked.services}
+        self.patched = side.patched(asked)[0] if "MeshHealthCheck" in kinds else {}
         self.treated = {s: self._treated(s) for s in asked.services}
         self.tables = {s: self._table(s) for s in asked.services}
         self.clusters: dict[str, tuple[Mapping[str, str], list[str]]] = {}
@@ -198,7 +199,8 @@ class _Outbounds:
         if "MeshCircuitBreaker" in self.kinds:
             yield ("MeshCircuitBreaker", "cluster", name), self._breaker(service, made)
         if "MeshHealthCheck" in self.kinds and self._has_endpoints(service):
-            yield ("MeshHealthCheck", "cluster", name), self._probe(service, made)
+            checks = self.patched.get(name) if set(tags) == {SERVICE} else None
+            yield ("MeshHealthCheck", "cluster", name), self._probe(service, made, checks)
         if "MeshLoadBalancingStrategy" in self.kinds:
             yield ("MeshLoadBalancingStrategy", "cluster", name), self._balancer(service, led)
 
@@ -243,16 +245,20 @@ class _Outbounds:
             effects.append({"limits": limits, "ejection": ejection})
         return outcome(effects, old, found, _tied(old))
 
-    def _probe(self, service: str, made: Sequence[str]) -> Outcome:
+    def _probe(self, service: str, made: Sequence[str], checks: Checks | None) -> Outcome:
+        """Return the probes of a cluster; `checks` of a patch replace all others."""
         found = self.side.to(self.asked, "MeshHealthCheck", service)
         reached = bool(made) and service in self.targets
         old = self._old("HealthCheck", service) if reached else (None,)
         protocol = self.side.protocol(service)
-        new = probes_after(found.conf if found else None, protocol)
-        effects = [
-            {"probes": tuple(p for p in (probes_before(policy), new) if p)} for policy in old
-        ]
-        unprobed = NOT_PROBED if found is not None and protocol in UNPROBED else ""
+        conf = found.conf if found else None
+        new = probes_after(conf, protocol)
+        effects: list[Effect] = []
+        for policy in old:
+            probes = tuple(p for p in (probes_before(policy), new) if p)
+            probes = probes if checks is None else patched(checks, policy, conf)
+            effects.append({"probes": probes})
+        unprobed = NOT_PROBED if found is not None and protocol in UNPROBED and not checks else ""
         return outcome(effects, old, found, _tied(old) or unprobed)
 
     def _balancer(self, service: str, led: Sequence[str]) -> Outcome:

@@ -69,11 +69,11 @@ def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Plac
     for name in sections:
         policy_type = SECTIONS[name].policy_type
         if name == "metrics":
-            single = _single(side, asked, policy_type)
+            single = side.single(asked, policy_type)
             effect = _metric(single.conf) if single is not None else _old_metric(spec)
             found["MeshMetric", "proxy"] = outcome([effect], (), single)
         elif name == "passthrough":
-            single = _single(side, asked, policy_type)
+            single = side.single(asked, policy_type)
             mode = (single.conf.get("passthroughMode") if single else None) or _passthrough(spec)
             shown = {"passthroughMode": mode} if may_be_transparent(asked.dataplane) else {}
             found["MeshPassthrough", "proxy"] = outcome([shown], (), single)
@@ -86,12 +86,6 @@ def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Plac
                 [{"locality aware": aware}], (), to
             )
     return found
-
-
-def _single(side: OldSide, asked: Asked, policy_type: str) -> Found | None:
-    if policy_type not in side.side.types:
-        return None
-    return side.matcher.single(side.matcher.selection(asked.dataplane, policy_type))
 
 
 def _disabled(found: Found) -> bool:

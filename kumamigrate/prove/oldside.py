@@ -10,6 +10,7 @@ from typing import Any
 
 from kumamigrate.legacy.engine import order
 from kumamigrate.legacy.order import Latest
+from kumamigrate.legacy.patched import Checks, plain_services, split
 from kumamigrate.legacy.proxy import Proxy, proxy_of
 from kumamigrate.legacy.selector import tags_of
 from kumamigrate.legacy.targets import (
@@ -93,6 +94,7 @@ class OldSide:
         zone = side.state.environment.zone
         own = [proxy_of(d, zone) for d in side.state.of_type("Dataplane")]
         self.known = service_protocols(own, self.external)
+        self._plain = frozenset() if gone else plain_services(side.state, self.old, own, self.known)
 
     @property
     def routed(self) -> bool:
@@ -166,6 +168,21 @@ class OldSide:
             return None
         selection = self.matcher.selection(asked.dataplane, policy_type)
         return self.matcher.service(selection, service)
+
+    def patched(self, asked: Asked) -> tuple[Mapping[str, Checks], list[Any]]:
+        """Return what patches set as health checks on clusters of a proxy, and all they do else.
+
+        Only for services that no MeshHealthCheck probes and whose clusters have their name.
+        """
+        found = self.single(asked, "MeshProxyPatch")
+        changes = found.conf.get("appendModifications") if found is not None else None
+        return split(changes or (), self._plain)
+
+    def single(self, asked: Asked, policy_type: str) -> Found | None:
+        """Return the one conf of a single-item type."""
+        if policy_type not in self.side.types:
+            return None
+        return self.matcher.single(self.matcher.selection(asked.dataplane, policy_type))
 
     def reached(self, asked: Asked, policy_type: str) -> bool:
         """Say whether any policy of a new type reaches the proxy."""

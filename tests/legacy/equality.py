@@ -14,6 +14,7 @@ from kumamigrate.legacy.effects import (
     retries_after,
     timeouts_after,
 )
+from kumamigrate.legacy.patched import Checks, patched, split
 from kumamigrate.legacy.proxy import PASS_THROUGH, Proxy, proxy_of
 from kumamigrate.legacy.selector import selectors_of
 from kumamigrate.legacy.sinks import (
@@ -115,13 +116,24 @@ class _Asked:
             got = breakers_after(self._to("MeshCircuitBreaker", service))
             if "CircuitBreaker" in self.kinds and got != effect:
                 yield f"CircuitBreaker {service} {effect} != {got}"
+        set_by_patch = self._patches()
         for service, effect in self.facts.probes.items():
             if service not in self.world.protocols:
                 continue  # no endpoint, nothing to probe
             conf = self._to("MeshHealthCheck", service)
             got = probes_after(conf, self.world.protocol(service))
+            if (
+                service in set_by_patch
+            ):  # the HealthCheck is gone, so only `conf` says what panic is
+                got = next(iter(patched(set_by_patch[service], None, conf)), {})
             if "HealthCheck" in self.kinds and got != effect:
                 yield f"HealthCheck {service} {effect} != {got}"
+
+    def _patches(self) -> Mapping[str, Checks]:
+        selection = self.matcher.selection(self.dataplane, "MeshProxyPatch")
+        found = self.matcher.single(selection)
+        changes = found.conf["appendModifications"] if found is not None else ()
+        return split(changes, self.world.protocols)[0]
 
     def _logs(self) -> Iterator[str]:
         for service, effect in self.facts.logs.items():

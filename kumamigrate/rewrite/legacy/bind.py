@@ -10,6 +10,7 @@ from typing import Any
 from kumamigrate.legacy.admit import refusals_of
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.order import Ties
+from kumamigrate.legacy.patched import PATCH, only_probes
 from kumamigrate.model.resource import MESH, Form, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
@@ -49,9 +50,10 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
     `kind` is a key of `CONVERTERS`. In stage `expand` the old policies stay beside the new ones
     where that is safe; `contract` (and `auto`) take them away.
     """
-    target = view.target_name if not at_least(view.target_name, "3.0") else _LAST_OLD
+    onward = at_least(view.target_name, "3.0")
+    target = _LAST_OLD if onward else view.target_name
     for mesh in view.state.meshes():
-        world = world_of(view.state.mesh(mesh), mesh, target, ties=ties)
+        world = world_of(view.state.mesh(mesh), mesh, target, ties=ties, onward=onward)
         again = _already(world, kind)
         done = again or with_spare(CONVERTERS[kind](world), world)
         yield from _refused(view, world, kind)
@@ -103,6 +105,8 @@ def _already(world: World, kind: str) -> Conversion | None:
     That is so after stage expand, and where some of a kind had to stay with the old engine.
     """
     present = [r for type_ in _SUCCESSORS[kind] for r in world.existing(type_)]
+    if kind == "HealthCheck":
+        present += [r for r in world.existing(PATCH) if only_probes(r)]
     if not present or not world.old.of(kind):
         return None
     hidden = {r.identity for r in present}

@@ -273,6 +273,43 @@ def _tcp_probe(conf: OldConf, notes: Notes) -> Json:
     return result
 
 
+def without_probe(conf: OldConf, notes: Notes) -> Json:
+    """Return the MeshHealthCheck conf for a service that it does not probe: the panic settings.
+
+    The probe stands there too, for the day it does, as far as it can be written.
+    """
+    tried = Notes()
+    result = health_check(conf, tried)
+    unwritten = [note for note in tried.items if note.path[:2] == ("conf", "tcp")]
+    notes.items += [note for note in tried.items if note not in unwritten]
+    return {**result, "tcp": _PROBE_OFF} if unwritten else result
+
+
+def envoy_health_check(conf: OldConf) -> Json:
+    """Return the TCP health check that Envoy gets for a HealthCheck, as JSON (§1.6)."""
+    result: Json = {}
+    for name in _HEALTH_FIELDS:
+        value = conf.get(name)
+        if value is not None and value != "" and name != "failTrafficOnPanic":
+            result[name] = _proto_text(value) if isinstance(value, Duration) else value
+    tcp = conf.get("tcp") or {}
+    probe: Json = {}
+    if "send" in tcp:
+        probe["send"] = {"text": tcp["send"].hex()}
+    if tcp.get("receive"):
+        probe["receive"] = [{"text": part.hex()} for part in tcp["receive"]]
+    return {**result, "tcpHealthCheck": probe}
+
+
+def _proto_text(duration: Duration) -> str:
+    """Return a duration in the JSON of Protobuf: seconds with 0, 3, 6 or 9 decimals."""
+    whole, rest = divmod(duration.ns, 1_000_000_000)
+    digits = f"{rest:09d}"
+    while digits.endswith("000"):
+        digits = digits[:-3]
+    return f"{whole}.{digits}s" if digits else f"{whole}s"
+
+
 def _text(data: bytes, notes: Notes, *path: str | int) -> str:
     try:
         return data.decode("utf-8")

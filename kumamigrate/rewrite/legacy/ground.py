@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kumamigrate.legacy.patched import only_probes
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.legacy.classes import Classes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Manual, distinct
@@ -29,7 +30,7 @@ def standstill(
     stock = stock_policies(world, new)
     if stock:
         return _shadowed(world, old, policies, stock)
-    present = world.existing(new)
+    present = [r for r in world.existing(new) if not only_probes(r)]
     if present:
         names = ", ".join(sorted(r.name for r in present))
         return Conversion(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kumamigrate.legacy.conf import OldConf, read_conf
+from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.effects import (
     breakers_before,
     probes_before,
     retries_before,
     timeouts_before,
 )
+from kumamigrate.legacy.patched import UNPROBED
 from kumamigrate.legacy.proxy import PASS_THROUGH
 from kumamigrate.legacy.sinks import logs_before
 from kumamigrate.legacy.targets import UNKNOWN
@@ -19,6 +20,7 @@ from kumamigrate.rewrite.legacy.backends import access_log_backends
 from kumamigrate.rewrite.legacy.confs import Notes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Json, NewPolicy
 from kumamigrate.rewrite.legacy.outbound import Cell, OutboundKind, convert_outbound
+from kumamigrate.rewrite.legacy.probes import patches, why_unpatched, with_lasting
 from kumamigrate.rewrite.legacy.routes import OTHER_SERVICE, outbound_family
 from kumamigrate.rewrite.legacy.world import World
 
@@ -141,26 +143,32 @@ _CIRCUIT_BREAKER = OutboundKind(
 
 
 def convert_health_check(world: World) -> Conversion:
-    """Return the MeshHealthChecks for the HealthChecks of a mesh."""
-    return convert_outbound(world, _HEALTH_CHECK)
+    """Return the MeshHealthChecks for the HealthChecks of a mesh, and patches for the rest."""
+    return with_lasting(convert_outbound(world, _HEALTH_CHECK), world)
 
 
 def _health_check_conf(cell: Cell, notes: Notes) -> Json:
     conf = read_conf("HealthCheck", cell.policy.spec)
     protocol = cell.world.protocols.get(cell.service)
-    if protocol is not None and cell.reached:
-        _probe_possible(conf, cell.service, protocol, notes)
+    if conf.get("http") is None and protocol in UNPROBED:
+        _patch_possible(cell, protocol, notes)
+        return confs.without_probe(conf, notes)
+    if conf.get("http") is not None and protocol not in (None, "http", "http2") and cell.reached:
+        notes.lost(
+            f"{cell.service} is {protocol}: a MeshHealthCheck probes HTTP only on http and http2",
+            "http",
+        )
     return confs.health_check(conf, notes)
 
 
-def _probe_possible(conf: OldConf, service: str, protocol: str, notes: Notes) -> None:
-    if conf.get("http") is not None and protocol not in ("http", "http2"):
-        message = f"{service} is {protocol}: a MeshHealthCheck probes HTTP only on http and http2"
-        notes.lost(message, "http")
-    if conf.get("http") is None and protocol in ("kafka", UNKNOWN):
+def _patch_possible(cell: Cell, protocol: str, notes: Notes) -> None:
+    """Note what keeps a MeshProxyPatch from setting a probe that a proxy has today."""
+    why = why_unpatched(cell.world, cell.service) if cell.reached else ""
+    if why:
         notes.lost(
-            f"{service} says protocol {protocol}, which a MeshHealthCheck does not probe; say"
-            " kuma.io/protocol: tcp on its inbounds if that is what it speaks"
+            f"{cell.service} says protocol {protocol}, which a MeshHealthCheck does not probe, and"
+            f" no MeshProxyPatch can set the probe: {why}; say kuma.io/protocol: tcp on its"
+            " inbounds if that is what it speaks"
         )
 
 
@@ -171,6 +179,7 @@ _HEALTH_CHECK = OutboundKind(
     effect=lambda policy, _, __: probes_before(policy),
     looked_up="target",
     apart=True,
+    patches=patches,
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.order import Tie, merge_ties
+from kumamigrate.legacy.patched import PATCH
 from kumamigrate.legacy.selector import ANY, selectors_of
 from kumamigrate.legacy.winners import connection_winner
 from kumamigrate.model.resource import SERVICE, Resource
@@ -67,6 +68,7 @@ class OutboundKind:
     TrafficRoute. `only`: the one service that counts. `effect`: what a policy comes to on an
     outbound of a protocol; only where it differs does a tie matter. `apart`: both engines act
     next to each other, so that services without an equivalent can stay with the old one.
+    `patches`: what of the rows needs a MeshProxyPatch besides.
     """
 
     old: str
@@ -78,6 +80,7 @@ class OutboundKind:
     routed: bool = True
     only: str = ""
     apart: bool = False
+    patches: Callable[[World, Mapping[ProxyClass, Row]], tuple[Draft, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +180,18 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
     stay = _set_apart(run, table) if kind.apart and run.stuck else ()
     kept = {item: table[item] for item in prune(_values(table))}
     drafts, leaks = _drafts(kind.new, kept)
-    result = emit(world, kind.new, drafts, sources_of=lambda r: selectors_of(r.spec, "sources"))
+    more = kind.patches(world, table) if kind.patches is not None else ()
+    result = [
+        policy
+        for type_, some in ((kind.new, drafts), (PATCH, more))
+        for policy in emit(world, type_, some, sources_of=_sources)
+    ]
     return Conversion(
         kind=kind.old,
         mesh=world.mesh,
         target=world.target,
-        policies=result,
-        dropped=_dropped([p for p in policies if p not in stay], table, drafts),
+        policies=tuple(result),
+        dropped=_dropped([p for p in policies if p not in stay], table, (*drafts, *more)),
         kept=stay,
         manual=distinct(
             [
@@ -196,6 +204,10 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
         ties=merge_ties(run.ties),
         assumptions=assumptions(world, kind),
     )
+
+
+def _sources(policy: Resource) -> tuple[dict[str, str], ...]:
+    return selectors_of(policy.spec, "sources")
 
 
 def _set_apart(run: _Run, table: dict[ProxyClass, Row]) -> tuple[Resource, ...]:

@@ -23,7 +23,7 @@ class World:
     """A mesh as the converter sees it.
 
     `protocols` holds the services of which the state has endpoints. `intended` converts inert
-    policies too, as if they worked.
+    policies too, as if they worked. `onward`: other rules take the result on to 3.0.
     """
 
     state: State
@@ -34,6 +34,7 @@ class World:
     services: tuple[str, ...]
     protocols: Mapping[str, str]
     intended: bool = False
+    onward: bool = False
 
     @property
     def with_rules(self) -> bool:
@@ -109,6 +110,7 @@ def world_of(
     *,
     ties: Ties | str = Ties.UNKNOWN,
     intended: bool = False,
+    onward: bool = False,
     extra: Iterable[Proxy] = (),
 ) -> World:
     """Return what is known of a mesh. `extra` are proxies beside the Dataplanes of the state."""
@@ -130,6 +132,7 @@ def world_of(
         services=tuple(sorted((named | _named_services(old)) - {"", ANY})),
         protocols=protocols,
         intended=intended,
+        onward=onward,
     )
 
 

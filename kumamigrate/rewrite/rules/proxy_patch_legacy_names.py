@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from kumamigrate.legacy.patched import read_patch
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, items
@@ -24,8 +25,9 @@ def plan(view: View) -> Iterator[Finding]:
                 if not isinstance(match, Mapping):
                     continue
                 path = (*at, index, part, "match")
+                probes = read_patch(modification) is not None
                 for key in _NAMES:
-                    advice = _advice(view, match.get(key))
+                    advice = _advice(view, match.get(key), probes=probes)
                     if advice:
                         yield finding(view, patch, (*path, key), advice=advice)
                 tag = at_path(match, (_TAGS, SERVICE))
@@ -34,8 +36,11 @@ def plan(view: View) -> Iterator[Finding]:
                     yield finding(view, patch, (*path, _TAGS, SERVICE), advice=advice)
 
 
-def _advice(view: View, name: object) -> str:
+def _advice(view: View, name: object, *, probes: bool) -> str:
+    """Return what to do about a name; `probes`: on the cluster of that name, whatever it is."""
     for known in view.rule.table["names"]:
         if isinstance(name, str) and re.search(known["pattern"], name):
             return str(known["advice"])
+    if probes and isinstance(name, str) and not re.match(view.rule.table["new names"], name):
+        return str(view.rule.table["probes"])
     return ""

@@ -1,0 +1,222 @@
+"""Probes that a MeshProxyPatch sets in the place of a HealthCheck: equal only if exactly so."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kumamigrate.prove.proof import HARMLESS, Proof
+from kumamigrate.prove.prover import prove
+from tests.legacy.meshes import state
+
+CHECK = {
+    "interval": "10s",
+    "timeout": "2s",
+    "unhealthyThreshold": 3,
+    "healthyThreshold": 1,
+    "initialJitter": "0.250s",
+    "tcpHealthCheck": {"send": {"text": "666f6f"}},
+}
+PATCH = {
+    "cluster": {
+        "operation": "Patch",
+        "match": {"name": "events"},
+        "jsonPatches": [{"op": "add", "path": "/healthChecks", "value": [CHECK]}],
+    }
+}
+EMPTY = {
+    "cluster": {
+        **PATCH["cluster"],
+        "jsonPatches": [{"op": "add", "path": "/healthChecks", "value": []}],
+    }
+}
+OTHER = {"cluster": {"operation": "Patch", "match": {"name": "db"}, "value": "lbPolicy: RANDOM"}}
+SAME_CLUSTER = {
+    "cluster": {"operation": "Patch", "match": {"name": "events"}, "value": "lbPolicy: RANDOM"}
+}
+ALL_CLUSTERS = {
+    "cluster": {"operation": "Patch", "match": {"origin": "outbound"}, "value": "lbPolicy: RANDOM"}
+}
+MESH = {"type": "Mesh", "name": "default", "skipCreatingInitialPolicies": ["*"]}
+ROUTE = {
+    "type": "TrafficRoute",
+    "name": "route-all",
+    "sources": [{"match": {"kuma.io/service": "*"}}],
+    "destinations": [{"match": {"kuma.io/service": "*"}}],
+    "conf": {"destination": {"kuma.io/service": "*"}},
+}
+HEALTH_CHECK = {
+    "type": "HealthCheck",
+    "name": "probe",
+    "sources": [{"match": {"kuma.io/service": "*"}}],
+    "destinations": [{"match": {"kuma.io/service": "events"}}],
+    "conf": {
+        "interval": "10s",
+        "timeout": "2s",
+        "unhealthyThreshold": 3,
+        "healthyThreshold": 1,
+        "initialJitter": "250ms",
+        "tcp": {"send": "Zm9v"},
+    },
+}
+
+
+def proxy(name: str, inbound: dict[str, str], *outbounds: dict[str, str]) -> dict[str, Any]:
+    listed = [{"port": 10_000 + at, "tags": tags} for at, tags in enumerate(outbounds)]
+    return {
+        "type": "Dataplane",
+        "name": name,
+        "networking": {
+            "address": "10.0.0.1",
+            "inbound": [{"port": 80, "tags": {"kuma.io/service": name, **inbound}}],
+            "outbound": listed,
+        },
+    }
+
+
+def patch(*changes: Any, name: str = "probe", top: Any = None) -> dict[str, Any]:
+    return {
+        "type": "MeshProxyPatch",
+        "name": name,
+        "spec": {
+            "targetRef": top or {"kind": "Mesh"},
+            "default": {"appendModifications": list(changes)},
+        },
+    }
+
+
+WEB = proxy("web", {"kuma.io/protocol": "http"}, {"kuma.io/service": "events"})
+EVENTS = proxy("events", {"kuma.io/protocol": "kafka"})
+GROUND = (MESH, ROUTE, WEB, EVENTS)
+
+
+def compare(before: tuple[Any, ...], after: tuple[Any, ...]) -> Proof:
+    texts = ("\n---\n".join(json.dumps(r) for r in resources) for resources in (before, after))
+    return prove(*map(state, texts), claims=("live",))
+
+
+def equal(proof: Proof) -> bool:
+    harmful = [w for w in proof.witnesses("live") if w.effect not in HARMLESS]
+    return not harmful and not proof.unknown("live")
+
+
+def changed(path: tuple[Any, ...], value: Any) -> Any:
+    """Return the patch with another value at a path, or without what stands there (None)."""
+    result = json.loads(json.dumps(PATCH))
+    node = result
+    for key in path[:-1]:
+        node = node[key]
+    if value is None:
+        del node[path[-1]]
+    else:
+        node[path[-1]] = value
+    return result
+
+
+def test_a_patch_takes_the_place_of_a_health_check() -> None:
+    assert equal(compare((*GROUND, HEALTH_CHECK), (*GROUND, patch(PATCH))))
+
+
+def test_without_it_the_probe_is_lost() -> None:
+    assert not equal(compare((*GROUND, HEALTH_CHECK), GROUND))
+
+
+_CLUSTER = ("cluster",)
+_CHANGE = ("cluster", "jsonPatches", 0)
+_BLOCK = (*_CHANGE, "value", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ((*_BLOCK, "interval"), "11s"),
+        ((*_BLOCK, "interval"), "10000ms"),
+        ((*_BLOCK, "interval"), None),
+        ((*_BLOCK, "healthyThreshold"), 2),
+        ((*_BLOCK, "healthyThreshold"), "1"),
+        ((*_BLOCK, "reuseConnection"), False),
+        ((*_BLOCK, "noTrafficInterval"), "1s"),
+        ((*_BLOCK, "grpcHealthCheck"), {}),
+        ((*_BLOCK, "tcpHealthCheck"), {}),
+        ((*_BLOCK, "tcpHealthCheck"), {"send": {"text": "666f6"}}),
+        ((*_BLOCK, "tcpHealthCheck"), {"send": {"binary": "Zm9v"}}),
+        ((*_CHANGE, "op"), "replace"),
+        ((*_CHANGE, "path"), "/healthChecks/-"),
+        ((*_CHANGE, "value"), []),
+        ((*_CLUSTER, "match", "name"), "event"),
+        ((*_CLUSTER, "match", "origin"), "outbound"),
+        ((*_CLUSTER, "match"), None),
+        ((*_CLUSTER, "value"), "lbPolicy: RANDOM"),
+        ((*_CLUSTER, "jsonPatches"), [PATCH["cluster"]["jsonPatches"][0]] * 2),
+    ],
+)
+def test_any_other_patch_is_a_difference(path: tuple[Any, ...], value: Any) -> None:
+    after = (*GROUND, patch(changed(path, value)))
+    assert not equal(compare((*GROUND, HEALTH_CHECK), after))
+
+
+@pytest.mark.parametrize("touching", [SAME_CLUSTER, ALL_CLUSTERS])
+def test_what_may_touch_the_cluster_before_it_is_overridden(touching: Any) -> None:
+    """After the patch it meets the health checks that the old engine set; before it, others."""
+    before = (*GROUND, HEALTH_CHECK, patch(touching, name="own"))
+    assert equal(compare(before, (*GROUND, patch(PATCH, touching, name="own"))))
+    assert not equal(compare(before, (*GROUND, patch(touching, PATCH, name="own"))))
+
+
+def test_what_touches_another_cluster_may_stand_before_it() -> None:
+    before = (*GROUND, HEALTH_CHECK, patch(OTHER, name="own"))
+    assert equal(compare(before, (*GROUND, patch(OTHER, PATCH, name="own"))))
+
+
+def test_the_patch_of_a_narrower_class_counts_whole() -> None:
+    top = {"kind": "MeshService", "name": "web"}
+    broad = patch(EMPTY, name="a")
+    assert equal(
+        compare((*GROUND, HEALTH_CHECK), (*GROUND, patch(PATCH), patch(PATCH, name="w", top=top)))
+    )
+    assert not equal(
+        compare((*GROUND, HEALTH_CHECK), (*GROUND, patch(PATCH), patch(EMPTY, name="w", top=top)))
+    )
+    assert not equal(compare((*GROUND, HEALTH_CHECK), (*GROUND, patch(PATCH), broad)))
+
+
+@pytest.mark.parametrize(
+    ("mesh", "route", "web", "events"),
+    [
+        ({"meshServices": {"mode": "Everywhere"}}, {}, WEB, EVENTS),
+        ({}, {"conf": {"destination": {"kuma.io/service": "*", "version": "v1"}}}, WEB, EVENTS),
+        ({}, {}, proxy("web", {}, {"kuma.io/service": "events", "version": "v1"}), EVENTS),
+        ({}, {}, WEB, proxy("events", {"kuma.io/protocol": "kafka", "k8s.kuma.io/namespace": "x"})),
+    ],
+    ids=["mode", "route", "outbound", "kubernetes"],
+)
+def test_a_cluster_of_another_name_is_not_patched(
+    mesh: Any, route: Any, web: Any, events: Any
+) -> None:
+    ground = ({**MESH, **mesh}, {**ROUTE, **route}, web, events)
+    assert not equal(compare((*ground, HEALTH_CHECK), (*ground, patch(PATCH))))
+
+
+def test_a_service_that_a_mesh_health_check_probes_is_left_to_it() -> None:
+    ground = (MESH, ROUTE, WEB, proxy("events", {"kuma.io/protocol": "tcp"}))
+    assert not equal(compare((*ground, HEALTH_CHECK), (*ground, patch(PATCH))))
+
+
+def test_virtual_outbounds_make_outbounds_of_their_own() -> None:
+    virtual = {
+        "type": "VirtualOutbound",
+        "name": "v",
+        "selectors": [{"match": {"kuma.io/service": "*"}}],
+        "conf": {
+            "host": "{{.v}}.{{.s}}.mesh",
+            "port": "80",
+            "parameters": [
+                {"name": "s", "tagKey": "kuma.io/service"},
+                {"name": "v", "tagKey": "version"},
+            ],
+        },
+    }
+    ground = (*GROUND, virtual)
+    assert not equal(compare((*ground, HEALTH_CHECK), (*ground, patch(PATCH))))
