@@ -9,7 +9,7 @@ from typing import Any
 from kumamigrate.legacy.clients import admits_before, clients_before
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.duration import ZERO, seconds
-from kumamigrate.legacy.proxy import Inbound
+from kumamigrate.legacy.proxy import Inbound, Proxy
 from kumamigrate.legacy.selector import ANY, Rank, Tags, matches, rank, selectors_of
 from kumamigrate.legacy.sinks import (
     faults_after,
@@ -324,9 +324,29 @@ def _change(body: Any) -> Any:
 
 
 def shown(client: Identity) -> str:
-    """Return a client as a reader calls it."""
-    parts = [f"{k}={v}" for k, v in sorted(client) if v != OTHER]
+    """Return a client as a reader calls it, different ones differently."""
+    several = {k for k, v in client if v != OTHER}
+    parts = [
+        f"{k}={'any other' if v == OTHER else v}"
+        for k, v in sorted(client)
+        if v != OTHER or k in several or k not in (SERVICE, ZONE)
+    ]
     return ", ".join(parts) or "any other client"
+
+
+def existing(proxies: Iterable[Proxy], selectors: Sequence[Tags]) -> frozenset[Identity]:
+    """Return proxies as the clients that selectors take them for.
+
+    A certificate names the tags of all inbounds together, a header those of each.
+    """
+    values = _named(selectors)
+    found: set[Identity] = set()
+    for proxy in proxies:
+        sets = [frozenset(tags.items()) for tags in proxy.tag_sets]
+        for tags in {*sets, frozenset(pair for one in sets for pair in one)}:
+            read = {(k, v if v in values[k] else OTHER) for k, v in tags if k in values}
+            found.add(_filled(frozenset(read)))
+    return frozenset(found)
 
 
 def clients(selectors: Iterable[Tags], *, several: bool) -> list[Identity] | None:
@@ -351,10 +371,7 @@ def clients(selectors: Iterable[Tags], *, several: bool) -> list[Identity] | Non
 def _seeds(selectors: Iterable[Tags]) -> set[Identity]:
     """Return the tags of selectors, "present" as every value that is named, and as one more."""
     listed = list(selectors)
-    values: dict[str, set[str]] = {}
-    for tags in listed:
-        for key, value in tags.items():
-            values.setdefault(key, {OTHER}).add(OTHER if value == ANY else value)
+    values = _named(listed)
     seeds: set[Identity] = set()
     for tags in listed:
         ways = [
@@ -364,6 +381,15 @@ def _seeds(selectors: Iterable[Tags]) -> set[Identity]:
         ]
         seeds |= {frozenset(way) for way in product(*ways)}
     return seeds
+
+
+def _named(selectors: Iterable[Tags]) -> dict[str, set[str]]:
+    """Return the values that selectors name for each key, and one that stands for all others."""
+    values: dict[str, set[str]] = {}
+    for tags in selectors:
+        for key, value in tags.items():
+            values.setdefault(key, {OTHER}).add(OTHER if value == ANY else value)
+    return values
 
 
 def is_loose(client: Identity) -> bool:

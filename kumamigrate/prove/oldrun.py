@@ -9,12 +9,21 @@ from functools import cached_property
 from typing import Any
 
 from kumamigrate.legacy.duration import Duration
+from kumamigrate.legacy.proxy import Proxy, proxy_of
 from kumamigrate.legacy.selector import Tags, selectors_of
 from kumamigrate.legacy.winners import OldPolicies
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove.compare import value_of
-from kumamigrate.prove.oldin import Identity, clients, inbound_places, is_loose, shown, whole_places
+from kumamigrate.prove.oldin import (
+    Identity,
+    clients,
+    existing,
+    inbound_places,
+    is_loose,
+    shown,
+    whole_places,
+)
 from kumamigrate.prove.oldmade import (
     ANY_SERVICE,
     INBOUND,
@@ -89,6 +98,7 @@ class Run:
         self.zone = was.side.state.environment.zone
         self.services = tuple(sorted(services_of(was, now, covered)))
         self._clients: dict[str, list[Identity]] = {}
+        self._there: set[tuple[str, str]] = set()
         self._seen: set[tuple[str, ...]] = set()
         self._residues: set[tuple[str, ...]] = set()
         self._crossed: set[tuple[str, ...]] = set()
@@ -108,8 +118,24 @@ class Run:
             if found is None:
                 self.found.unknown[_too_many(policy_type)] = None
                 found = []
-            self._clients[policy_type] = found
+            here = existing(self._proxies, selectors)
+            self._there |= {(policy_type, shown(client)) for client in here}
+            self._clients[policy_type] = list(dict.fromkeys((*found, *here)))
         return self._clients[policy_type]
+
+    @cached_property
+    def _proxies(self) -> list[Proxy]:
+        return [
+            proxy_of(dataplane, self.zone)
+            for side in (self.was.side, self.now.side)
+            for dataplane in side.state.of_type("Dataplane")
+        ]
+
+    def _is_loose(self, place: Place) -> bool:
+        """Say whether a place is about clients that nobody names and no Dataplane is."""
+        if len(place) < 4 or (place[0], place[3]) in self._there:
+            return False
+        return any(is_loose(c) for c in self._clients.get(place[0], ()) if shown(c) == place[3])
 
     # -- proxies -----------------------------------------------------------------------------
 
@@ -202,7 +228,7 @@ class Run:
             if place not in old or place not in new:
                 continue  # a cluster that comes or goes shows in the routes
             found = self._differ(place, old[place], new[place], made_up)
-            if _loose_client(place, self._clients) and self.known:
+            if self.known and self._is_loose(place):
                 if any(w.effect is Effect.VALUE for w in found):
                     self._beyond(f"clients with {place[3]} and values that nobody names")
                 continue
@@ -329,13 +355,6 @@ class Run:
                 return
             self._residues.add(key)
         self.found.witnesses.setdefault(name, []).append(replace(witness, proxy=name))
-
-
-def _loose_client(place: Place, known: Mapping[str, Sequence[Identity]]) -> bool:
-    if len(place) < 4:
-        return False
-    found = (c for c in known.get(place[0], ()) if shown(c) == place[3])
-    return any(is_loose(client) for client in found)
 
 
 def _couples(

@@ -459,3 +459,34 @@ def test_an_external_service_is_opened_for_those_who_lead_there(
 ) -> None:
     assert "web" in _opens_the_bank(_opened(before, after, proxies))
     assert not _opens_the_bank(_opened(before, before, proxies))
+
+
+def test_a_policy_that_is_made_anew_wins_a_tie() -> None:
+    one = PAIRS["retry"][0].replace("mesh: default", "mesh: default\ncreationTime: '2024-01-02'")
+    two = one.replace("name: r", "name: s").replace("numRetries: 2", "numRetries: 3")
+    again = two.replace("2024-01-02", "2024-01-03")
+    newer = one.replace("2024-01-02", "2024-01-04")
+    assert _harmful(_proof(f"{one}---{again}", f"{newer}---{again}"))
+
+
+TO_ALL = """
+type: TrafficPermission
+name: {name}
+mesh: default
+sources: [{{match: {{version: {version}}}}}]
+destinations: [{{match: {{kuma.io/service: {service}}}}}]
+"""
+
+
+def test_a_client_is_not_taken_for_one_with_a_value_more() -> None:
+    """A proxy of two inbounds may have version v1 and another one, too."""
+    by_all = TO_ALL.format(name="a", version="'*'", service="other")
+    by_one = TO_ALL.format(name="b", version="v1", service="web")
+    found = _harmful(_proof(f"{by_all}---{by_one}", by_all))
+    assert {w.destination.split(", ")[-1] for w in found} >= {"version=v1"}
+
+
+def test_a_known_proxy_is_a_client_whatever_selectors_name() -> None:
+    by_all = TO_ALL.format(name="a", version="'*'", service="web")
+    found = _harmful(_proof(by_all, by_all.replace("version: '*'", "version: v2")))
+    assert any(w.proxy == "web" for w in found)
