@@ -224,6 +224,11 @@ def _nothing_selected(asked: Question, tags: Mapping[str, str]) -> str:
     text = ", ".join(f"{k}: {v}" for k, v in tags.items())
     if not asked.known:
         return f"no Dataplane or workload is known that says which labels proxies with {text} have"
+    if any(r for _, r in _opened(asked).today):
+        return (
+            f"its zone or namespace keeps every known proxy with {text} from it, so it selects none"
+            " of them today, and nothing shows which labels those within its reach would have"
+        )
     return (
         f"no known proxy has {text}, so it selects none of them today, and nothing shows which"
         " labels such proxies would have"

@@ -97,6 +97,16 @@ def test_proxies_of_other_zones_show_what_labels_mean_as_well() -> None:
     assert dict(chosen.labels) == {"kuma.io/zone": "east", "team": "red"}
 
 
+def test_a_policy_of_another_zone_is_told_what_keeps_the_proxies_from_it() -> None:
+    web = _dataplane("web-1", "{app: web, kuma.io/origin: zone, kuma.io/zone: east}",
+                     "{port: 80, tags: {kuma.io/service: web}}")  # fmt: skip
+    policy = _policy("{kind: MeshService, name: web}").replace(
+        "name: t\n", "name: t\nlabels: {kuma.io/origin: zone, kuma.io/zone: west}\n"
+    )
+    said = _choice(web + policy)
+    assert isinstance(said, str) and "zone or namespace keeps" in said
+
+
 def test_a_zone_is_no_name_for_a_service() -> None:
     web = _dataplane("web-1", "{kuma.io/origin: zone, kuma.io/zone: east}",
                      "{port: 80, tags: {kuma.io/service: web}}")  # fmt: skip
