@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from kumamigrate.source.text import Document, FieldPath, SourceFile
 KUMA_GROUP = "kuma.io/"
 GATEWAY_GROUP = "gateway.networking.k8s.io/"
 FLAGGER_GROUP = "flagger.app/"
+_BRANCH = re.compile(r"\{\{-?\s*(?:if|else|end|range|with)\b[^}]*\}\}|\{%[^%]*%\}")
 _UNIVERSAL_IDENTITY = ("type", "mesh", "name", "labels", "creationTime", "modificationTime", "kri")
 
 
@@ -54,7 +56,7 @@ def _read_document(file: SourceFile, document: Document) -> Iterator[Resource]:
         if resource is None and not item:
             resource = _settings(manifest, where)
         if resource is not None:
-            yield _mark_templates(resource, document) if templated else resource
+            yield _mark_templates(resource, file, document) if templated else resource
 
 
 def _manifests(
@@ -140,11 +142,13 @@ def _settings(body: Mapping[str, Any], where: Where) -> Resource | None:
     )
 
 
-def _mark_templates(resource: Resource, document: Document) -> Resource:
+def _mark_templates(resource: Resource, file: SourceFile, document: Document) -> Resource:
     assert resource.where is not None
     node = node_at(document.root, resource.where.item)
     templated = node is not None and any(inner.templated for _, inner in walk(node))
-    return replace(resource, templated=True) if templated else resource
+    if not templated:
+        return resource
+    return replace(resource, templated=True, branches=tuple(_BRANCH.findall(file.text)))
 
 
 def _strings(value: Any) -> dict[str, str]:

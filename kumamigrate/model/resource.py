@@ -57,7 +57,7 @@ class Resource:
     (Mesh, Dataplane, old policies), the top-level fields that are not identity.
     `spec_path` leads from the resource's own root to it, for finding lines.
     `body` is the whole manifest. `made_up` marks witnesses. `templated` means that some value
-    inside comes from a template and is unknown.
+    inside comes from a template and is unknown; `branches` are the branches and loops of its file.
     """
 
     type: str
@@ -74,6 +74,7 @@ class Resource:
     body: Mapping[str, Any] = field(default_factory=dict)
     made_up: bool = False
     templated: bool = False
+    branches: tuple[str, ...] = ()
 
     @property
     def identity(self) -> Identity:

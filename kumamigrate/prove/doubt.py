@@ -98,6 +98,12 @@ def _templated(side: Side, policy_type: str) -> Iterator[str]:
             )
 
 
+def template_assumptions(pair: MeshComparison) -> Iterator[str]:
+    """Yield what is taken for granted about templates that stay as they are."""
+    if any(r.templated for side in (pair.before, pair.after) for r in side.state.resources):
+        yield "what templates fill in is the same before and after; values are not compared"
+
+
 def _dangling(side: Side, policy_type: str) -> Iterator[str]:
     """Yield the references to routes that the state lacks."""
     if side.state.complete or policy_type not in side.release.policy_types:

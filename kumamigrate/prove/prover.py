@@ -16,7 +16,14 @@ from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnes
 from kumamigrate.prove.chain import upon
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
-from kumamigrate.prove.doubt import TIED, changed_types, doubts, gateway_doubts, tie_doubts
+from kumamigrate.prove.doubt import (
+    TIED,
+    changed_types,
+    doubts,
+    gateway_doubts,
+    template_assumptions,
+    tie_doubts,
+)
 from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
 from kumamigrate.prove.mesh import MeshComparison
@@ -191,7 +198,11 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
         claims={claim: result},
         all_proxies=not beyond,
         beyond=beyond,
-        assumptions=(*scene.worlds.assumptions, *asked[0].old.answer.assumptions),
+        assumptions=(
+            *scene.worlds.assumptions,
+            *asked[0].old.answer.assumptions,
+            *template_assumptions(scene.pairs[0][0]),
+        ),
         ties=tuple(r for r in result.reasons if TIED in r),
     )
 

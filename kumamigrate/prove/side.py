@@ -38,7 +38,8 @@ class Contents:
         if known is None:
             said = [resource.type, resource.mesh, resource.namespace, resource.name]
             said += [resource.created] if resource.type in OLD_POLICIES else []  # decides ties
-            text = canonical([*said, dict(resource.labels), resource.spec])
+            filled_in = [resource.templated, *resource.branches]
+            text = canonical([*said, dict(resource.labels), resource.spec, filled_in])
             # The resource is kept, so that its id stays its own.
             known = (resource, self._numbers.setdefault(text, len(self._numbers)))
             self._known[id(resource)] = known

@@ -8,6 +8,7 @@ from typing import Any
 
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.prove.ground import ground_differences
 from kumamigrate.prove.proof import Witness
 from kumamigrate.prove.share import comes_for_share
@@ -48,9 +49,45 @@ def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:
                     f"release {after.release.name} does not read {path} of Mesh {mesh.name};"
                     f" {said['advice']}"
                 )
+    yield from _unread(before, after)
     for kind, advice in _table()["gone"].items():
         for resource in before.state.of_type(kind):
             yield f"release {after.release.name} has no {kind} ({resource.name}); {advice}"
+
+
+def _unread(before: Side, after: Side) -> Iterator[str]:
+    """Yield what Dataplanes, Pods and services say that the later release does not read."""
+    for kind, fields in _table()["unread"].items():
+        later = {r.identity: r for r in after.state.of_type(kind)}
+        for resource in before.state.of_type(kind):
+            now = later.get(resource.identity)
+            for path, said in fields.items():
+                new = _at(now.spec, said.get("instead", "")) if now is not None else None
+                if _counts(_at(resource.spec, path), said) and new is None:
+                    yield _not_read(after, f"{path} of {kind} {resource.name}", said)
+    pods = {r.identity: r for r in implied_dataplanes(after.state, after.mesh)}
+    for pod in implied_dataplanes(before.state, before.mesh):
+        notes = pods[pod.identity].annotations if pod.identity in pods else {}
+        for name, said in _table()["annotations"].items():
+            if _counts(pod.annotations.get(name), said) and said.get("instead") not in notes:
+                yield _not_read(after, f"annotation {name} of workload {pod.name}", said)
+
+
+def _counts(value: Any, said: Mapping[str, Any]) -> bool:
+    if not value or value in (said.get("harmless"), [said.get("harmless")]):
+        return False
+    return "only" not in said or str(value).lower() == said["only"].lower()
+
+
+def _not_read(after: Side, what: str, said: Mapping[str, Any]) -> str:
+    return f"release {after.release.name} does not read {what}; {said['advice']}"
+
+
+def _at(spec: Any, path: str) -> Any:
+    """Return the value at a dotted path, None where there is none."""
+    for key in path.split("."):
+        spec = spec.get(key) if isinstance(spec, Mapping) else None
+    return spec
 
 
 def _meshes(side: Side) -> Iterator[Resource]:
@@ -63,9 +100,7 @@ def _ends(before: Side, after: Side) -> bool:
 
 
 def _says(mesh: Resource, path: str, when: Any) -> bool:
-    value: Any = mesh.spec
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
+    value = _at(mesh.spec, path)
     return bool(value) if when == "set" else value is when
 
 

@@ -531,8 +531,7 @@ def test_what_a_pod_says_of_its_proxy(labels: str, notes: str, verdict: Verdict)
 
 def test_pods_of_a_namespace_that_is_not_there_may_have_a_sidecar() -> None:
     before, after = (
-        state(WEB_PODS.format(labels=labels, notes="") + IDENTITY)
-        for labels in ("", ", team: red")
+        state(WEB_PODS.format(labels=labels, notes="") + IDENTITY) for labels in ("", ", team: red")
     )
     assert live(before, after).verdict("live") is Verdict.UNKNOWN
 
@@ -587,3 +586,77 @@ def test_labels_by_which_services_and_proxies_are_chosen(by: str) -> None:
     )
     wanted = Verdict.EQUIVALENT if by == "nobody" else Verdict.DIFFERENT
     assert live(before, after).verdict("live") is wanted
+
+
+@pytest.mark.parametrize("instead", ["", "{{ if .Values.other }}"])
+def test_a_template_may_leave_a_policy_out(instead: str) -> None:
+    policy = INBOUND.format(types="")
+    texts = [f"{branch}\n{policy}{branch and '{{ end }}'}" for branch in ("{{ if .a }}", instead)]
+    before, after = map(state, texts)
+    assert live(before, after).verdict("live") is Verdict.UNKNOWN
+
+
+def test_that_values_of_templates_stay_is_said() -> None:
+    same = state(INBOUND.format(types="").replace("3s", '"{{ .Values.t }}"'))
+    (mesh,) = live(same, same).meshes.values()
+    assert any("templates" in assumption for assumption in mesh.assumptions)
+
+
+SIDECAR = """
+type: Dataplane
+name: d
+mesh: default
+networking:
+  address: 192.0.2.1
+  inbound: [{{port: 1, tags: {{kuma.io/service: web}}}}]
+  {more}
+"""
+REDIRECT = "transparentProxying: {redirectPortInbound: 1, redirectPortOutbound: 2, "
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        (REDIRECT + "reachableServices: [a]}", Verdict.UNKNOWN),
+        (REDIRECT + "reachableServices: ['*']}", Verdict.EQUIVALENT),
+        (REDIRECT + "reachableServices: [a], reachableBackends: {refs: []}}", Verdict.EQUIVALENT),
+        (REDIRECT + "directAccessServices: [a]}", Verdict.UNKNOWN),
+        (REDIRECT + "directAccessServices: ['*']}", Verdict.EQUIVALENT),
+        ("\nprobes: {port: 9000}", Verdict.UNKNOWN),
+        ("\nmetrics: {type: prometheus}", Verdict.UNKNOWN),
+    ],
+)
+def test_what_an_upgrade_does_not_read_of_a_dataplane(more: str, verdict: Verdict) -> None:
+    before, after = (
+        state(SIDECAR.format(more=more), mode="Exclusive", release=name) for name in ("2.14", "3.0")
+    )
+    assert prove(before, after, claims=("release",)).verdict("release") is verdict
+
+
+SELECTED = """
+type: MeshService
+name: web
+mesh: default
+spec: {{selector: {{{by}}}, ports: [{{port: 80}}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("by", "verdict"),
+    [
+        ("dataplaneTags: {kuma.io/service: web}", Verdict.UNKNOWN),
+        ("dataplaneLabels: {matchLabels: {app: web}}", Verdict.EQUIVALENT),
+    ],
+)
+def test_an_upgrade_finds_no_endpoints_by_tags(by: str, verdict: Verdict) -> None:
+    before, after = (
+        state(SELECTED.format(by=by), mode="Exclusive", release=name) for name in ("2.14", "3.0")
+    )
+    assert prove(before, after, claims=("release",)).verdict("release") is verdict
+
+
+def test_what_an_upgrade_does_not_read_of_a_pod() -> None:
+    notes = "kuma.io/transparent-proxying-reachable-services: a"
+    pods = INJECTED_SHOP + WEB_PODS.format(labels="", notes=notes)
+    before, after = (state(pods, release=name) for name in ("2.14", "3.0"))
+    assert prove(before, after, claims=("release",)).verdict("release") is Verdict.UNKNOWN
