@@ -27,6 +27,18 @@ def admits_before(clients: Clients, identity: Iterable[tuple[str, str]]) -> bool
     return any(set(needed) <= own for needed in clients)
 
 
+def bears(identity: Iterable[tuple[str, str]], selector: Tags) -> bool:
+    """Say whether a client carries every tag of a selector, `'*'` being any value of it.
+
+    The header x-kuma-tags lists the values of all its inbounds, so a tag may have several.
+    """
+    own = set(identity)
+    return all(
+        any(k == key for k, _ in own) if value == ANY else (key, value) in own
+        for key, value in selector.items()
+    )
+
+
 def identities(selectors: Iterable[Tags]) -> tuple[tuple[tuple[str, str], ...], ...]:
     """Return one client for each combination of tags that the selectors can tell apart.
 

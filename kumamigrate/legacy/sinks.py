@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kumamigrate.legacy.clients import bears
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.duration import ZERO
-from kumamigrate.legacy.selector import Tags, matches, selectors_of
+from kumamigrate.legacy.selector import selectors_of
 from kumamigrate.legacy.values import Effect, Json, as_duration, mapping, same_type
 from kumamigrate.model.resource import Resource
 
@@ -75,9 +76,11 @@ def _zipkin(conf: Json) -> tuple[Any, ...]:
     return (conf.get("url"), conf.get("traceId128bit") is True, version, shared is not False)
 
 
-def faults_before(policies: Sequence[Resource], client: Tags) -> tuple[Effect, ...]:
+def faults_before(
+    policies: Sequence[Resource], client: Iterable[tuple[str, str]]
+) -> tuple[Effect, ...]:
     """Return the faults one client meets on an inbound, in order (§1.7)."""
-    met = [p for p in policies if any(matches(s, client) for s in selectors_of(p.spec, "sources"))]
+    met = [p for p in policies if any(bears(client, s) for s in selectors_of(p.spec, "sources"))]
     return tuple(_fault(read_conf("FaultInjection", p.spec).value) for p in met)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
 from typing import Any
 
-from kumamigrate.legacy.clients import admits_before, clients_before
+from kumamigrate.legacy.clients import admits_before, bears, clients_before
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.duration import ZERO, seconds
 from kumamigrate.legacy.proxy import Inbound, Proxy
@@ -114,8 +114,8 @@ class _Inbound:
         old = self.side.old
         listed = inbound_list(old.of("FaultInjection"), self.inbound.tags, old.ties)
         if listed.policies:
-            orders = [listed.policies] if listed.known else _orders(listed.policies, dict(client))
-            effects: list[Effect] = [{"faults": faults_before(o, dict(client))} for o in orders]
+            orders = [listed.policies] if listed.known else _orders(listed.policies, client)
+            effects: list[Effect] = [{"faults": faults_before(o, client)} for o in orders]
             return outcome(effects, listed.policies, None, "creation time")
         _, read = self._point("MeshFaultInjection")
         if read is not None and read.rules:
@@ -139,7 +139,7 @@ class _Inbound:
             if any(matches(s, self.inbound.tags) for s in selectors_of(p.spec, "destinations"))
         ]
         if policies:
-            options = _first_limits(policies, dict(client))
+            options = _first_limits(policies, client)
             effects = [limit_before(p) if p is not None else {} for p in options]
             return outcome(effects, options, None, "creation time")
         _, read = self._point("MeshRateLimit")
@@ -203,13 +203,13 @@ def _first(read: InboundPoint, client: Identity) -> Mapping[str, Any] | None:
     return next((rule.conf for rule in read.from_rules if _holds(rule, client)), None)
 
 
-def _first_limits(policies: Sequence[Resource], client: Tags) -> tuple[Resource | None, ...]:
+def _first_limits(policies: Sequence[Resource], client: Identity) -> tuple[Resource | None, ...]:
     """Return whose limit a client may meet first: by rank of the source that fits it (G1)."""
     best: Rank | None = None
     found: list[Resource] = []
     for policy in policies:
         for tags in selectors_of(policy.spec, "sources"):
-            if not matches(tags, client):
+            if not bears(client, tags):
                 continue
             own = rank(tags)
             if best is None or own > best:
@@ -219,11 +219,11 @@ def _first_limits(policies: Sequence[Resource], client: Tags) -> tuple[Resource 
     return tuple(found) or (None,)
 
 
-def _orders(policies: Sequence[Resource], client: Tags) -> Iterable[Sequence[Resource]]:
+def _orders(policies: Sequence[Resource], client: Identity) -> Iterable[Sequence[Resource]]:
     """Return the orders in which policies of equal rank may stand; too many: two that differ."""
     groups: dict[Rank, list[Resource]] = {}
     for policy in policies:
-        if any(matches(s, client) for s in selectors_of(policy.spec, "sources")):
+        if any(bears(client, s) for s in selectors_of(policy.spec, "sources")):
             groups.setdefault(rank(selectors_of(policy.spec, "sources")[0]), []).append(policy)
     count = 1
     for group in groups.values():

@@ -183,7 +183,7 @@ class _Asked:
                 continue
             for identity in _real(identities(sources)):
                 client = {"kuma.io/service": "\x00other", ZONE: "\x00other", **dict(identity)}
-                want = faults_before(listed, client)
+                want = faults_before(listed, client.items())
                 got = faults_after(self._from("MeshFaultInjection", inbound.name, client))
                 if want != got:
                     yield f"FaultInjection {inbound.name} {client} {want} != {got}"

@@ -490,3 +490,31 @@ def test_a_known_proxy_is_a_client_whatever_selectors_name() -> None:
     by_all = TO_ALL.format(name="a", version="'*'", service="web")
     found = _harmful(_proof(by_all, by_all.replace("version: '*'", "version: v2")))
     assert any(w.proxy == "web" for w in found)
+
+
+FAULT = """
+type: FaultInjection
+name: f
+mesh: default
+sources: [{match: {kuma.io/service: web, kuma.io/protocol: http}}]
+destinations: [{match: {kuma.io/service: api, kuma.io/protocol: http}}]
+conf: {abort: {httpStatus: 500, percentage: 10}}
+"""
+MESH_FAULT = """
+type: MeshFaultInjection
+name: f
+mesh: default
+spec:
+  targetRef: {kind: MeshServiceSubset, name: api, tags: {kuma.io/protocol: http}}
+  from:
+    - targetRef: {kind: MeshSubset, tags: {kuma.io/service: web, kuma.io/protocol: http}}
+      default: {http: [{abort: {httpStatus: 500, percentage: 10}}]}
+"""
+
+
+def test_a_client_with_several_inbounds_has_several_values_of_a_tag() -> None:
+    second = ", {port: 81, tags: {kuma.io/service: web-admin, kuma.io/protocol: kafka}}]"
+    proxies = PROXIES.replace("http}}]\n  outbound", "http}}" + second + "\n  outbound")
+    assert "web-admin" in proxies
+    sides = [state("---".join((MESH, proxies, own)), complete=False) for own in (FAULT, MESH_FAULT)]
+    assert _harmful(prove(*sides, claims=("live",))) == []
