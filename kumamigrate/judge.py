@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
 from kumamigrate.admit.check import refusals_of
@@ -13,7 +13,7 @@ from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove import Effect, Proof, prove
+from kumamigrate.prove import Effect, Proof, Witness, prove
 from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.repository import Rejection
 from kumamigrate.rewrite.rule import Rule
@@ -101,24 +101,31 @@ def _worsened(
     *,
     exclusive: bool = False,
 ) -> Verdict:
-    then = _prove(before, current, claim, exclusive=exclusive)
-    now = _prove(before, candidate, claim, current, exclusive=exclusive)
+    then = _prove(before, current, claim, exclusive=exclusive, also=candidate)
+    now = _prove(before, candidate, claim, current, exclusive=exclusive, also=current)
     known = {witness.key for witness in then.witnesses(claim)}
-    changed = _changed_policies(current, candidate)
+    made_up = _made_up(then, claim) | _made_up(now, claim)
+    known_there = {_at_service(witness, made_up) for witness in then.witnesses(claim)}
+    written = _written_types(current, candidate)
+    # What others rest on may be behind a difference of any type.
+    everything = not written <= release_of(candidate.source).policy_types.keys() - _BY_ALL
     bad = tuple(
         witness
         for witness in now.witnesses(claim)
         if witness.effect not in HARMLESS
-        and (changed is None or witness.policy_type in changed)
+        and (everything or witness.policy_type in written)
         and (witness.key not in known or witness.slot in touched)
+        # A route that is compared only now, or a cluster that it leads to, shows again what
+        # the service itself showed already.
+        and (witness.policy_type in written or _at_service(witness, made_up) not in known_there)
     )
     doubted = {_PLACE.sub("", reason) for reason in then.unknown(claim)}
     unknown = tuple(r for r in now.unknown(claim) if _PLACE.sub("", r) not in doubted)
     return Verdict(witnesses=bad, unknown=(*unknown, *_unread(current, candidate)))
 
 
-def _changed_policies(current: Scene, candidate: Scene) -> set[str] | None:
-    """Return the policy types that the changes touch, None where they touch what others rest on.
+def _written_types(current: Scene, candidate: Scene) -> set[str]:
+    """Return the types of what the changes touch.
 
     What proxies read of another type was proven when it was written. It may show a difference
     only now, at a service that is made up because the changes name it.
@@ -127,9 +134,24 @@ def _changed_policies(current: Scene, candidate: Scene) -> set[str] | None:
         {(r.type, r.mesh, canonical(r.body)) for r in scene.repository.resources}
         for scene in (current, candidate)
     )
-    types = {kind for kind, _, _ in old ^ new}
-    known = release_of(candidate.source).policy_types.keys() - _BY_ALL
-    return types if types <= known else None
+    return {kind for kind, _, _ in old ^ new}
+
+
+def _made_up(proof: Proof, claim: str) -> set[str]:
+    """Return what the made-up proxies of a proof are called."""
+    claims = (m.claims[claim] for m in proof.meshes.values() if claim in m.claims)
+    return {proxy.name for one in claims for proxy in one.proxies if proxy.made_up}
+
+
+def _at_service(witness: Witness, made_up: Set[str]) -> tuple[str, ...]:
+    """Return a difference without the route it shows at or that leads to it, and who makes it.
+
+    Of made-up proxies each shows only what no smaller one has shown: they are not told apart.
+    """
+    place = witness.place.rpartition(">")[2]
+    proxy = "" if witness.proxy in made_up else witness.proxy
+    key = replace(witness, route=None, place=place, proxy=proxy).key
+    return (*key, witness.before.policy, witness.after.policy)
 
 
 def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
@@ -168,6 +190,7 @@ def _prove(
     current: Scene | None = None,
     *,
     exclusive: bool = False,
+    also: Scene | None = None,
 ) -> Proof:
     """Prove a claim. What `current` has not left to another rule yet `after` may not leave.
 
@@ -192,6 +215,7 @@ def _prove(
         new,
         claims=(claim,),
         one_protocol=claim != "live",
+        also=() if also is None else (before.state(before.source)[0], also.state(release)[0]),
         locate_before=before.locate,
         locate_after=after.locate,
     )

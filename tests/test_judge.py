@@ -103,3 +103,33 @@ def test_what_the_target_misreads_before_and_after_keeps_its_meaning(top: str, v
 @pytest.mark.parametrize(("mode", "inert"), [("Disabled", False), ("Exclusive", True)])
 def test_what_the_target_refuses_may_not_just_go(mode: str, inert: bool) -> None:
     assert allows(ON_ROUTE + BOUND, ON_ROUTE, mode=mode) is inert
+
+
+FROM_GLOBAL = """\
+type: MeshHTTPRoute
+name: r
+mesh: default
+labels: {kuma.io/mesh: default, kuma.io/display-name: r, kuma.io/origin: global}
+spec:
+  to:
+  - targetRef: {kind: MeshService, %s}
+    rules: [{matches: [{path: {type: PathPrefix, value: /v1}}], default: {}}]
+---
+"""
+RETRY = """\
+type: MeshRetry
+name: t
+mesh: default
+spec:
+  to:
+  - targetRef: {kind: MeshService, labels: {kuma.io/display-name: web}}
+    default: {http: {numRetries: %s}}
+"""
+
+
+@pytest.mark.parametrize(("retries", "allowed"), [(2, True), (3, False)])
+def test_a_route_shows_again_what_its_service_shows(retries: int, allowed: bool) -> None:
+    """Labels are read of real services alone: the upgrade starts the retries, not the route."""
+    old = SERVICE + FROM_GLOBAL % "name: web" + RETRY % 2
+    new = SERVICE + FROM_GLOBAL % "labels: {kuma.io/display-name: web}" + RETRY % retries
+    assert allows(old, new, mode="Disabled") is allowed

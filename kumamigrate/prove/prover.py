@@ -81,6 +81,7 @@ def prove(
     proxies: str = WITNESSES,
     upgraded: State | None = None,
     one_protocol: bool = False,
+    also: Sequence[State] = (),
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
 ) -> Proof:
@@ -90,7 +91,8 @@ def prove(
     `before` with it (with `after` where it is absent). `proxies` is "witnesses": the verdict
     holds for every proxy that could exist, or "listed": for the Dataplanes of the states. With
     `one_protocol` a service tag and the MeshService in its place are read as if of one protocol
-    (alike.py), so that no difference comes from their own disagreement.
+    (alike.py), so that no difference comes from their own disagreement. `also` are states that
+    are not compared, but the services that they refer to are looked at.
     """
     contents = Contents()
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
@@ -101,7 +103,7 @@ def prove(
         release_after=(upgraded or after).release,
         meshes={
             mesh: _prove_mesh(
-                mesh, before, after, upgraded, claims, proxies, contents, locate, one_protocol
+                mesh, before, after, upgraded, claims, proxies, contents, locate, one_protocol, also
             )
             for mesh in meshes
         },
@@ -119,6 +121,7 @@ def _prove_mesh(
     contents: Contents,
     locate: tuple[Locate, Locate],
     one_protocol: bool,
+    also: Sequence[State],
 ) -> MeshProof:
     results: dict[str, MeshProof] = {}
     scenes: dict[tuple[int, int], Scene] = {}
@@ -131,7 +134,10 @@ def _prove_mesh(
         asked = (id(earlier), id(later))
         if asked not in scenes:
             states = (earlier.mesh(mesh), later.mesh(mesh))
-            scenes[asked] = Scene(mesh, *states, contents, locate, one_protocol=one_protocol)
+            others = tuple(state.mesh(mesh) for state in also)
+            scenes[asked] = Scene(
+                mesh, *states, contents, locate, one_protocol=one_protocol, also=others
+            )
         results[claim] = _prove_claim(claim, scenes[asked], proxies)
         if earlier is not before:
             if LIVE not in results:
@@ -162,10 +168,11 @@ class Scene:
         locate: tuple[Locate, Locate],
         *,
         one_protocol: bool = False,
+        also: Sequence[State] = (),
     ) -> None:
         self.mesh = mesh
         self.complete = before.complete and after.complete
-        self.worlds = worlds_of(before, after, mesh)
+        self.worlds = worlds_of(before, after, mesh, also)
         self.pairs = []
         for world in self.worlds.worlds:
             was, now = (Side(with_world(s, world), mesh, contents) for s in (before, after))

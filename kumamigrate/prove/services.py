@@ -65,15 +65,15 @@ class Worlds:
     too_many: str = ""
 
 
-def worlds_of(before: State, after: State, mesh: str) -> Worlds:
-    """Return the made-up services for two states of one mesh.
+def worlds_of(before: State, after: State, mesh: str, also: Sequence[State] = ()) -> Worlds:
+    """Return the made-up services for two states of one mesh, with what others refer to.
 
     Two resources of one identity cannot exist together, so where a service may or may not carry
     labels that others choose by, there is a world for each. A complete state needs none.
     """
     if before.complete and after.complete:
         return Worlds(worlds=(World(resources=(), tags=()),))
-    asked = dict.fromkeys(a for s in (before, after) for a in references(s))
+    asked = dict.fromkeys(a for s in (before, after, *also) for a in references(s))
     known = [r for s in (before, after) for r in s.of_type(*REAL)]
     wanted: dict[str, dict[Labels, list[Asked]]] = {}
     for one in asked:

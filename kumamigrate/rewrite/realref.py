@@ -173,12 +173,17 @@ def _placed(
 ) -> dict[str, str]:
     """Return labels with the zone, where there are several and it does not change the role.
 
-    The name means its own zone; a service of that name may come up in another one.
+    The name means its own zone; a service of that name may come up in another one, or in its
+    own where there is none yet. What the global control plane names is of no zone.
     """
     zones = {r.zone for r in view.state.resources if r.mesh == owner.mesh and r.zone}
-    zone = next((r.zone for r in found), "")
-    several = len(zones) > 1 and zone
-    return {**labels, ZONE: zone} if several and not _is_producer(view, owner) else labels
+    if len(zones) < 2 or _is_producer(view, owner):
+        return labels
+    zone = next((r.zone for r in found), owner.zone)
+    if zone:
+        return {**labels, ZONE: zone}
+    of_global = not found and owner.labels.get(ORIGIN) == "global"
+    return {**labels, ORIGIN: "global"} if of_global else labels
 
 
 def _is_producer(view: View, owner: Resource) -> bool:

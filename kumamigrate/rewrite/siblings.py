@@ -43,9 +43,15 @@ def sibling(resource: Resource, name: str, spec: Value) -> dict[str, Any]:
             fresh["labels"] = _labels(kept["labels"])
             if is_export(resource):
                 # Labels of an export are final: without them role and zone would be others.
-                shown = resource.display_name + name.removeprefix(resource.name)
-                fresh["labels"] = {**kept["labels"], DISPLAY_NAME: shown}
+                fresh["labels"] = {**kept["labels"], DISPLAY_NAME: shown_as(resource, name)}
     return {k: fresh.get(k, v) for k, v in kept.items() if fresh.get(k, v) != {}}
+
+
+def shown_as(resource: Resource, name: str) -> str:
+    """Return the display name of a sibling: its name, but in an export, where a label tells."""
+    if resource.form is Form.KUBERNETES or not is_export(resource):
+        return name
+    return resource.display_name + name.removeprefix(resource.name)
 
 
 def free_names(resource: Resource, what: str, state: State) -> Iterator[str]:

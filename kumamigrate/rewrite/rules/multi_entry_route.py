@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from kumamigrate.rewrite.routes import (
     old_route_name,
     routes_called,
 )
-from kumamigrate.rewrite.siblings import free_names, sibling
+from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
 from kumamigrate.rewrite.steps import with_spec
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
@@ -109,9 +109,14 @@ def _name(view: View, route: Resource, entries: tuple[int, ...], taken: set[str]
     ]
     for suffix in _suffixes(target):
         for name in free_names(route, suffix, view.state):
-            if name not in taken and not any(route.name < rival <= name for rival in rivals):
+            if name not in taken and not _jumps(route, name, rivals):
                 return name
     return None
+
+
+def _jumps(resource: Resource, name: str, rivals: Iterable[str]) -> bool:
+    """Say whether a sibling would lose ties to one of others that lose them to the resource."""
+    return any(resource.display_name < rival <= shown_as(resource, name) for rival in rivals)
 
 
 def _suffixes(target: Any) -> Iterator[str]:
@@ -156,11 +161,11 @@ def _followers(
         if policy.where is None or not view.owns(policy):
             return f"{policy.type} {policy.name} means the route and is not in the repository"
         if old:
-            manifests = _copies(view, policy, parts)
+            manifests = _copies(view, policy, parts, route)
             if manifests is None:
                 return f"no name is free that keeps the rank of {policy.type} {policy.name}"
         else:
-            entries = _entries(policy, hits, parts)
+            entries = _entries(policy, hits, [shown_as(route, part.name) for part in parts])
             if entries == policy.spec["to"]:
                 continue
             manifests = (with_spec(policy, {**policy.spec, "to": entries}),)
@@ -178,7 +183,7 @@ def _means(view: View, policy: Resource, route: Resource) -> bool:
     return len(routes_called(view.state, route.mesh, name)) == 1
 
 
-def _entries(policy: Resource, hits: set[int], parts: Sequence[Part]) -> list[Any]:
+def _entries(policy: Resource, hits: set[int], shown: Sequence[str]) -> list[Any]:
     """Return the `to` entries with a further one for each new route behind those that mean it.
 
     Labels other than the display name select the new routes already: they carry the same.
@@ -189,8 +194,8 @@ def _entries(policy: Resource, hits: set[int], parts: Sequence[Part]) -> list[An
         ref = entry.get("targetRef") if isinstance(entry, Mapping) else None
         if at not in hits or not isinstance(ref, Mapping):
             continue
-        for part in parts[1:]:
-            new = _renamed_ref(ref, part.name)
+        for name in shown[1:]:
+            new = _renamed_ref(ref, name)
             if new is not None:
                 out.append({**entry, "targetRef": new})
     return out
@@ -205,7 +210,9 @@ def _renamed_ref(ref: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     return None
 
 
-def _copies(view: View, policy: Resource, parts: Sequence[Part]) -> tuple[Any, ...] | None:
+def _copies(
+    view: View, policy: Resource, parts: Sequence[Part], route: Resource
+) -> tuple[Any, ...] | None:
     """Return the policy and a copy for each new route, each named next to it."""
     manifests: list[Any] = [policy.body]
     taken: set[str] = set()
@@ -215,12 +222,10 @@ def _copies(view: View, policy: Resource, parts: Sequence[Part]) -> tuple[Any, .
         if p.mesh == policy.mesh and p.identity != policy.identity and old_route_name(p) is not None
     ]
     for part in parts[1:]:
-        ref = {**policy.spec["targetRef"], "name": part.name}
+        ref = {**policy.spec["targetRef"], "name": shown_as(route, part.name)}
         suffix = part.name.rsplit("-", 1)[-1]
         names = (n for n in free_names(policy, suffix, view.state) if n not in taken)
-        name = next(
-            (n for n in names if not any(policy.name < other <= n for other in shown)), None
-        )
+        name = next((n for n in names if not _jumps(policy, n, shown)), None)
         if name is None:
             return None
         taken.add(name)
