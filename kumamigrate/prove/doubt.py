@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from kumamigrate.legacy.patched import PATCH, read_patch
 from kumamigrate.match.items import to_entries, top_of
 from kumamigrate.match.resolve import index_of, resolve
 from kumamigrate.match.selection import Selection
@@ -20,6 +21,9 @@ from kumamigrate.prove.side import ROUTES, Side
 
 TIED = "nothing decides between them"
 """Stands in every doubt about a tie."""
+
+KRI = "kri_"
+"""How names that Envoy resources have for real resources begin."""
 
 UNSTABLE_SORT = 12
 """Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
@@ -153,6 +157,21 @@ def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterat
                 f"`to` of {policy_type} is for built-in gateways, and what it says changed;"
                 " add the MeshGateways, or an inventory that has them"
             )
+
+
+def probe_doubts(before: Side) -> Iterator[str]:
+    """Yield health checks that end with service tags: patches of clusters which those name."""
+    for policy in before.state.of_type(PATCH):
+        default = policy.spec.get("default")
+        changes = default.get("appendModifications") if isinstance(default, Mapping) else None
+        for change in changes if isinstance(changes, list) else ():
+            read = read_patch(change)
+            if read is not None and not read[0].startswith(KRI):
+                yield (
+                    f"{_called(policy)} sets the health checks of cluster {read[0]}, a name that no"
+                    " real resource has; probe it with a MeshHealthCheck first, for which its"
+                    " inbounds need a protocol other than kafka"
+                )
 
 
 def _has_gateways(side: Side) -> bool:

@@ -21,6 +21,7 @@ from kumamigrate.prove.doubt import (
     changed_types,
     doubts,
     gateway_doubts,
+    probe_doubts,
     template_assumptions,
     tie_doubts,
 )
@@ -323,6 +324,8 @@ class Claim:
         found += self.old.answer.unknown
         if self.claim == RELEASE:
             found += upgrade_doubts(before, after)
+        if self.claim == CARRY or self._tags_end:
+            found += probe_doubts(before)
         if self.claim == LIVE:
             found += gateway_doubts(before, after, self._changed)
             if not (before.state.complete and after.state.complete):

@@ -220,3 +220,23 @@ def test_virtual_outbounds_make_outbounds_of_their_own() -> None:
     }
     ground = (*GROUND, virtual)
     assert not equal(compare((*ground, HEALTH_CHECK), (*ground, patch(PATCH))))
+
+
+def _real(name: str, protocol: str) -> dict[str, Any]:
+    ports = [{"port": 80, "appProtocol": protocol}]
+    return {
+        "type": "MeshService",
+        "name": name,
+        "labels": {"kuma.io/display-name": name},
+        "spec": {"ports": ports, "selector": {"dataplaneTags": {"kuma.io/service": name}}},
+    }
+
+
+@pytest.mark.parametrize(("claim", "upgraded"), [("carry", ""), ("release", "3.0")])
+def test_the_probe_ends_with_the_service_tags(claim: str, upgraded: str) -> None:
+    ground = (MESH, WEB, EVENTS, _real("web", "http"), _real("events", "kafka"))
+    for resources, lost in ((ground, False), ((*ground, patch(PATCH)), True)):
+        text = "\n---\n".join(json.dumps(r) for r in resources)
+        later = state(text, release=upgraded) if upgraded else None
+        proof = prove(state(text), state(text), claims=(claim,), upgraded=later)
+        assert any("health checks of cluster" in doubt for doubt in proof.unknown(claim)) == lost
