@@ -12,11 +12,12 @@ from pathlib import Path
 
 from kumamigrate.errors import KumamigrateError, RulebookError, UsageError
 from kumamigrate.inventory import load_inventory
+from kumamigrate.model.conf import canonical
 from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import at_least, newest_two
 from kumamigrate.prove import Proof
-from kumamigrate.prove.chain import chained
+from kumamigrate.prove.chain import chained, doubting
 from kumamigrate.repository import Rejection, load_repository
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
@@ -214,9 +215,30 @@ def prove_scenes(before: Scene, after: Scene, between: Scene | None = None) -> P
     With a scene `between` both halves of the way are proven, and what holds in both holds.
     """
     claims = ("live", "carry", *(("release",) if before.target != before.source else ()))
-    if between is None or between is before or between is after:
+    if between is None:
+        return doubting(_proof(before, after, claims), _refused_changes(before, after))
+    if between is before or between is after:
         return _proof(before, after, claims)
     return chained(_proof(before, between, ("live",)), _proof(between, after, claims))
+
+
+def _refused_changes(before: Scene, after: Scene) -> dict[str, list[str]]:
+    """Return by mesh what changed among resources that the release in use refuses.
+
+    They take no part in the comparison. One that an earlier release took is still in effect, so
+    nobody knows what its change does.
+    """
+    found: dict[str, list[str]] = {}
+    for side, other in ((before, after), (after, before)):
+        there = {canonical(resource.body) for resource in other.repository.resources}
+        for rejection in side.state(side.source)[1]:
+            one = rejection.resource
+            if canonical(one.body) not in there:
+                found.setdefault(one.mesh, []).append(
+                    f"{one.type} {one.name} is refused by {side.source} and not compared:"
+                    f" {rejection.problems[0].message}"
+                )
+    return found
 
 
 def _proof(

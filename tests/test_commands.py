@@ -115,6 +115,18 @@ def test_prove_compares_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert witness["after"]["at"].startswith("two/t.yaml:10:")
 
 
+def test_what_the_release_refuses_and_somebody_changed_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, policy in (("one", NEW.replace("15s", "-15s")), ("two", "# nothing\n")):
+        (tmp_path / name).mkdir()
+        _write(tmp_path / name, mesh=MESH, route=ROUTE, policy=policy)
+    assert _call(monkeypatch, tmp_path, "prove", "one", "one")[0] == 0
+    code, text = _call(monkeypatch, tmp_path, "prove", "one", "two")
+    assert code == 3
+    assert "slow-api is refused by 2.14" in text
+
+
 def test_what_was_removed_does_not_come_back_with_the_inventory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

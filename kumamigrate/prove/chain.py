@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kumamigrate.prove.proof import (
@@ -85,3 +86,24 @@ def upon(claim: str, result: ClaimResult, lived: ClaimResult) -> ClaimResult:
     reason = f"claim {claim} rests on claim live where old policies are, which does not hold"
     verdict = worst((result.verdict, Verdict.UNKNOWN))
     return replace(result, verdict=verdict, unknown=(*result.unknown, reason))
+
+
+def doubting(proof: Proof, reasons: Mapping[str, Sequence[str]]) -> Proof:
+    """Return a proof with more that is not known, by mesh; "" stands for all meshes."""
+
+    def doubted(mesh: MeshProof) -> MeshProof:
+        why = (*reasons.get("", ()), *reasons.get(mesh.mesh, ()))
+        if not why:
+            return mesh
+        claims = {
+            name: replace(
+                result,
+                verdict=worst((result.verdict, Verdict.UNKNOWN)),
+                unknown=tuple(dict.fromkeys((*result.unknown, *why))),
+                modes={mode: worst((v, Verdict.UNKNOWN)) for mode, v in result.modes.items()},
+            )
+            for name, result in mesh.claims.items()
+        }
+        return replace(mesh, claims=claims)
+
+    return replace(proof, meshes={name: doubted(mesh) for name, mesh in proof.meshes.items()})

@@ -22,6 +22,7 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prove.coverage import Findings
+from kumamigrate.prove.gateway import is_builtin
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.oldmade import INBOUND, OUTBOUND, ROUTES, kinds_of, successors
 from kumamigrate.prove.oldrun import Answer, Run, said
@@ -153,7 +154,7 @@ class OldEngine:
                         f"{resource.type} {resource.name} holds template expressions, whose values"
                         " are unknown; render the templates and run on the result"
                     )
-            if any(side.state.of_type("MeshGateway")) and self.covered & {*OUTBOUND, *INBOUND}:
+            if _has_gateways(side) and self.covered & {*OUTBOUND, *INBOUND}:
                 yield (
                     "what a built-in gateway reads of old policies is not modelled; compare its"
                     " configuration by hand"
@@ -166,7 +167,8 @@ class OldEngine:
         old = OldSide(side)
         if old.external and old.egress and self.covered:
             yield "what a zone egress does with old policies for ExternalServices is not modelled"
-        if "MeshRateLimit" in self.covered and old.routed:
+        moved = bool(self.covered & set(ROUTES))  # then outbounds may be made without limits
+        if (moved or "MeshRateLimit" in self.covered) and old.routed:
             for policy in old.old.of("RateLimit"):
                 hits = (
                     selector
@@ -174,7 +176,7 @@ class OldEngine:
                     if any(matches(selector, tags) for tags in old.external)
                 )
                 touched = said(old.old, "RateLimit") != said(self._other(side), "RateLimit")
-                if touched and any(hits):
+                if (touched or moved) and any(hits):
                     yield (
                         f"RateLimit {policy.name} limits requests to ExternalServices where they"
                         " leave, which is not compared"
@@ -194,6 +196,8 @@ class OldEngine:
                     )
 
     def _assume(self, found: Answer) -> None:
+        if self.covered & {*OUTBOUND, *INBOUND} and not self.before.state.complete:
+            found.assumptions["no built-in gateway is in the mesh but those that are here"] = None
         if "MeshTimeout" in self.covered and _newer(self.before, (2, 14)):
             text = (
                 "from 2.14 on a control plane overrules half of what an old Timeout says;"
@@ -266,6 +270,12 @@ def _agree(found: Answer, runs: Sequence[Answer]) -> None:
 def _section(side: Side, name: str) -> Any:
     mesh = next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
     return mesh.spec.get(name) if mesh is not None else None
+
+
+def _has_gateways(side: Side) -> bool:
+    if any(True for _ in side.state.of_type("MeshGateway")):
+        return True
+    return any(is_builtin(dataplane) for dataplane in side.state.of_type("Dataplane"))
 
 
 def _newer(side: Side, release: tuple[int, int]) -> bool:

@@ -518,3 +518,44 @@ def test_a_client_with_several_inbounds_has_several_values_of_a_tag() -> None:
     assert "web-admin" in proxies
     sides = [state("---".join((MESH, proxies, own)), complete=False) for own in (FAULT, MESH_FAULT)]
     assert _harmful(prove(*sides, claims=("live",))) == []
+
+
+BUILTIN = """
+type: Dataplane
+name: gw
+mesh: default
+networking: {address: 10.0.0.9, gateway: {type: BUILTIN, tags: {kuma.io/service: gw}}}
+"""
+
+
+def test_what_a_built_in_gateway_reads_is_unknown_without_any_route() -> None:
+    one = PAIRS["retry"][0].split("---")[0]
+    before, after = (
+        state("---".join((MESH, BUILTIN, text)))
+        for text in (one, one.replace("numRetries: 2", "numRetries: 3"))
+    )
+    proof = prove(before, after, claims=("live",))
+    assert proof.verdict("live") is Verdict.UNKNOWN
+
+
+LIMITED = """
+type: ExternalService
+name: es
+mesh: default
+tags: {kuma.io/service: es, kuma.io/protocol: http}
+networking: {address: 'es.example:80'}
+---
+type: RateLimit
+name: limit
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: es}}]
+conf: {http: {requests: 5, interval: 10s}}
+"""
+
+
+def test_limits_on_the_way_out_go_with_the_routes() -> None:
+    before = state("---".join((MESH, ROUTE, PROXIES, LIMITED)))
+    after = state("---".join((MESH, PROXIES, LIMITED)))
+    reasons = prove(before, after, claims=("live",)).unknown("live")
+    assert any("RateLimit limit" in reason for reason in reasons)
