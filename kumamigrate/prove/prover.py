@@ -309,7 +309,8 @@ class Claim:
             if self._tags_end:
                 coverage.carry(self.services, live=True)
         self.old.join(coverage.found, made_up=made_up)
-        gateways = tuple(made_up_gateways(self.pair, zone)) if made_up else ()
+        there = made_up and not self._gateways_end
+        gateways = tuple(made_up_gateways(self.pair, zone)) if there else ()
         return (
             *found_verdicts(coverage.found),
             *(
@@ -353,7 +354,8 @@ class Claim:
             found: tuple[Witness, ...] = (*shared, *self._come_or_gone(subject))
             unknown: tuple[str, ...] = ()
         else:
-            tied = tie_doubts(self.pair, subject.was, subject.now)
+            ends = self._gateways_end and is_builtin(subject.was)
+            tied = {} if ends else tie_doubts(self.pair, subject.was, subject.now)
             unknown = tuple(doubt for doubts in tied.values() for doubt in doubts)
             # What chance decides is neither the same nor different.
             chance = {*tied, *(BY_ROUTE if tied.keys() & set(ROUTES) else ())}
@@ -388,6 +390,8 @@ class Claim:
     def _witnesses(self, was: Resource, now: Resource, *, own: bool) -> tuple[Witness, ...]:
         """Return what differs for a proxy, with `own` in its own Dataplane, too."""
         if is_builtin(was) or is_builtin(now):
+            if self._gateways_end:
+                return ()
             itself = self._itself(was, now)
             own = own and self.claim == LIVE
             return (*(itself if own else ()), *gateway_witnesses(self.pair, was, now))
@@ -461,6 +465,11 @@ class Claim:
     def _only_real(self) -> bool:
         """Whether the later release knows real resources only, whatever mode a Mesh names."""
         return not self.pair.after.release.subset_rules
+
+    @property
+    def _gateways_end(self) -> bool:
+        """Whether the later release has no built-in gateways: a doubt, whatever policies say."""
+        return self.pair.before.release.subset_rules and self._only_real
 
     @property
     def _tags_end(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.prove.gateway import is_builtin
 from kumamigrate.prove.ground import ground_differences
 from kumamigrate.prove.proof import Witness
 from kumamigrate.prove.share import comes_for_share
@@ -53,6 +54,9 @@ def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:
     for kind, advice in _table()["gone"].items():
         for resource in before.state.of_type(kind):
             yield f"release {after.release.name} has no {kind} ({resource.name}); {advice}"
+    for proxy in filter(is_builtin, before.state.of_type("Dataplane")):
+        advice = _table()["gone"]["MeshGateway"]
+        yield f"release {after.release.name} has no built-in gateways ({proxy.name}); {advice}"
 
 
 def _unread(before: Side, after: Side) -> Iterator[str]:

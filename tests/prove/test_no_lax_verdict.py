@@ -660,3 +660,30 @@ def test_what_an_upgrade_does_not_read_of_a_pod() -> None:
     pods = INJECTED_SHOP + WEB_PODS.format(labels="", notes=notes)
     before, after = (state(pods, release=name) for name in ("2.14", "3.0"))
     assert prove(before, after, claims=("release",)).verdict("release") is Verdict.UNKNOWN
+
+
+BUILT_IN = """
+type: Dataplane
+name: edge
+mesh: default
+networking:
+  address: 192.0.2.1
+  gateway: {{type: BUILTIN, tags: {{kuma.io/service: edge}}}}
+---
+type: MeshTimeout
+name: t
+mesh: default
+spec: {{to: [{{targetRef: {{kind: Mesh}}, default: {{http: {{requestTimeout: {value}}}}}}}]}}
+"""
+
+
+@pytest.mark.parametrize("value", ["3s", "4s"])
+def test_a_built_in_gateway_is_never_proven_to_survive(value: str) -> None:
+    """3.0 has none: nothing said of one is equivalent, and what differs elsewhere still counts."""
+    before = state(BUILT_IN.format(value="3s"), mode="Exclusive")
+    after = state(BUILT_IN.format(value=value), mode="Exclusive", release="3.0")
+    proof = prove(before, after, claims=("release",))
+    assert any("built-in gateways (edge)" in reason for reason in proof.unknown("release"))
+    expected = Verdict.UNKNOWN if value == "3s" else Verdict.DIFFERENT
+    assert proof.verdict("release") is expected
+    assert all(w.direction != "gateway" for w in proof.witnesses("release"))
