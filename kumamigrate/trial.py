@@ -51,7 +51,7 @@ class Scene:
     def _state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         own = self.repository.resources
         taken = self.owned | {resource.identity for resource in own}
-        outside = (r for r in self.inventory if r.identity not in taken)
+        outside = (r for r in self.inventory if not taken & self._names_of(r))
         state, rejections = state_of(
             (*own, *outside),
             release=release,
@@ -60,6 +60,14 @@ class Scene:
             known=self.admitted,
         )
         return self._dated(state), rejections
+
+    def _names_of(self, exported: Resource) -> set[Identity]:
+        """Return what an exported resource may be called in the repository of this zone.
+
+        What came from Kubernetes or from a global control plane is exported under another name.
+        """
+        zone = self.environment.zone if self.environment.mode == "zone" else ""
+        return {exported.identity, *([exported.home] if exported.zone in ("", zone) else ())}
 
     def _dated(self, state: State) -> State:
         """Return the state with the creation times that only the inventory knows.

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
+from kumamigrate.pipeline import Options, scene_of
 
 MESH = "type: Mesh\nname: default\nmeshServices:\n  mode: Exclusive\n"
 ROUTE = """type: MeshHTTPRoute
@@ -145,6 +146,48 @@ def test_what_was_removed_does_not_come_back_with_the_inventory(
         }
         assert (code, told in values) == (4, True)
     assert _call(monkeypatch, tmp_path, "prove", "two", "two", *inventory)[0] == 0
+
+
+ON_KUBERNETES = """apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: t, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec: {to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 5s}}}]}
+"""
+EXPORTED = """type: MeshTimeout
+mesh: default
+name: t.kuma-system
+labels:
+  kuma.io/display-name: t
+  k8s.kuma.io/namespace: kuma-system
+  kuma.io/policy-role: system
+  kuma.io/origin: zone
+  kuma.io/zone: default
+spec: {to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 5s}}}]}
+"""
+
+
+def test_an_export_is_the_same_policy_under_another_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, policy in (("one", ON_KUBERNETES), ("two", "# nothing\n")):
+        (tmp_path / name).mkdir()
+        _write(tmp_path / name, mesh=MESH, policy=policy)
+    _write(tmp_path, inventory=EXPORTED)
+    options = ("--inventory", "inventory.yaml", "--zone", "default")
+    assert _call(monkeypatch, tmp_path, "prove", "one", "two", *options)[0] == 4
+
+
+@pytest.mark.parametrize(("zone", "names"), [("default", ["t"]), ("other", ["t", "t.kuma-system"])])
+def test_the_same_name_in_another_zone_is_another_policy(
+    zone: str, names: list[str], tmp_path: Path
+) -> None:
+    _write(tmp_path, policy=ON_KUBERNETES)
+    inventory = tmp_path / "inventory"
+    inventory.mkdir()
+    _write(inventory, all=EXPORTED.replace("zone: default", f"zone: {zone}"))
+    options = Options(inventory=(inventory,))
+    state, _ = scene_of([Path("policy.yaml")], tmp_path, options).state("2.14")
+    assert [r.name for r in state.resources] == names
 
 
 def test_prove_against_a_revision(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

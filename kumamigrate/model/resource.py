@@ -82,6 +82,11 @@ class Resource:
         return (self.type, self.mesh, self.namespace, self.name)
 
     @property
+    def home(self) -> Identity:
+        """The identity it has in Git, whichever name and form a control plane exports it in."""
+        return (self.type, self.mesh, self.namespace_label or self.namespace, self.display_name)
+
+    @property
     def display_name(self) -> str:
         """The name policies refer to (matcher.md (b))."""
         return self.labels.get(DISPLAY_NAME) or self.name
