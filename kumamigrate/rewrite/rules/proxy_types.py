@@ -65,6 +65,8 @@ _NO_INBOUNDS = (
     "it is for inbounds of gateways, and a delegated gateway has none: it goes, for it does nothing"
     " and would reach every sidecar without the field"
 )
+_READ_BY_EGRESS = ("MeshTrafficPermission", "MeshFaultInjection", "MeshRateLimit")
+"""Types that a zone egress reads for what lies outside the mesh, whoever they are for."""
 _RATE_LIMIT = (
     "MeshRateLimit takes rules under kind Dataplane only; without labels it is every proxy"
 )
@@ -73,7 +75,7 @@ _RATE_LIMIT = (
 def _acts_on_nothing(asked: Question, policy: Resource) -> bool:
     """Say whether a policy is for inbounds alone and for gateways, of which none has any."""
     written = policy.spec["targetRef"]["proxyTypes"]
-    if asked.outbound or written != ["Gateway"]:
+    if asked.outbound or written != ["Gateway"] or policy.type in _READ_BY_EGRESS:
         return False
     return not any(r.places for _, r in asked.today)
 
