@@ -149,7 +149,7 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
         )
     if len(exact) == len(loose):
         note = "" if exact else f"{kind} {name} is in neither repository nor inventory"
-        return Meaning(labels=_placed(view, owner, labels, exact), note=note)
+        return Meaning(labels=_at_home(view, owner, labels, exact), note=note)
     home = owner.zone
     at_home = [r for r in loose if r.zone == home]
     if home and at_home == exact and (exact or _says_zone(owner)):
@@ -168,22 +168,28 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
     )
 
 
+def _at_home(
+    view: View, owner: Resource, labels: dict[str, str], found: list[Resource]
+) -> dict[str, str]:
+    """Return labels with the zone that a name means: its own, where the service is yet to come."""
+    if found or not owner.zone or not _tells_zones(view, owner):
+        return _placed(view, owner, labels, found)
+    return {**labels, ZONE: owner.zone}
+
+
 def _placed(
     view: View, owner: Resource, labels: dict[str, str], found: list[Resource]
 ) -> dict[str, str]:
-    """Return labels with the zone, where there are several and it does not change the role.
+    """Return labels with the zone of what is found, where several zones are known: a service of
+    that name may come up in another one."""
+    zone = next((r.zone for r in found), "")
+    return {**labels, ZONE: zone} if zone and _tells_zones(view, owner) else labels
 
-    The name means its own zone; a service of that name may come up in another one, or in its
-    own where there is none yet. What the global control plane names is of no zone.
-    """
+
+def _tells_zones(view: View, owner: Resource) -> bool:
+    """Whether there are several zones, and naming one leaves the policy's role alone."""
     zones = {r.zone for r in view.state.resources if r.mesh == owner.mesh and r.zone}
-    if len(zones) < 2 or _is_producer(view, owner):
-        return labels
-    zone = next((r.zone for r in found), owner.zone)
-    if zone:
-        return {**labels, ZONE: zone}
-    of_global = not found and owner.labels.get(ORIGIN) == "global"
-    return {**labels, ORIGIN: "global"} if of_global else labels
+    return len(zones) > 1 and not _is_producer(view, owner)
 
 
 def _is_producer(view: View, owner: Resource) -> bool:
