@@ -23,6 +23,8 @@ from kumamigrate.source.text import Document, FieldPath, SourceFile
 KUMA_GROUP = "kuma.io/"
 GATEWAY_GROUP = "gateway.networking.k8s.io/"
 FLAGGER_GROUP = "flagger.app/"
+SECRET_TYPES = "system.kuma.io/"
+"""How the types of the Secrets begin that a control plane on Kubernetes reads as its own."""
 _BRANCH = re.compile(r"\{\{-?\s*(?:if|else|end|range|with)\b[^}]*\}\}|\{%[^%]*%\}")
 _UNIVERSAL_IDENTITY = ("type", "mesh", "name", "labels", "creationTime", "modificationTime", "kri")
 
@@ -75,15 +77,20 @@ def _kubernetes(body: Mapping[str, Any], where: Where) -> Resource | None:
     api, kind = body.get("apiVersion"), body.get("kind")
     if not isinstance(api, str) or not isinstance(kind, str):
         return None
-    if not (api.startswith((KUMA_GROUP, GATEWAY_GROUP, FLAGGER_GROUP)) or kind in KUBERNETES):
+    secret = kind == "Secret" and str(body.get("type")).startswith(SECRET_TYPES)
+    known = api.startswith((KUMA_GROUP, GATEWAY_GROUP, FLAGGER_GROUP)) or kind in KUBERNETES
+    if not (known or secret):
         return None
     metadata = mapping(body.get("metadata"))
     labels, annotations = _strings(metadata.get("labels")), _strings(metadata.get("annotations"))
     kuma = api.startswith(KUMA_GROUP)
     old_field = body.get("mesh")
     written = labels.get(MESH) or annotations.get(MESH) or (old_field if kuma else None)
-    scoped = kuma and kind not in GLOBAL_SCOPED
-    has_spec = isinstance(body.get("spec"), dict)
+    scoped = (kuma and kind not in GLOBAL_SCOPED) or secret
+    if secret and body["type"] == f"{SECRET_TYPES}global-secret":
+        kind, scoped = "GlobalSecret", False
+    at = "spec" if not secret else "stringData" if "stringData" in body else "data"
+    has_spec = isinstance(body.get(at), dict)
     return Resource(
         type=kind,
         mesh=str(written or "default") if scoped else "",
@@ -91,11 +98,11 @@ def _kubernetes(body: Mapping[str, Any], where: Where) -> Resource | None:
         namespace=_text(metadata.get("namespace")),
         labels=labels,
         annotations=annotations,
-        spec=body["spec"] if has_spec else {},
+        spec=body[at] if has_spec else {},
         form=Form.KUBERNETES,
         created=_text(metadata.get("creationTimestamp")),
         where=where,
-        spec_path=("spec",),
+        spec_path=(at,),
         body=body,
     )
 

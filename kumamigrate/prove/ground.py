@@ -15,6 +15,7 @@ from kumamigrate.prove.proof import Value, Witness
 from kumamigrate.prove.settings import flat
 from kumamigrate.prove.side import Side, networking
 
+_SECRETS = ("Secret", "GlobalSecret")
 _SILENT = KUBERNETES | {"DataplaneInsight", "MeshInsight", "ServiceInsight", "ZoneInsight"}
 
 
@@ -39,9 +40,15 @@ def ground_differences(before: Side, after: Side) -> Iterator[Witness]:
                     before.mesh,
                     key,
                     field,
-                    Value(value=old.get(field)),
-                    Value(value=new.get(field)),
+                    Value(value=_shown(was, old.get(field), "secret")),
+                    Value(value=_shown(now, new.get(field), "another secret")),
                 )
+
+
+def _shown(resource: Resource, value: Any, instead: str) -> Any:
+    """Return a value as a report may show it: what a Secret holds goes into no log."""
+    hidden = resource.type in _SECRETS and value is not None
+    return instead if hidden else value
 
 
 def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:

@@ -687,3 +687,19 @@ def test_a_built_in_gateway_is_never_proven_to_survive(value: str) -> None:
     expected = Verdict.UNKNOWN if value == "3s" else Verdict.DIFFERENT
     assert proof.verdict("release") is expected
     assert all(w.direction != "gateway" for w in proof.witnesses("release"))
+
+
+SECRETS = (
+    "type: Secret\nname: ca\nmesh: default\ndata: {value}\n",
+    "apiVersion: v1\nkind: Secret\nmetadata: {{name: ca, namespace: kuma-system}}\n"
+    "type: system.kuma.io/secret\ndata: {{value: {value}}}\n",
+    "apiVersion: v1\nkind: Secret\nmetadata: {{name: ca, namespace: kuma-system}}\n"
+    "type: system.kuma.io/global-secret\nstringData: {{value: {value}}}\n",
+)
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_a_secret_counts_and_is_not_shown(text: str) -> None:
+    before, after = (state(text.format(value=value)) for value in ("b2xk", "bmV3"))
+    (witness,) = live(before, after).witnesses("live")
+    assert (witness.before.value, witness.after.value) == ("secret", "another secret")
