@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
+from types import MappingProxyType
 from typing import Any
 
 from kumamigrate.legacy.proxy import PROTOCOL, Proxy
@@ -55,14 +56,19 @@ def main_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
     return _filled(_weighted(conf), service)
 
 
-def live_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
-    """Return the destinations of all clusters of an outbound, `http[]` included."""
+def live_targets(
+    route: Resource | None, service: str, own: Tags = MappingProxyType({})
+) -> list[dict[str, str]]:
+    """Return the destinations of all clusters of an outbound, `http[]` included.
+
+    `own` are the outbound's own tags, of which each destination has those it does not say (§1.2).
+    """
     conf = route.spec.get("conf") if route is not None else None
     if not isinstance(conf, Mapping):
-        return [{SERVICE: service}] if route is None else []
+        return [{**own, SERVICE: service}] if route is None else []
     rules = conf.get("http")
     nodes = [conf, *(rules if isinstance(rules, list) else ())]
-    return _filled([tags for node in nodes for tags in _weighted(node)], service)
+    return _filled([tags for node in nodes for tags in _weighted(node)], service, own)
 
 
 def _weighted(node: Any) -> list[Tags]:
@@ -76,10 +82,14 @@ def _weighted(node: Any) -> list[Tags]:
     return found
 
 
-def _filled(targets: list[Tags], service: str) -> list[dict[str, str]]:
-    kept = [{k: v for k, v in tags.items() if v != ANY or k == SERVICE} for tags in targets]
-    return [
-        {**tags, SERVICE: service if tags.get(SERVICE) == ANY else tags[SERVICE]}
-        for tags in kept
-        if SERVICE in tags
-    ]
+def _filled(
+    targets: list[Tags], service: str, own: Tags = MappingProxyType({})
+) -> list[dict[str, str]]:
+    return [filled(tags, service, own) for tags in targets if SERVICE in tags]
+
+
+def filled(tags: Tags, service: str, own: Tags) -> dict[str, str]:
+    """Return a destination with what it leaves to the outbound: `'*'`, and tags it lacks (§1.2)."""
+    said = {k: v for k, v in tags.items() if v != ANY and k != SERVICE}
+    named = tags.get(SERVICE, ANY)
+    return {**own, **said, SERVICE: service if named == ANY else named}

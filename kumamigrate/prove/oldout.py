@@ -22,8 +22,9 @@ from kumamigrate.legacy.effects import (
 )
 from kumamigrate.legacy.patched import UNPROBED, Checks, patched
 from kumamigrate.legacy.proxy import PASS_THROUGH
+from kumamigrate.legacy.selector import Tags
 from kumamigrate.legacy.sinks import logs_after, logs_before
-from kumamigrate.legacy.targets import HTTP_FAMILY, common_protocol, live_targets, main_targets
+from kumamigrate.legacy.targets import HTTP_FAMILY, common_protocol, main_targets
 from kumamigrate.legacy.values import Effect, as_duration, mapping
 from kumamigrate.legacy.winners import inbound_winner
 from kumamigrate.match.route import ServiceTag
@@ -71,27 +72,26 @@ class _Outbounds:
         self.targets = side.targets(routes)
         self.http_new = side.has_to(asked, "MeshHTTPRoute")
         self.tcp_new = side.has_to(asked, "MeshTCPRoute")
+        self.own = {mentioned(tags): tags for tags in asked.outbounds}
         self.old_made = {s: self._old_makes(s) for s in asked.services}
         self.patched = side.patched(asked)[0] if "MeshHealthCheck" in kinds else {}
         self.treated = {s: self._treated(s) for s in asked.services}
-        self.tables = {s: self._table(s) for s in asked.services}
+        self.tables = {name: self._table(tags) for name, tags in self.own.items()}
         self.clusters: dict[str, tuple[Mapping[str, str], list[str]]] = {}
-        for service, table in self.tables.items():
+        for outbound, table in self.tables.items():
             for tags in table.clusters:
                 name = mentioned(tags)
-                self.clusters.setdefault(name, (tags, []))[1].append(service)
+                self.clusters.setdefault(name, (tags, []))[1].append(outbound)
 
     def places(self) -> Iterator[tuple[Place, Outcome]]:
         """Yield every place with what it may come to."""
-        for service, table in self.tables.items():
+        for name, table in self.tables.items():
+            service = self.own[name][SERVICE]
             if "MeshHTTPRoute" in self.kinds:
                 winner = self.routes.get(service) if self.side.routed else None
-                yield (
-                    ("MeshHTTPRoute", "outbound", service),
-                    outcome([{"routes": table}], [winner]),
-                )
+                yield ("MeshHTTPRoute", "outbound", name), outcome([{"routes": table}], [winner])
             if table.family:
-                yield from self._listener(service, table)
+                yield from self._listener(name, service, table)
         for name, (tags, led) in self.clusters.items():
             yield from self._cluster(name, tags, led)
         yield from self._pass_through()
@@ -111,31 +111,30 @@ class _Outbounds:
             return self.side.protocol(service)
         return common_protocol(self.side.protocol(t[SERVICE]) for t in targets)
 
-    def _table(self, service: str) -> Table:
-        route = self.routes.get(service)
+    def _table(self, own: Tags) -> Table:
+        service = own[SERVICE]
         if self.old_made[service]:
-            clusters = live_targets(route, service) if route is not None else []
-            return old_table(route, service, _family(self.treated[service]), clusters)
+            return old_table(self.routes.get(service), own, _family(self.treated[service]))
         protocol = self.side.protocol(service)
         destination = ServiceTag(service)
         proxy, matcher = self.asked.dataplane, self.side.matcher
         tcp = matcher.tcp_routes(proxy, destination) if self.tcp_new else ()
         http = None
         if protocol in HTTP_FAMILY:
-            own = self.http_new and self.side.to(self.asked, "MeshHTTPRoute", service) is not None
-            http = None if tcp and not own else matcher.http_routes(proxy, destination)
-        return new_table(http, tcp, service, _family(protocol))
+            named = self.http_new and self.side.to(self.asked, "MeshHTTPRoute", service) is not None
+            http = None if tcp and not named else matcher.http_routes(proxy, destination)
+        return new_table(http, tcp, own, _family(protocol))
 
     # -- listeners ---------------------------------------------------------------------------
 
-    def _listener(self, service: str, table: Table) -> Iterator[tuple[Place, Outcome]]:
+    def _listener(self, name: str, service: str, table: Table) -> Iterator[tuple[Place, Outcome]]:
         if "MeshTimeout" in self.kinds:
-            yield ("MeshTimeout", "outbound", service), self._timeout(service, table)
+            yield ("MeshTimeout", "outbound", name), self._timeout(service, table)
         if "MeshRetry" in self.kinds:
-            yield ("MeshRetry", "outbound", service), self._retry(service, table)
+            yield ("MeshRetry", "outbound", name), self._retry(service, table)
         if "MeshAccessLog" in self.kinds:
             old = self._old("TrafficLog", service) if self.old_made[service] else (None,)
-            yield ("MeshAccessLog", "outbound", service), self._log(service, old)
+            yield ("MeshAccessLog", "outbound", name), self._log(service, old)
 
     def _old(self, kind: str, service: str) -> Options:
         return self.side.connection(kind, self.asked, service)
@@ -193,7 +192,7 @@ class _Outbounds:
         self, name: str, tags: Mapping[str, str], led: Sequence[str]
     ) -> Iterator[tuple[Place, Outcome]]:
         service = tags[SERVICE]
-        made = [s for s in led if self.old_made[s]]
+        made = [o for o in led if self.old_made[self.own[o][SERVICE]]]
         if "MeshTimeout" in self.kinds:
             yield ("MeshTimeout", "cluster", name), self._cluster_timeout(name, service, led)
         if "MeshCircuitBreaker" in self.kinds:
@@ -218,8 +217,8 @@ class _Outbounds:
         crossed = SHARED if list(led) != [service] or name != service else ""
         why = ""
         for leader in self._leading(led):
-            made = self.old_made[leader]
-            options = self._old("Timeout", leader) if made else (None,)
+            made = self.old_made[self.own[leader][SERVICE]]
+            options = self._old("Timeout", self.own[leader][SERVICE]) if made else (None,)
             why = why or _tied(options)
             policies += options
             family = self.tables[leader].family
@@ -272,7 +271,8 @@ class _Outbounds:
         effects: list[Effect] = []
         policies: list[Resource | None] = []
         for leader in self._leading(led):
-            route = self.routes.get(leader) if self.old_made[leader] else None
+            own = self.own[leader][SERVICE]
+            route = self.routes.get(own) if self.old_made[own] else None
             policies.append(route)
             effects.append({**_old_balancer(route), "locality aware": aware})
         return outcome(effects, policies, None, SHARED)

@@ -15,7 +15,8 @@ from itertools import product
 from typing import Any
 
 from kumamigrate.legacy.conf import read_conf
-from kumamigrate.legacy.selector import ANY
+from kumamigrate.legacy.selector import Tags
+from kumamigrate.legacy.targets import filled, live_targets
 from kumamigrate.match.route import EffectiveRoute
 from kumamigrate.model.resource import SERVICE, Resource
 
@@ -124,50 +125,52 @@ def made_up(one: Table, two: Table) -> list[Request] | None:
     ]
 
 
-def old_table(
-    route: Resource | None, service: str, family: str, clusters: Sequence[Mapping[str, str]]
-) -> Table:
-    """Return what the old engine does at an outbound; without a route it is dead."""
+def old_table(route: Resource | None, own: Tags, family: str) -> Table:
+    """Return what the old engine does at an outbound with these tags; without a route it is
+    dead."""
     if route is None:
         return Table("")
     conf = read_conf("TrafficRoute", route.spec).value
     rules: list[RouteRule] = []
     if family != "tcp":
         for item in conf.get("http") or ():
-            action = (_weights(item, service), _old_filters(item.get("modify") or {}))
+            action = (_weights(item, own), _old_filters(item.get("modify") or {}))
             rules.append(RouteRule(_old_tests(item.get("match") or {}), action))
-    rules.append(RouteRule((), (_weights(conf, service), ())))
-    return Table(family, tuple(rules), tuple(clusters))
+    rules.append(RouteRule((), (_weights(conf, own), ())))
+    return Table(family, tuple(rules), tuple(live_targets(route, own[SERVICE], own)))
 
 
 def new_table(
     http: Sequence[EffectiveRoute] | None,
     tcp: Sequence[EffectiveRoute],
-    service: str,
+    own: Tags,
     family: str,
 ) -> Table:
-    """Return what the new engine does at an outbound, routes in Envoy's order."""
+    """Return what the new engine does at an outbound with these tags, routes in Envoy's order.
+
+    Traffic that no route leads elsewhere goes where the tags say, all of them.
+    """
     clusters: dict[str, Mapping[str, str]] = {}
     rules: list[RouteRule] = []
     routes = tcp if http is None else http
     for route in routes:
-        shares = _shares(_refs(route, service, clusters))
+        shares = _shares(_refs(route, own, clusters))
         filters = sorted((c for f in route.filters or () for c in _new_filter(f)), key=repr)
         rules.append(
             RouteRule(tuple(_new_tests(route)), (shares, tuple(sorted(filters, key=repr))))
         )
     if not routes:
-        home = {SERVICE: service}
-        clusters[_cluster(home)] = home
-        rules.append(RouteRule((), (_shares([(home, 1)]), ())))
+        clusters[_cluster(own)] = own
+        rules.append(RouteRule((), (_shares([(own, 1)]), ())))
     return Table("tcp" if http is None else family, tuple(rules), tuple(clusters.values()))
 
 
 def _refs(
-    route: EffectiveRoute, service: str, clusters: dict[str, Mapping[str, str]]
+    route: EffectiveRoute, own: Tags, clusters: dict[str, Mapping[str, str]]
 ) -> list[tuple[Mapping[str, str], Any]]:
     found: list[tuple[Mapping[str, str], Any]] = []
-    for ref in route.backend_refs or ({"kind": "MeshService", "name": service},):
+    home: Mapping[str, Any] = {"kind": "MeshService", "name": own[SERVICE], "tags": own}
+    for ref in route.backend_refs or (home,):
         extra = {str(k): str(v) for k, v in (ref.get("tags") or {}).items()}
         named = str(ref.get("name") or "")
         if ref.get("port") or ref.get("sectionName") or ref.get("labels"):
@@ -196,17 +199,11 @@ def _shares(found: Iterable[tuple[Mapping[str, str], Any]]) -> frozenset[tuple[s
     )
 
 
-def _weights(node: Mapping[str, Any], service: str) -> frozenset[tuple[str, Fraction]]:
+def _weights(node: Mapping[str, Any], own: Tags) -> frozenset[tuple[str, Fraction]]:
     entries = [(e.get("destination") or {}, e.get("weight") or 0) for e in node.get("split") or ()]
     if node.get("destination"):
         entries = [(node["destination"], 1)]
-    return _shares((_filled(tags, service), weight) for tags, weight in entries)
-
-
-def _filled(tags: Mapping[str, str], service: str) -> dict[str, str]:
-    rest = {k: v for k, v in tags.items() if v != ANY and k != SERVICE}
-    named = tags.get(SERVICE, ANY)
-    return {**rest, SERVICE: service if named == ANY else named}
+    return _shares((filled(tags, own[SERVICE], own), weight) for tags, weight in entries)
 
 
 def _old_tests(match: Mapping[str, Any]) -> tuple[tuple[tuple[str, str], Test], ...]:

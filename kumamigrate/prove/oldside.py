@@ -66,11 +66,16 @@ Places = dict[Place, Outcome]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A proxy as both engines see it. `ordered`: its outbounds are written down, in order."""
+    """A proxy as both engines see it.
+
+    `services` are those of its outbounds, `outbounds` the different tags that outbounds have, in
+    order; of equal ones the last stands (notes C2b). `ordered`: they are written down.
+    """
 
     dataplane: Resource
     proxy: Proxy
     services: tuple[str, ...]
+    outbounds: tuple[Mapping[str, str], ...]
     ordered: bool
 
 
@@ -219,12 +224,15 @@ def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> Asked:
     The control plane adds the zone tag to what it stores (legacy-notes.md G2), so both see it.
     """
     proxy = proxy_of(dataplane, zone)
-    own = tuple(dict.fromkeys(o.service for o in proxy.outbounds if o.service))
+    written = [o.tags for o in proxy.outbounds if o.service]
+    tags = written or [{SERVICE: service} for service in services]
+    last = {mentioned(one): one for one in reversed(tags)}
     return Asked(
         dataplane=_with_zone(dataplane, dataplane.zone or zone),
         proxy=proxy,
-        services=own or tuple(services),
-        ordered=bool(own),
+        services=tuple(dict.fromkeys(one[SERVICE] for one in tags)),
+        outbounds=tuple(reversed(last.values())),
+        ordered=bool(written),
     )
 
 

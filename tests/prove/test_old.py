@@ -559,3 +559,56 @@ def test_limits_on_the_way_out_go_with_the_routes() -> None:
     after = state("---".join((MESH, PROXIES, LIMITED)))
     reasons = prove(before, after, claims=("live",)).unknown("live")
     assert any("RateLimit limit" in reason for reason in reasons)
+
+
+ELSEWHERE = """
+type: TrafficRoute
+name: some
+mesh: default
+sources: [{match: {kuma.io/service: web}}]
+destinations: [{match: {kuma.io/service: api}}]
+conf: {destination: {kuma.io/service: api-next, zone: east}}
+"""
+LED_ELSEWHERE = """
+type: MeshTCPRoute
+name: some
+mesh: default
+spec:
+  targetRef: {kind: MeshService, name: web}
+  to:
+    - targetRef: {kind: MeshService, name: api}
+      rules:
+        - default:
+            backendRefs:
+              - {kind: MeshServiceSubset, name: api-next, tags: {zone: east%s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "kept", "same"),
+    [
+        ("", "", True),
+        (", zone: west", "", True),
+        (", version: v1", "", False),
+        (", version: v1", ", version: v1", True),
+    ],
+)
+def test_a_destination_has_the_tags_of_the_outbound_that_it_does_not_say(
+    own: str, kept: str, same: bool
+) -> None:
+    """legacy.md §1.2: routes of the new engine lead where they say, to no part of it."""
+    proxies = PROXIES.replace("kuma.io/service: api}}]", f"kuma.io/service: api{own}}}}}]")
+    proxies = proxies.replace("protocol: http", "protocol: tcp")
+    sides = [(ROUTE, ELSEWHERE), (LED_ELSEWHERE % kept,)]
+    proof = prove(
+        *(state("---".join((MESH, proxies, *own)), complete=False) for own in sides),
+        claims=("live",),
+    )
+    led = {w.destination for w in _harmful(proof) if w.field == "routes" and w.proxy == "web"}
+    assert (not led) is same
+
+
+def test_without_a_route_an_outbound_keeps_its_tags() -> None:
+    tagged = PROXIES.replace("kuma.io/service: api}}]", "kuma.io/service: api, version: v1}}]")
+    proof = _opened((ROUTE,), (), proxies=tagged)
+    assert not [w for w in _harmful(proof) if w.field == "routes"]

@@ -450,9 +450,6 @@ def _assumptions(world: World, kept: Mapping[ProxyClass, Row]) -> tuple[str, ...
     unknown = [s for s in world.services if s not in world.protocols]
     if routed and unknown and not world.state.complete:
         found.append(f"{', '.join(unknown)}: not in the state, taken as TCP")
-    tagged = any(
-        len(o.tags) > 1 for proxy in world.proxies for o in proxy.outbounds if o.service != ANY
-    )
-    if routed and tagged:
-        found.append("outbounds with more tags than the service go where their tags say")
+    if routed:
+        found.append("outbounds of proxies that are not listed have no tag but kuma.io/service")
     return tuple(found)
