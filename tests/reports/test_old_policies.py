@@ -142,6 +142,7 @@ def test_8923_gateway_routes_are_shown_and_held_for_2x(tmp_path: Path) -> None:
     assert done.after["a.yaml"] == text
     assert ("legacy-gateway-route", "held", "edge") in done.found
     assert "becomes MeshHTTPRoute edge" in done.said
+    assert "no field that Kuma knows" not in done.said
 
 
 @pytest.mark.xfail(strict=True, reason="gateways differ for the prover, which no word settles")

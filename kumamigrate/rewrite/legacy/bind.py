@@ -11,6 +11,7 @@ from kumamigrate.legacy.admit import refusals_of
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.patched import PATCH, only_probes
+from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import MESH, Form, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
@@ -224,7 +225,7 @@ def _change(view: View, world: World, done: Conversion) -> Change | None:
 
 def _dropped_fields(resource: Resource) -> Iterator[str]:
     """Yield what Kuma never read of a conf, because whoever wrote it thinks that it works."""
-    if resource.type == "Mesh" or "conf" not in resource.spec:
+    if resource.type not in OLD_POLICIES:
         return
     for path in read_conf(resource.type, resource.spec).unknown:
         yield f"{'.'.join(str(part) for part in path)} is no field that Kuma knows; it is left out"
