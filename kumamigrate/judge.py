@@ -33,7 +33,6 @@ def judge_of(
     *,
     upgrade: bool = False,
     take_unknown: bool = False,
-    shifted: Set[str] = frozenset(),
 ) -> Judge:
     """Return the judge for the changes of one rule.
 
@@ -43,8 +42,7 @@ def judge_of(
     carried over may be lost; what fails already for other reasons does not count.
     Nothing may be written that a control plane refuses. Changes that go out together with the
     `upgrade` are held to *release* whatever the rule claims else. With `take_unknown`
-    (`--accept`) an unknown verdict passes. `shifted` are policy types that mode Exclusive would
-    read differently since an earlier scene (`shifted_since`).
+    (`--accept`) an unknown verdict passes.
     """
     claims = ("release",) if upgrade and rule.claims else rule.claims
 
@@ -60,9 +58,11 @@ def judge_of(
             touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
             bad = tuple(w for w in live if w.effect not in HARMLESS)
             verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
+            if "carry" not in claims and before.target != before.source:
+                verdicts.append(_shifted(current, candidate))
         for claim in ("carry", "release"):
             if claim in claims:
-                verdicts.append(_not_worse(claim, before, current, candidate, touched, shifted))
+                verdicts.append(_not_worse(claim, before, current, candidate, touched))
         if "live" not in claims and "release" in claims and _touches_waiting(current, candidate):
             # Claim *release* says nothing of what the target still misreads.
             proof = _prove(current, candidate, "live")
@@ -79,7 +79,6 @@ def _not_worse(
     current: Scene,
     candidate: Scene,
     touched: set[tuple[str, ...]],
-    shifted: Set[str],
 ) -> Verdict:
     """Return what got worse. For *release* a mesh that still has service-tag outbounds may be
     read in two ways: as it is, so that real services take over from tags with the upgrade, or
@@ -87,25 +86,33 @@ def _not_worse(
     found = _worsened(claim, before, current, candidate, touched)
     if claim != "release" or found.good or not _has_tag_outbounds(before):
         return found
-    if shifted & _written_types(current, candidate):
-        return found
     switched = _worsened(claim, before, current, candidate, touched, exclusive=True)
     lost = tuple(w for w in found.witnesses if w.before.policy in _removed(current, candidate))
     # What no outbound of that mode reads is still there today: it may not just go.
     return switched if switched.good and not lost else found
 
 
-def shifted_since(earlier: Scene, later: Scene) -> frozenset[str]:
-    """Return the policy types of which real services would read other values than before.
+def _shifted(current: Scene, candidate: Scene) -> Verdict:
+    """Return what real services would read otherwise, where there are none yet.
 
-    Without real outbounds a change that goes out now is only held to what tags read. Once the
-    mode is Exclusive it would show, so that reading proves nothing about these types.
+    On the way to a release that has nothing else it counts already, or a change that goes out
+    now, unseen, would be the ground that later ones are compared with. Of old policies real
+    services read nothing.
     """
-    if later is earlier or not _has_tag_outbounds(earlier):
-        return frozenset()
-    old, new = (as_exclusive(one.state(one.source)[0]) for one in (earlier, later))
-    found = prove(old, new, claims=("live",)).witnesses("live")
-    return frozenset(w.policy_type for w in found if w.effect not in HARMLESS)
+    written = _written_types(current, candidate)
+    policies = written <= release_of(candidate.source).policy_types.keys()
+    if not policies or not _has_tag_outbounds(current):
+        return Verdict()
+    old, new = (as_exclusive(one.state(one.source)[0]) for one in (current, candidate))
+    proof = prove(
+        old,
+        new,
+        claims=("live",),
+        locate_before=current.locate,
+        locate_after=candidate.locate,
+    )
+    bad = (w for w in proof.witnesses("live") if w.effect not in HARMLESS)
+    return Verdict(witnesses=tuple(bad))
 
 
 def _removed(current: Scene, candidate: Scene) -> set[str]:

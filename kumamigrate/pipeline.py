@@ -6,7 +6,7 @@ pre-commit hook, needs neither, and they take longer to import than the hook tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -144,13 +144,12 @@ def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outc
         if rollouts == now:
             between = scene
         base, held = scene, {}
-        shifted = _shifted(between, base)
         for _ in range(MOST_PASSES):
             changed = False
             for done, rule in enumerate(phase):
                 progress(rule.title, done, len(phase))
                 view = _view(rule, between, scene, options)
-                result = _run_rule(view, base, scene, options, held, rollouts, shifted)
+                result = _run_rule(view, base, scene, options, held, rollouts)
                 scene = result.scene
                 kept.extend(result.kept)
                 held.update({one.change.key: one for one in result.held})
@@ -266,7 +265,6 @@ def _run_rule(
     options: Options,
     held: Mapping[object, Held],
     rollouts: Collection[Rollout],
-    shifted: Set[str],
 ) -> Result:
     from kumamigrate.judge import judge_of
 
@@ -281,19 +279,10 @@ def _run_rule(
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
         if part and not result.kept:
             taken = view.rule.id in options.accept
-            judge = judge_of(view.rule, base, upgrade=upgrade, take_unknown=taken, shifted=shifted)
+            judge = judge_of(view.rule, base, upgrade=upgrade, take_unknown=taken)
             tried = try_changes(scene, without_conflicts(part), judge)
             result = replace(tried, held=(*result.held, *tried.held))
     return result
-
-
-def _shifted(between: Scene, base: Scene) -> frozenset[str]:
-    """Return the policy types that changes which go out first have shifted on the way to 3.0."""
-    if base is between or base.target == base.source:
-        return frozenset()
-    from kumamigrate.judge import shifted_since
-
-    return shifted_since(between, base)
 
 
 def _view(rule: Rule, before: Scene, scene: Scene, options: Options) -> View:
