@@ -97,9 +97,15 @@ class OldSide:
         )
         self._assumed = assumed
         zone = side.state.environment.zone
-        own = [proxy_of(d, zone) for d in side.state.of_type("Dataplane")]
-        self.known = service_protocols(own, self.external)
-        self._plain = frozenset() if gone else plain_services(side.state, self.old, own, self.known)
+        self._own = [proxy_of(d, zone) for d in side.state.of_type("Dataplane")]
+        self.known = service_protocols(self._own, self.external)
+
+    @cached_property
+    def _plain(self) -> frozenset[str]:
+        """The services that a patch may probe; it takes long, and few ask (patched.py)."""
+        if order(self.side.release.name) >= order(REMOVED):
+            return frozenset()
+        return plain_services(self.side.state, self.old, self._own, self.known)
 
     @property
     def routed(self) -> bool:
@@ -181,7 +187,7 @@ class OldSide:
         """
         found = self.single(asked, "MeshProxyPatch")
         changes = found.conf.get("appendModifications") if found is not None else None
-        return split(changes or (), self._plain)
+        return split(changes, self._plain) if changes else ({}, [])
 
     def single(self, asked: Asked, policy_type: str) -> Found | None:
         """Return the one conf of a single-item type."""
