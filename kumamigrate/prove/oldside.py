@@ -19,7 +19,7 @@ from kumamigrate.legacy.targets import (
     main_targets,
     service_protocols,
 )
-from kumamigrate.legacy.values import Effect, mapping
+from kumamigrate.legacy.values import Effect
 from kumamigrate.legacy.winners import (
     OldPolicies,
     connection_winner,
@@ -28,6 +28,7 @@ from kumamigrate.legacy.winners import (
     route_targets,
 )
 from kumamigrate.match.entry import Found
+from kumamigrate.match.route import ServiceTag
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.prove.services import backend_refs
 from kumamigrate.prove.side import Side
@@ -157,20 +158,15 @@ class OldSide:
         return frozenset(t for s, r in routes.items() for t in route_targets(r, s))
 
     def led_to(self, asked: Asked) -> frozenset[str]:
-        """Return the services at which traffic of a proxy may end, by routes of either engine.
-
-        Routes of the new engine count for every proxy that has an outbound they are for.
-        """
+        """Return the services at which traffic of a proxy may end, by routes of either engine."""
         found = set(asked.services)
         if asked.ordered:
             found |= led_to(self.old, asked.proxy)
-        for route in self.side.state.of_type("MeshHTTPRoute", "MeshTCPRoute"):
-            items = route.spec.get("to")
-            for item in items if isinstance(items, list) else ():
-                target = mapping(mapping(item).get("targetRef"))
-                named = target.get("kind") == "MeshService" and target.get("name")
-                if not named or named in asked.services:
-                    found |= {str(ref.get("name")) for ref in backend_refs(item)}
+        for service in asked.services:
+            for routes in (self.matcher.http_routes, self.matcher.tcp_routes):
+                for route in routes(asked.dataplane, ServiceTag(service)):
+                    refs = (*(route.backend_refs or ()), *backend_refs(route.filters))
+                    found |= {str(ref.get("name")) for ref in refs}
         return frozenset(found)
 
     def to(self, asked: Asked, policy_type: str, service: str) -> Found | None:

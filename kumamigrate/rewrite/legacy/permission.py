@@ -10,7 +10,14 @@ from kumamigrate.legacy.selector import ANY, matches, selectors_of, tags_of
 from kumamigrate.legacy.winners import inbound_winner
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.legacy.classes import ProxyClass, classes_of, inhabited, prune
-from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Json, Manual, distinct
+from kumamigrate.rewrite.legacy.conversion import (
+    Conversion,
+    Dropped,
+    Json,
+    Manual,
+    NewPolicy,
+    distinct,
+)
 from kumamigrate.rewrite.legacy.emit import Draft, emit
 from kumamigrate.rewrite.legacy.ground import standstill, wildcard_notes
 from kumamigrate.rewrite.legacy.world import World
@@ -116,8 +123,7 @@ def _assumptions(world: World) -> tuple[str, ...]:
 def _with_external(result: Conversion, world: World) -> Conversion:
     """Keep what TrafficPermissions still do for ExternalServices (§2.7).
 
-    Without zone egress the old path filters them by TrafficPermission, the new path does not; a
-    MeshTrafficPermission for one of them would have no inbound to work on.
+    Without zone egress the old path filters them by TrafficPermission, the new path does not.
     """
     mesh = world.mesh_resource
     routing = mesh.spec.get("routing") if mesh is not None else None
@@ -138,21 +144,19 @@ def _with_external(result: Conversion, world: World) -> Conversion:
         kept += [found.policy] if used else []
     inbound = {i.service for proxy in world.proxies for i in proxy.inbounds}
     only = {tags_of(r.spec.get("tags")).get(SERVICE, "") for r in external} - inbound
-    idle = [p for p in result.policies if p.spec["targetRef"].get("name") in only]
-    policies = tuple(p for p in result.policies if p not in idle)
-    carried = [r for p in policies for r in (*p.sources, p.home)]
-    alone = distinct(r for p in idle for r in p.sources if not any(r is c for c in carried))
-    dropped = (*result.dropped, *(Dropped(resource=r, reason=_NO_INBOUND) for r in alone))
     return replace(
         result,
-        policies=policies,
+        policies=tuple(p for p in result.policies if not _for_kept(p, only, kept)),
         kept=distinct(kept),
-        dropped=tuple(d for d in dropped if not any(k is d.resource for k in kept)),
+        dropped=tuple(d for d in result.dropped if not any(k is d.resource for k in kept)),
         manual=(*result.manual, *notes),
     )
 
 
-_NO_INBOUND = "it is for an ExternalService alone, which has no inbound that would ask it"
+def _for_kept(policy: NewPolicy, only: set[str], kept: Iterable[Resource]) -> bool:
+    """Whether a policy is for an ExternalService alone, which the old one goes on to guard."""
+    named = policy.spec["targetRef"].get("name")
+    return named in only and any(policy.home is old for old in kept)
 
 
 def _keeps(policy: Resource, service: str) -> Manual:
