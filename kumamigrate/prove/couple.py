@@ -104,15 +104,27 @@ class Couplings:
         return not one.outbound or bool(left) == bool(right)
 
     def _shown(self, one: Coupling, known: Sequence[tuple[Proxy, Proxy]]) -> bool:
-        """Whether known proxies show it: one is selected, or both sides ask for the same pairs."""
+        """Whether known proxies show it: one is selected and another is not, or the labels say what
+        the tags say. Where only gateways are known there are sidecars all the same."""
+        selected = [bool(reach(one.old, old, self._old)) for old, _ in known]
         if one.old.top.kind == "Mesh":
-            return bool(known)
-        if any(reach(one.old, old, self._old) for old, _ in known):
-            return True
+            sidecars = "Sidecar" in (one.old.top.proxy_types or ())
+            return bool(known) if sidecars else any(selected) and not all(selected)
+        if any(selected):
+            return not all(selected) or _says(one)
         if one.old.top.kind == "Dataplane":
             return bool(known)
         labels = dict(one.new.top.labels or ())
         return bool(known) and _as_labels(one.old.top) == labels
+
+
+def _says(one: Coupling) -> bool:
+    """Whether a label has the value of its tag or names the service, or nothing is asked for."""
+    tags = dict(one.old.top.tags or ())
+    name = one.old.top.name or tags.get(SERVICE, "")
+    names = {name, name.split("_")[0]} - {""}
+    labels = dict(one.new.top.labels or ())
+    return not labels or any(v in names or tags.get(k) == v for k, v in labels.items())
 
 
 def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource, Resource]]:
@@ -193,7 +205,8 @@ def _selector(service: Resource) -> dict[str, str]:
         inner = selector.get("dataplaneLabels")
         by_labels = inner.get("matchLabels") if isinstance(inner, Mapping) else None
         selector = by_labels or selector.get("dataplaneTags") or {}
-    return {str(k): str(v) for k, v in selector.items()}
+    # No label of a Dataplane says its service: that is a tag.
+    return {} if SERVICE in selector else {str(k): str(v) for k, v in selector.items()}
 
 
 def _of_pods(key: str) -> bool:

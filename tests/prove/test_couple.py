@@ -76,3 +76,44 @@ def test_precedence_is_still_compared() -> None:
     other = LABELS.replace("name: t\n", "name: a\n").replace("1m", "9m")
     proof = _proof(WEB + other + SUBSET, WEB + other + LABELS)
     assert proof.verdict("live") is Verdict.DIFFERENT
+
+
+ALONE = WEB.replace("labels: {app: web}\n", "labels: {team: red}\n").replace(", app: web", "")
+GATEWAY = """type: Dataplane
+mesh: default
+name: edge-1
+networking:
+  address: 10.0.0.2
+  gateway: {type: DELEGATED, tags: {kuma.io/service: edge}}
+---
+"""
+SERVICE = """type: MeshService
+mesh: default
+name: web
+spec: {selector: {dataplaneTags: {kuma.io/service: web}}, ports: [{port: 80, targetPort: 80}]}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("known", "before", "after"),
+    [
+        pytest.param(
+            ALONE, "{kind: MeshService, name: web}", "{kind: Dataplane, labels: {team: red}}",
+            id="a label that nothing tells apart",
+        ),
+        pytest.param(
+            GATEWAY, "{kind: Mesh, proxyTypes: [Gateway]}", "{kind: Mesh}",
+            id="gateways where only gateways are known",
+        ),
+        pytest.param(
+            SERVICE,
+            "{kind: MeshService, name: web}",
+            "{kind: Dataplane, labels: {kuma.io/service: web}}",
+            id="a tag that a service selects by is no label",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_known_must_tell_it_from_others(known: str, before: str, after: str) -> None:
+    proof = _proof(known + _policy(before), known + _policy(after))
+    assert proof.verdict("live") is Verdict.DIFFERENT
