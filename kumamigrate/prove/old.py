@@ -19,7 +19,7 @@ from kumamigrate.legacy.targets import UNKNOWN
 from kumamigrate.legacy.winners import OldPolicies
 from kumamigrate.match.items import top_of
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.prove.coverage import Findings
 from kumamigrate.prove.gateway import is_builtin
@@ -30,6 +30,7 @@ from kumamigrate.prove.oldsection import SECTIONS, sections_changed, unread_fiel
 from kumamigrate.prove.oldside import (
     REMOVED,
     OldSide,
+    asked_of,
 )
 from kumamigrate.prove.proof import Effect, Outbound, Witness
 from kumamigrate.prove.side import Side
@@ -139,6 +140,7 @@ class OldEngine:
         if found.unknown:
             return found
         self._assume(found)
+        found.beyond.update(dict.fromkeys(self._beyond()))
         listed = self._listed()
         candidates = (UNKNOWN,) if self._known else ASSUMABLE
         runs = [self._run(listed, assumed) for assumed in candidates]
@@ -167,20 +169,42 @@ class OldEngine:
         old = OldSide(side)
         if old.external and old.egress and self.covered:
             yield "what a zone egress does with old policies for ExternalServices is not modelled"
-        moved = bool(self.covered & set(ROUTES))  # then outbounds may be made without limits
-        if (moved or "MeshRateLimit" in self.covered) and old.routed:
-            for policy in old.old.of("RateLimit"):
-                hits = (
-                    selector
-                    for selector in selectors_of(policy.spec, "destinations")
-                    if any(matches(selector, tags) for tags in old.external)
+        for policy, services in self._limited(old):
+            if self._led_to(services):
+                yield (
+                    f"RateLimit {policy.name} limits requests to ExternalServices where they"
+                    " leave, which is not compared"
                 )
-                touched = said(old.old, "RateLimit") != said(self._other(side), "RateLimit")
-                if (touched or moved) and any(hits):
-                    yield (
-                        f"RateLimit {policy.name} limits requests to ExternalServices where they"
-                        " leave, which is not compared"
-                    )
+
+    def _limited(self, old: OldSide) -> Iterator[tuple[Resource, tuple[str, ...]]]:
+        """Yield RateLimits with the ExternalServices to which they limit requests, where a change
+        may show: of the limits, or of routes, as then outbounds may be made without limits."""
+        moved = bool(self.covered & set(ROUTES))
+        touched = said(old.old, "RateLimit") != said(self._other(old.side), "RateLimit")
+        if not (moved or (touched and "MeshRateLimit" in self.covered)) or not old.routed:
+            return
+        for policy in old.old.of("RateLimit"):
+            selectors = selectors_of(policy.spec, "destinations")
+            hit = [t for t in old.external if any(matches(s, t) for s in selectors)]
+            if hit:
+                yield policy, tuple(tags.get(SERVICE, "") for tags in hit)
+
+    def _led_to(self, services: tuple[str, ...]) -> bool:
+        """Whether traffic of a known proxy may end at one of some services; unknown ones may."""
+        sides = [OldSide(side) for side in (self.before, self.after)]
+        return not self._known or any(
+            set(services) & side.led_to(asked_of(d, side.side.state.environment.zone, services))
+            for side in sides
+            for d in side.side.state.of_type("Dataplane")
+        )
+
+    def _beyond(self) -> Iterator[str]:
+        """Yield why the answer holds only for the known proxies."""
+        for policy, services in self._limited(OldSide(self.before)):
+            yield (
+                "compared for the Dataplanes of the state, not for any proxy with traffic to"
+                f" {', '.join(services)}, which RateLimit {policy.name} limits"
+            )
 
     def _other(self, side: Side) -> OldPolicies:
         return OldSide(self.after if side is self.before else self.before).old

@@ -612,3 +612,26 @@ def test_without_a_route_an_outbound_keeps_its_tags() -> None:
     tagged = PROXIES.replace("kuma.io/service: api}}]", "kuma.io/service: api, version: v1}}]")
     proof = _opened((ROUTE,), (), proxies=tagged)
     assert not [w for w in _harmful(proof) if w.field == "routes"]
+
+
+LIMIT_OUTSIDE = """
+type: RateLimit
+name: slow
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: bank}}]
+conf: {http: {requests: 1, interval: 1s}}
+"""
+
+
+@pytest.mark.parametrize("uses", [True, False])
+def test_a_limit_where_requests_leave_matters_to_those_who_send_there(uses: bool) -> None:
+    own = "  outbound: [{port: 10000, tags: {kuma.io/service: web}}]\n"
+    proxies = (PROXIES + own).replace(
+        "service: api}}]", f"service: {'bank' if uses else 'api'}}}}}]"
+    )
+    allow = ONLY_BATCH.replace("batch", "'*'", 2).replace("name: '*'", "name: all")
+    proof = _opened((ROUTE, allow, LIMIT_OUTSIDE), (allow, LIMIT_OUTSIDE), proxies=proxies)
+    doubts = [why for why in proof.unknown("live") if "RateLimit slow limits" in why]
+    assert bool(doubts) is uses
+    assert uses or any("RateLimit slow limits" in why for why in proof.beyond)
