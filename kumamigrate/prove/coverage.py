@@ -56,9 +56,18 @@ class Atoms:
     values: tuple[Atom, ...] = ()
     every_set: bool = False
 
+    @property
+    def _everything(self) -> tuple[Atom, ...]:
+        return tuple(dict.fromkeys((*self.values, *self.entries, *self.routes)))
+
+    def smallest(self) -> Iterator[tuple[Atom, ...]]:
+        """Yield the smallest sets, for a difference at least, where there are too many."""
+        everything = self._everything
+        return subsets(everything, 2 if count(len(everything), 2) <= MOST_SETS else 1)
+
     def sets(self, most: int) -> Iterator[tuple[Atom, ...]] | None:
         """Yield the sets to try, small ones first; None where there are too many."""
-        everything = tuple(dict.fromkeys((*self.values, *self.entries, *self.routes)))
+        everything = self._everything
         if len(everything) <= FEW or (self.every_set and len(everything) <= FEW + 3):
             return subsets(everything, len(everything))
         if self.every_set:
@@ -78,11 +87,15 @@ class Atoms:
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What was found so far: each difference once, at the smallest proxy that shows it."""
+    """What was found so far: each difference once, at the smallest proxy that shows it.
+
+    `beyond` says for which proxies besides the listed ones nothing was found out.
+    """
 
     proxies: dict[str, list[Witness]] = field(default_factory=dict)
     seen: set[tuple[str, ...]] = field(default_factory=set)
     unknown: dict[str, None] = field(default_factory=dict)
+    beyond: dict[str, None] = field(default_factory=dict)
 
     def add(self, name: str, found: Iterable[Witness]) -> None:
         """Note the differences of a proxy that no smaller one has shown."""
@@ -94,7 +107,10 @@ class Findings:
 
 
 class Coverage:
-    """Tries one claim on made-up proxies."""
+    """Tries one claim on made-up proxies.
+
+    `listed`: the states hold Dataplanes, so that there is a verdict for those at least.
+    """
 
     def __init__(
         self,
@@ -102,8 +118,11 @@ class Coverage:
         changed: frozenset[str],
         destinations: Sequence[Destination],
         zone: str,
+        *,
+        listed: bool,
     ) -> None:
         self.pair = pair
+        self.listed = listed
         self.changed = changed
         self.destinations = destinations
         self.zone = zone
@@ -215,6 +234,15 @@ class Coverage:
 
     # -- trying ------------------------------------------------------------------------------
 
+    def _give_up(self, policy_type: str) -> None:
+        """Note that proxies can be chosen in too many ways to try them."""
+        said = f"{policy_type}: policies choose proxies in more ways than can be tried"
+        if self.listed:
+            self.found.beyond[f"{said}; compared for the Dataplanes of the state"] = None
+        else:
+            advice = "add an inventory of the Dataplanes, and the verdict will hold for those"
+            self.found.unknown[f"{said}; {advice}"] = None
+
     def _try(
         self,
         policy_type: str,
@@ -228,8 +256,8 @@ class Coverage:
         for setting, admitted in self._settings(policy_type, atoms):
             sets = admitted.sets(most)
             if sets is None:
-                self.found.unknown[_too_many(policy_type)] = None
-                continue
+                self._give_up(policy_type)
+                sets = admitted.smallest()
             for chosen in sets:
                 proxy = self._proxy(chosen, setting, one_inbound)
                 if proxy is None:
@@ -336,13 +364,6 @@ def _may_lose(reach: Reach, destination: Destination, listed: Sequence[Known]) -
     others = {h for k in listed for s, h in k.bound if s != destination.service}
     own = any(destination.service in k.tags and not k.bound for k in listed)
     return own and bool(others & hashes)
-
-
-def _too_many(policy_type: str) -> str:
-    return (
-        f"{policy_type}: policies choose proxies in more ways than can be tried; add an inventory"
-        " of the Dataplanes, and the verdict will hold for those"
-    )
 
 
 def verdicts(found: Findings) -> tuple[ProxyVerdict, ...]:

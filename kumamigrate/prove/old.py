@@ -121,8 +121,9 @@ class OldEngine:
             if not found.proxies[name]:
                 del found.proxies[name]
         own = tuple(f"{kind}: " for kind in self.covered)
-        for doubt in [d for d in found.unknown if d.startswith(own)]:
-            del found.unknown[doubt]  # too many ways for the plain comparison
+        for noted in (found.unknown, found.beyond):
+            for doubt in [d for d in noted if d.startswith(own)]:
+                del noted[doubt]  # too many ways for the plain comparison
         listed = {name for name, _, _ in self._listed()}
         for name, witnesses in self.answer.witnesses.items() if made_up else ():
             if name not in listed:

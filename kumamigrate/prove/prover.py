@@ -199,8 +199,8 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     if made_up:
         couplings = (one for pair, _ in scene.pairs for one in pair.couplings.all)
         shares = (one for pair, _ in scene.pairs for one in told(pair.after.shares))
-        old = (one for claimed in asked for one in claimed.old.answer.beyond)
-        beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *old)))
+        more = (one for c in asked for one in (*c.old.answer.beyond, *c.beyond))
+        beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *more)))
     return MeshProof(
         mesh=scene.mesh,
         claims={claim: result},
@@ -276,6 +276,7 @@ class Claim:
         self.modes = tuple(mesh_services_mode(s.state, s.mesh) for s in (before, after))
         self._changed = changed_types(before, after)
         self.old = OldEngine(pair, self._changed)
+        self.beyond: tuple[str, ...] = ()
 
     def result(self, *, made_up: bool) -> ClaimResult:
         """Return the verdict of the claim, with `made_up` for every proxy that could exist."""
@@ -300,7 +301,7 @@ class Claim:
         """Return the verdicts for proxies that the states do not hold."""
         environment = self.pair.before.state.environment
         zone = environment.zone if environment.mode == "zone" else ""
-        coverage = Coverage(self.pair, self._changed, self.implied, zone)
+        coverage = Coverage(self.pair, self._changed, self.implied, zone, listed=bool(self.proxies))
         coverage.found.add(ANY_PROXY, shared)
         if made_up and self.claim == CARRY:
             coverage.carry(self.services)
@@ -309,6 +310,7 @@ class Claim:
             if self._tags_end:
                 coverage.carry(self.services, live=True)
         self.old.join(coverage.found, made_up=made_up)
+        self.beyond = tuple(coverage.found.beyond)
         there = made_up and not self._gateways_end
         gateways = tuple(made_up_gateways(self.pair, zone)) if there else ()
         return (

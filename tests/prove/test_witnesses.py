@@ -305,3 +305,48 @@ def test_a_complete_state_has_no_other_proxies() -> None:
     assert before.complete
     assert without(before, "all").resources == ()
     assert after.resources
+
+
+def _permissions(action: str) -> str:
+    return "\n---\n".join(
+        f"""
+type: MeshTrafficPermission
+name: p{n}
+mesh: default
+spec:
+  targetRef: {{kind: MeshSubset, tags: {{key{n}: a}}}}
+  from:
+    - targetRef: {{kind: MeshSubset, tags: {{other{n}: a}}}}
+      default: {{action: {action if n == 0 else "Deny"}}}"""
+        for n in range(12)
+    )
+
+
+PLAIN = """
+type: Dataplane
+name: web
+mesh: default
+networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+---"""
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_too_many_ways_to_choose_leave_a_verdict_for_those_listed(listed: bool) -> None:
+    known = PLAIN if listed else ""
+    sides = [state(known + _permissions(action)) for action in ("Allow", "AllowWithShadowDeny")]
+    proof = prove(*sides, claims=("live",))
+    told = proof.beyond if listed else proof.unknown("live")
+    assert any("in more ways than can be tried" in why for why in told)
+    assert not (listed and proof.unknown("live"))
+    assert proof.verdict("live") is Verdict.DIFFERENT  # the smallest sets are tried all the same
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_what_was_not_tried_is_equal_for_those_listed_alone(listed: bool) -> None:
+    known = PLAIN if listed else ""
+    twice = _permissions("Allow").replace(
+        "from:", "from:\n    - {targetRef: {kind: Mesh}, default: {action: Deny}}", 1
+    )
+    sides = [state(known + text) for text in (_permissions("Allow"), twice)]
+    verdict = prove(*sides, claims=("live",)).verdict("live")
+    assert verdict is (Verdict.EQUIVALENT if listed else Verdict.UNKNOWN)
