@@ -12,7 +12,7 @@ from typing import Any
 
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.order import Tie, merge_ties
-from kumamigrate.legacy.selector import ANY, selectors_of, tags_of
+from kumamigrate.legacy.selector import selectors_of, tags_of
 from kumamigrate.legacy.winners import connection_winner, inbound_winner
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.legacy import exhaustive
