@@ -131,39 +131,59 @@ def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outc
     Rules run in dependency order; when one has changed something all are asked again, until
     nothing changes. So are first the rules for old policies, then what can go out now, then all
     of it: what goes out with the upgrade is held against what was deployed before it, of which
-    each step was proven. A change that was held is not tried again. Raises RulebookError if
-    rules go in circles.
+    each step was proven. A change that was held is not tried again, but where something goes
+    out with the upgrade the last two begin anew: a second run would start from there, and has
+    to find nothing. Raises RulebookError if rules go in circles.
     """
-    before = between = scene
-    kept: list[Change] = []
-    held: dict[object, Held] = {}
     rules = chosen_rules(options)
     old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
-    now = (Rollout.NOW,)
-    for phase, rollouts in ((old_forms, tuple(Rollout)), (rules, now), (rules, tuple(Rollout))):
-        if rollouts == now:
-            between = scene
-        base, held = scene, {}
-        for _ in range(MOST_PASSES):
-            changed = False
-            for done, rule in enumerate(phase):
-                progress(rule.title, done, len(phase))
-                view = _view(rule, between, scene, options)
-                result = _run_rule(view, base, scene, options, held, rollouts)
-                scene = result.scene
-                kept.extend(result.kept)
-                held.update({one.change.key: one for one in result.held})
-                changed = changed or bool(result.kept)
-            if not changed:
-                break
-        else:
-            raise RulebookError(f"rules go in circles after {MOST_PASSES} passes: {kept[-1].rule}")
+    before, every = scene, tuple(Rollout)
+    done = _settle(old_forms, every, scene, scene, options, progress)
+    between = scene = done.scene
+    kept = [*done.kept]
+    for _ in range(MOST_PASSES):
+        first = _settle(rules, (Rollout.NOW,), scene, scene, options, progress)
+        done = _settle(rules, every, scene, first.scene, options, progress)
+        scene = done.scene
+        kept += (*first.kept, *done.kept)
+        if not done.kept:
+            break
     findings = [finding for change in kept for finding in _placed(change, Status.FIXED, before)]
+    held: dict[object, Held] = {one.change.key: one for one in done.held}
     for rule in rules:
         findings.extend(_left(rule, before, scene, options, held))
     outcome = _outcome(options, before, scene, findings)
-    outcome = replace(outcome, kept=tuple(kept), held=tuple(held.values()))
+    outcome = replace(outcome, kept=tuple(kept), held=done.held)
     return _as_a_whole(outcome, between) if kept else outcome
+
+
+def _settle(
+    rules: Sequence[Rule],
+    rollouts: tuple[Rollout, ...],
+    began: Scene,
+    base: Scene,
+    options: Options,
+    progress: Progress,
+) -> Result:
+    """Ask rules again and again until nothing changes, and return what was kept and held.
+
+    `began` is the scene that rules call before, `base` what their changes are held against.
+    Raises RulebookError if rules go in circles.
+    """
+    scene, kept = base, list[Change]()
+    held: dict[object, Held] = {}
+    for _ in range(MOST_PASSES):
+        known = len(kept)
+        for done, rule in enumerate(rules):
+            progress(rule.title, done, len(rules))
+            view = _view(rule, began, scene, options)
+            result = _run_rule(view, base, scene, options, held, rollouts)
+            scene = result.scene
+            kept.extend(result.kept)
+            held.update({one.change.key: one for one in result.held})
+        if len(kept) == known:
+            return Result(scene=scene, kept=tuple(kept), held=tuple(held.values()))
+    raise RulebookError(f"rules go in circles after {MOST_PASSES} passes: {kept[-1].rule}")
 
 
 def _as_a_whole(outcome: Outcome, between: Scene) -> Outcome:
