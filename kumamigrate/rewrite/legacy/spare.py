@@ -7,8 +7,8 @@ alone, so the question is only whether it comes to the same without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.legacy.effects import (
@@ -17,11 +17,10 @@ from kumamigrate.legacy.effects import (
     retries_before,
     timeouts_before,
 )
-from kumamigrate.legacy.order import Latest
+from kumamigrate.legacy.order import Ties, latest
 from kumamigrate.legacy.proxy import PASS_THROUGH
-from kumamigrate.legacy.selector import ANY, Rank, Tags, matches, rank, selectors_of
+from kumamigrate.legacy.selector import ANY, Rank, Tags, best_rank, selectors_of
 from kumamigrate.legacy.sinks import limit_before, logs_before, traces_before
-from kumamigrate.legacy.winners import connection_winner, inbound_winner, proxy_winner
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.legacy.classes import Classes, class_of, classes_of
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped
@@ -30,7 +29,10 @@ from kumamigrate.rewrite.legacy.routes import OTHER_SERVICE
 from kumamigrate.rewrite.legacy.world import World
 
 Policies = Sequence[Resource]
-Cells = Callable[[Policies], list[Any]]
+Ranks = Mapping[int, Rank]
+"""The policies that match at a place, by their position in file order, with their ranks there."""
+Said = Callable[[Policies], Any]
+"""What comes of the policies that no other outranks, in file order; of none as well."""
 _PROTOCOLS = ("http", "http2", "grpc", "tcp", "kafka", "unknown")
 _MOST = 2000
 _NOTHING = "it changes nothing: others win, or say the same, wherever it matches"
@@ -41,74 +43,115 @@ def with_spare(done: Conversion, world: World) -> Conversion:
     policies = world.old.of(done.kind)
     if done.writable or len(policies) < 2 or any(p.templated for p in policies):
         return done
-    cells = _cells_of(done.kind, world)
-    if cells is None:
+    decided = _decided(done.kind, world)
+    if decided is None:
         return done
-    return replace(done, spare=tuple(_spare(policies, cells)))
+    return replace(done, spare=tuple(_spare(policies, *decided)))
 
 
-def _spare(policies: Policies, cells: Cells) -> Iterator[Dropped]:
-    left = list(policies)
-    base = cells(left)
-    for policy in policies:
-        without = [p for p in left if p is not policy]
-        if without and cells(without) == base:
-            left = without
+def _spare(policies: Policies, places: Iterable[Ranks], said: Said) -> Iterator[Dropped]:
+    """Yield what can go one after the other; only places where a policy matches are asked."""
+    here: dict[int, list[_Place]] = {}
+    for ranks in places:
+        place = _Place(policies, ranks, said)
+        for at in ranks:
+            here.setdefault(at, []).append(place)
+    left = len(policies)
+    for at, policy in enumerate(policies):
+        own = here.get(at, ())
+        if left > 1 and all(place.spares(at) for place in own):
+            left -= 1
+            for place in own:
+                place.remove(at)
             yield Dropped(resource=policy, reason=_NOTHING)
 
 
-def _cells_of(kind: str, world: World) -> Cells | None:
-    """Return what decides a kind: effects, place by place, for some of its policies."""
+class _Place:
+    """What is left of the policies of a place, by rank, the highest last."""
+
+    def __init__(self, policies: Policies, ranks: Ranks, said: Said) -> None:
+        self._policies, self._ranks, self._said = policies, ranks, said
+        groups: dict[Rank, dict[int, None]] = {}
+        for at in sorted(ranks):
+            groups.setdefault(ranks[at], {})[at] = None
+        self._groups = {own: groups[own] for own in sorted(groups)}
+        self._base = self._best(without=-1)
+
+    def _best(self, *, without: int) -> Any:
+        for group in reversed(self._groups.values()):
+            found = [self._policies[at] for at in group if at != without]
+            if found:
+                return self._said(found)
+        return self._said(())
+
+    def spares(self, at: int) -> bool:
+        """Say whether it comes to the same here without a policy."""
+        top = next(reversed(self._groups.values()))
+        if at not in top:
+            return True
+        if isinstance(self._base, _Tie) and len(self._base.names) == len(top):
+            return False  # without one of them a tie of all has fewer names
+        return bool(self._best(without=at) == self._base)
+
+    def remove(self, at: int) -> None:
+        """Take a policy away."""
+        own = self._ranks[at]
+        del self._groups[own][at]
+        if not self._groups[own]:
+            del self._groups[own]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tie:
+    """A tie that matters, by the names of those that take part in it."""
+
+    names: tuple[str, ...]
+
+
+def _decided(kind: str, world: World) -> tuple[Iterable[Ranks], Said] | None:
+    """Return where policies of a kind decide, as they rank there, and what comes of the best."""
     old = world.old
+    policies = old.of(kind)
     fields = {"TrafficTrace": "selectors", "ProxyTemplate": "selectors"}
     fields |= dict.fromkeys(("TrafficPermission", "RateLimit"), "destinations")
-    own = [t for p in old.of(kind) for t in selectors_of(p.spec, fields.get(kind, "sources"))]
+    field = fields.get(kind, "sources")
+    own = [t for p in policies for t in selectors_of(p.spec, field)]
     classes = classes_of(own, world)
     if classes.too_many:
         return None
-    ranked = _Ranked(old.of(kind))
-    every = ranked.apart(_witnesses(classes, own), fields.get(kind, "sources"))
+    every = _apart(policies, _witnesses(classes, own), field)
     if kind in _EFFECTS:
         names = [OTHER_SERVICE, PASS_THROUGH, *world.services]
-        services = ranked.apart([{SERVICE: name} for name in names], "destinations")
-        effect = _remembered(lambda p: _EFFECTS[kind](p, world))
-        return lambda some: [
-            _said(connection_winner(some, (tags,), s[SERVICE], old.ties), effect)
-            for tags in every
-            for s in services
-        ]
+        services = _apart(policies, [{SERVICE: name} for name in names], "destinations")
+        both = ({at: a[at] + b[at] for at in a if at in b} for a in every for b in services)
+        return both, _winner(lambda p: _EFFECTS[kind](p, world), old.ties)
     if kind == "TrafficPermission":
-        allowed = _remembered(lambda p: clients_of(p) if p else None)
-        return lambda some: [_said(inbound_winner(some, tags, old.ties), allowed) for tags in every]
+        return every, _winner(lambda p: clients_of(p) if p else None, old.ties)
     if kind == "RateLimit":
-        sources = [t for p in old.of(kind) for t in selectors_of(p.spec, "sources")]
+        sources = [t for p in policies for t in selectors_of(p.spec, "sources")]
         clients = classes_of(sources, world)
         if clients.too_many:
             return None
-        asking = ranked.apart(_witnesses(clients, sources), "sources", every_rank=True)
-        return lambda some: [_first_limit(some, tags, one) for tags in every for one in asking]
+        asking = _apart(policies, _witnesses(clients, sources), "sources")
+        # The destination only has to match: what counts is the rank of the source (G1).
+        return ({at: b[at] for at in a if at in b} for a in every for b in asking), _first_limit()
     if kind in ("TrafficTrace", "ProxyTemplate"):
-        whole = _remembered(lambda p: _whole(p, world))
-        return lambda some: [_said(proxy_winner(some, (tags,), old.ties), whole) for tags in every]
+        for_all = {at: Rank() for at, p in enumerate(policies) if not selectors_of(p.spec, field)}
+        return ({**for_all, **ranks} for ranks in every), _winner(
+            lambda p: _whole(p, world), old.ties
+        )
     return None
 
 
-class _Ranked:
-    """The selectors of policies: of places that all of them rank alike, one is enough."""
-
-    def __init__(self, policies: Policies) -> None:
-        self._policies = policies
-
-    def apart(self, places: Sequence[Tags], field: str, *, every_rank: bool = False) -> list[Tags]:
-        """Return the tag sets that the selectors of a field tell apart, by the best rank of each
-        policy or by all of its ranks."""
-        selectors = [selectors_of(p.spec, field) for p in self._policies]
-        found: dict[Any, Tags] = {}
-        for tags in places:
-            ranks = (tuple(rank(s) for s in own if matches(s, tags)) for own in selectors)
-            kept = ranks if every_rank else (max(all_, default=None) for all_ in ranks)
-            found.setdefault(tuple(kept), tags)
-        return list(found.values())
+def _apart(policies: Policies, places: Iterable[Tags], field: str) -> list[Ranks]:
+    """Return how the selectors of a field rank, once for places where all of them rank alike."""
+    selectors = [selectors_of(p.spec, field) for p in policies]
+    found: dict[Any, Ranks] = {}
+    for tags in places:
+        best = ((at, best_rank(own, (tags,))) for at, own in enumerate(selectors))
+        ranks = {at: own for at, own in best if own is not None}
+        found.setdefault(tuple(ranks.items()), ranks)
+    return list(found.values())
 
 
 def _remembered(effect: Callable[[Resource | None], Any]) -> Callable[[Resource | None], Any]:
@@ -151,36 +194,36 @@ _EFFECTS: dict[str, Callable[[Resource | None, World], Any]] = {
 }
 
 
-def _said(found: Latest | None, effect: Callable[[Resource | None], Any]) -> Any:
-    """Return the effect of a choice; of a tie that matters, who takes part in it."""
-    if found is None:
-        return effect(None)
-    if found.tie is None:
-        return effect(found.policy)
-    effects = [effect(p) for p in found.tie.policies]
-    if all(one == effects[0] for one in effects[1:]):
-        return effects[0]
-    return ("tie", found.tie.names)
+def _winner(effect: Callable[[Resource | None], Any], ties: Ties) -> Said:
+    """Return what says the effect of a choice; of a tie that matters, who takes part in it."""
+    known = _remembered(effect)
+
+    def said(best: Policies) -> Any:
+        if _agree(best, known):
+            return known(best[0] if best else None)
+        won = latest(best, ties)
+        if won.tie is None:
+            return known(won.policy)
+        tied = won.tie.policies
+        return known(tied[0]) if _agree(tied, known) else _Tie(won.tie.names)
+
+    return said
 
 
-def _first_limit(policies: Policies, inbound: Tags, client: Tags) -> Any:
-    best: Rank | None = None
-    found: list[Resource] = []
-    for policy in policies:
-        if not any(matches(s, inbound) for s in selectors_of(policy.spec, "destinations")):
-            continue
-        for tags in selectors_of(policy.spec, "sources"):
-            if not matches(tags, client):
-                continue
-            own = rank(tags)
-            if best is None or own > best:
-                best, found = own, [policy]
-            elif own == best and policy not in found:
-                found.append(policy)
-    limits = [limit_before(p) for p in found]
-    if not limits or all(one == limits[0] for one in limits[1:]):
-        return limits[0] if limits else {}
-    return ("tie", tuple(sorted(p.name for p in found)))
+def _first_limit() -> Said:
+    """Return what says which limit is met first, whichever was created last."""
+    known = _remembered(lambda p: limit_before(p) if p else {})
+
+    def said(best: Policies) -> Any:
+        if _agree(best, known):
+            return known(best[0] if best else None)
+        return _Tie(tuple(sorted(p.name for p in best)))
+
+    return said
+
+
+def _agree(policies: Policies, effect: Callable[[Resource | None], Any]) -> bool:
+    return all(effect(p) == effect(policies[0]) for p in policies[1:])
 
 
 def _whole(policy: Resource | None, world: World) -> Any:
