@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
-from kumamigrate.legacy.clients import admits_before, bears, clients_before
+from kumamigrate.legacy.clients import Clients, admits_before, bears, clients_before
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.duration import ZERO, seconds
 from kumamigrate.legacy.proxy import Inbound, Proxy
@@ -25,7 +26,7 @@ from kumamigrate.match.entry import Found
 from kumamigrate.match.inbound import InboundPoint
 from kumamigrate.match.selection import Point
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
-from kumamigrate.prove.oldside import Asked, OldSide, Outcome, Place, Places, outcome
+from kumamigrate.prove.oldside import Asked, OldSide, Options, Outcome, Place, Places, outcome
 from kumamigrate.prove.settings import patches
 
 OTHER = "\x00other"
@@ -33,6 +34,8 @@ MOST_CLIENTS = 400
 MOST_ORDERS = 24
 
 Identity = frozenset[tuple[str, str]]
+Named = Mapping[str, Identity]
+"""Clients by what a reader is shown of them."""
 
 _INBOUND = {
     "connectionTimeout": seconds(10),
@@ -52,29 +55,26 @@ _REWRITTEN = {
 
 
 def inbound_places(
-    side: OldSide, asked: Asked, kinds: frozenset[str], clients: Mapping[str, Sequence[Identity]]
+    side: OldSide, asked: Asked, kinds: frozenset[str], clients: Mapping[str, Named]
 ) -> Places:
     """Return what the inbounds of a proxy come to. `clients` are those to ask for, by new type."""
     return dict(_inbounds(side, asked, kinds, clients))
 
 
 def _inbounds(
-    side: OldSide, asked: Asked, kinds: frozenset[str], clients: Mapping[str, Sequence[Identity]]
+    side: OldSide, asked: Asked, kinds: frozenset[str], clients: Mapping[str, Named]
 ) -> Iterator[tuple[Place, Outcome]]:
     for inbound in asked.proxy.inbounds:
         read = _Inbound(side, asked, inbound)
         if "MeshTrafficPermission" in kinds:
-            for one in clients["MeshTrafficPermission"]:
-                yield (
-                    ("MeshTrafficPermission", "inbound", inbound.name, shown(one)),
-                    read.admitted(one),
-                )
+            for name, one in clients["MeshTrafficPermission"].items():
+                yield ("MeshTrafficPermission", "inbound", inbound.name, name), read.admitted(one)
         if "MeshFaultInjection" in kinds:
-            for one in clients["MeshFaultInjection"]:
-                yield ("MeshFaultInjection", "inbound", inbound.name, shown(one)), read.faults(one)
+            for name, one in clients["MeshFaultInjection"].items():
+                yield ("MeshFaultInjection", "inbound", inbound.name, name), read.faults(one)
         if "MeshRateLimit" in kinds:
-            for one in clients["MeshRateLimit"]:
-                yield ("MeshRateLimit", "inbound", inbound.name, shown(one)), read.limit(one)
+            for name, one in clients["MeshRateLimit"].items():
+                yield ("MeshRateLimit", "inbound", inbound.name, name), read.limit(one)
         if "MeshTimeout" in kinds:
             yield ("MeshTimeout", "inbound", inbound.name), read.timeouts()
 
@@ -95,18 +95,28 @@ class _Inbound:
             return None, None
         return point, self.side.matcher.inbound(selection, point)
 
+    @cached_property
+    def _permission(self) -> InboundPoint | None:
+        return self._point("MeshTrafficPermission")[1]
+
+    @cached_property
+    def _permitted(self) -> tuple[Options, tuple[Clients, ...]]:
+        """The old policies of which one decides, and whom each lets in."""
+        old = self.side.old
+        found = inbound_winner(old.of("TrafficPermission"), self.inbound.tags, old.ties)
+        options = self.side.options(found)
+        return options, tuple(map(clients_before, options))
+
     def admitted(self, client: Identity) -> Outcome:
         """Return whether a client is let in."""
-        _, read = self._point("MeshTrafficPermission")
+        read = self._permission
         if read is not None and (read.from_rules or read.rules):
             if read.rules:
                 rules = [(r.match, r.conf) for r in read.rules]
                 return outcome([{"rules": repr(rules)}], (), _whole(read))
             return outcome([{"allowed": _lets_in(read, client)}], (), _whole(read))
-        old = self.side.old
-        found = inbound_winner(old.of("TrafficPermission"), self.inbound.tags, old.ties)
-        options = self.side.options(found)
-        effects = [{"allowed": admits_before(clients_before(p), client)} for p in options]
+        options, let_in = self._permitted
+        effects = [{"allowed": admits_before(clients, client)} for clients in let_in]
         return outcome(effects, options, None, "creation time")
 
     def faults(self, client: Identity) -> Outcome:

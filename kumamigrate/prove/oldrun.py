@@ -97,15 +97,15 @@ class Run:
         self.found = Answer()
         self.zone = was.side.state.environment.zone
         self.services = tuple(sorted(services_of(was, now, covered)))
-        self._clients: dict[str, list[Identity]] = {}
-        self._there: set[tuple[str, str]] = set()
+        self._clients: dict[str, dict[str, Identity]] = {}
+        self._loose: dict[str, set[str]] = {}
         self._seen: set[tuple[str, ...]] = set()
         self._residues: set[tuple[str, ...]] = set()
         self._crossed: set[tuple[str, ...]] = set()
         self._same: dict[str, tuple[Witness, ...]] = {}
 
-    def clients(self, policy_type: str) -> list[Identity]:
-        """Return the clients to ask for, as far as anybody tells them apart."""
+    def clients(self, policy_type: str) -> dict[str, Identity]:
+        """Return the clients to ask for, as far as anybody tells them apart, by what they show."""
         if policy_type not in self._clients:
             selectors: list[Tags] = []
             for side in (self.was, self.now):
@@ -119,8 +119,10 @@ class Run:
                 self.found.unknown[_too_many(policy_type)] = None
                 found = []
             here = existing(self._proxies, selectors)
-            self._there |= {(policy_type, shown(client)) for client in here}
-            self._clients[policy_type] = list(dict.fromkeys((*found, *here)))
+            every = dict.fromkeys((*found, *here))
+            self._clients[policy_type] = {shown(client): client for client in every}
+            loose = {shown(client) for client in every if is_loose(client)}
+            self._loose[policy_type] = loose - {shown(client) for client in here}
         return self._clients[policy_type]
 
     @cached_property
@@ -133,9 +135,7 @@ class Run:
 
     def _is_loose(self, place: Place) -> bool:
         """Say whether a place is about clients that nobody names and no Dataplane is."""
-        if len(place) < 4 or (place[0], place[3]) in self._there:
-            return False
-        return any(is_loose(c) for c in self._clients.get(place[0], ()) if shown(c) == place[3])
+        return len(place) > 3 and place[3] in self._loose.get(place[0], ())
 
     # -- proxies -----------------------------------------------------------------------------
 
@@ -208,8 +208,8 @@ class Run:
     def _compare(
         self, was: Asked, now: Asked, kinds: frozenset[str], *, made_up: str = ""
     ) -> Iterator[Witness]:
-        ways = [side.scenarios(asked) for side, asked in ((self.was, was), (self.now, now))]
         if kinds & set(OUTBOUND) and not self._only_real:
+            ways = [side.scenarios(asked) for side, asked in ((self.was, was), (self.now, now))]
             if ways[0] is None or ways[1] is None:
                 self.found.unknown["old TrafficRoutes tie in more ways than can be tried"] = None
                 return
@@ -219,9 +219,15 @@ class Run:
                     outbound_places(self.now, now, kinds, right),
                     made_up,
                 )
-        led_to = self.was.led_to(was) | self.now.led_to(now)
+        led_to = self._led_to(was, now)
         places = [self._places(s, a, kinds, led_to) for s, a in ((self.was, was), (self.now, now))]
         yield from self._differing(places[0], places[1], made_up)
+
+    def _led_to(self, was: Asked, now: Asked) -> frozenset[str]:
+        """Return where traffic of a proxy may end; only ExternalServices make anybody ask."""
+        if not (self.was.external or self.now.external):
+            return frozenset()
+        return self.was.led_to(was) | self.now.led_to(now)
 
     def _differing(self, old: Places, new: Places, made_up: str) -> Iterator[Witness]:
         for place in dict.fromkeys((*old, *new)):

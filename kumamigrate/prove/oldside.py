@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
@@ -12,7 +12,7 @@ from kumamigrate.legacy.engine import order
 from kumamigrate.legacy.order import Latest
 from kumamigrate.legacy.patched import Checks, plain_services, split
 from kumamigrate.legacy.proxy import Proxy, proxy_of
-from kumamigrate.legacy.selector import tags_of
+from kumamigrate.legacy.selector import Tags, tags_of
 from kumamigrate.legacy.targets import (
     UNKNOWN,
     live_targets,
@@ -97,6 +97,7 @@ class OldSide:
             tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService")
         )
         self._assumed = assumed
+        self._led: dict[tuple[object, ...], frozenset[str]] = {}
         zone = side.state.environment.zone
         self._own = [proxy_of(d, zone) for d in side.state.of_type("Dataplane")]
         self.known = service_protocols(self._own, self.external)
@@ -159,15 +160,23 @@ class OldSide:
 
     def led_to(self, asked: Asked) -> frozenset[str]:
         """Return the services at which traffic of a proxy may end, by routes of either engine."""
-        found = set(asked.services)
-        if asked.ordered:
-            found |= led_to(self.old, asked.proxy)
-        for service in asked.services:
-            for routes in (self.matcher.http_routes, self.matcher.tcp_routes):
-                for route in routes(asked.dataplane, ServiceTag(service)):
-                    refs = (*(route.backend_refs or ()), *backend_refs(route.filters))
-                    found |= {str(ref.get("name")) for ref in refs}
-        return frozenset(found)
+        found = led_to(self.old, asked.proxy) if asked.ordered else frozenset()
+        return found | self._led_on(asked)
+
+    def _led_on(self, asked: Asked) -> frozenset[str]:
+        """Return services and what new routes lead to; proxies that those reach alike share it."""
+        types = ("MeshHTTPRoute", "MeshTCPRoute")
+        chosen = (self.matcher.selection(asked.dataplane, t).key for t in types)
+        key = (*chosen, asked.services)
+        if key not in self._led:
+            found = set(asked.services)
+            for service in asked.services:
+                for routes in (self.matcher.http_routes, self.matcher.tcp_routes):
+                    for route in routes(asked.dataplane, ServiceTag(service)):
+                        refs = (*(route.backend_refs or ()), *backend_refs(route.filters))
+                        found |= {str(ref.get("name")) for ref in refs}
+            self._led[key] = frozenset(found)
+        return self._led[key]
 
     def to(self, asked: Asked, policy_type: str, service: str) -> Found | None:
         """Return what the new engine reads for a service-tag outbound."""
@@ -227,15 +236,25 @@ def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> Asked:
     """
     proxy = proxy_of(dataplane, zone)
     written = [o.tags for o in proxy.outbounds if o.service]
-    tags = written or [{SERVICE: service} for service in services]
-    last = {mentioned(one): one for one in reversed(tags)}
+    reached, outbounds = _reached(written) if written else _reached_plainly(tuple(services))
     return Asked(
         dataplane=_with_zone(dataplane, dataplane.zone or zone),
         proxy=proxy,
-        services=tuple(dict.fromkeys(one[SERVICE] for one in tags)),
-        outbounds=tuple(reversed(last.values())),
+        services=reached,
+        outbounds=outbounds,
         ordered=bool(written),
     )
+
+
+def _reached(tags: Sequence[Tags]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
+    """Return the services of outbounds, and their tags, of equal ones the last."""
+    last = {mentioned(one): one for one in reversed(tags)}
+    return tuple(dict.fromkeys(one[SERVICE] for one in tags)), tuple(reversed(last.values()))
+
+
+@cache
+def _reached_plainly(services: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
+    return _reached([{SERVICE: service} for service in services])
 
 
 def _with_zone(dataplane: Resource, zone: str) -> Resource:
