@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-NEW_OBJECTS = 50_000
+NEW_OBJECTS = 100_000
 """So many objects come up before cycles are looked for. What a run makes it mostly keeps, and
 with Python's 700 the search for cycles took half of the time to parse a repository."""
 
@@ -22,7 +22,10 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     from kumamigrate.cli import app
 
-    app()
+    try:
+        app()
+    finally:
+        gc.freeze()  # nobody needs the cycles that Python looks for once more when it ends
 
 
 if __name__ == "__main__":

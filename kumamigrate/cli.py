@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -243,6 +242,8 @@ def _end(action: Any) -> NoReturn:
     except Exception as error:  # the last resort: our own fault, said in one line
         if os.environ.get("KUMAMIGRATE_DEBUG"):
             raise
+        import traceback
+
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(frame.filename).name}:{frame.lineno}"
         sys.stderr.write(
