@@ -12,7 +12,7 @@ from kumamigrate.legacy.engine import order
 from kumamigrate.legacy.order import Latest
 from kumamigrate.legacy.patched import Checks, plain_services, split
 from kumamigrate.legacy.proxy import Proxy, proxy_of
-from kumamigrate.legacy.selector import Tags, tags_of
+from kumamigrate.legacy.selector import Tags, matches, selectors_of, tags_of
 from kumamigrate.legacy.targets import (
     UNKNOWN,
     live_targets,
@@ -97,6 +97,7 @@ class OldSide:
             tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService")
         )
         self._assumed = assumed
+        self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._led: dict[tuple[object, ...], frozenset[str]] = {}
         zone = side.state.environment.zone
         self._own = [proxy_of(d, zone) for d in side.state.of_type("Dataplane")]
@@ -132,9 +133,21 @@ class OldSide:
 
     def connection(self, kind: str, asked: Asked, service: str) -> Options:
         """Return who may win a connection."""
+        policies = self._destined_for(kind, service)
         return self.options(
-            connection_winner(self.old.of(kind), asked.proxy.tag_sets, service, self.old.ties)
+            connection_winner(policies, asked.proxy.tag_sets, service, self.old.ties)
         )
+
+    def _destined_for(self, kind: str, service: str) -> tuple[Resource, ...]:
+        """Return the policies of a kind for a service, in file order: the others cannot win."""
+        if (kind, service) not in self._destined:
+            goal = {SERVICE: service}
+            self._destined[kind, service] = tuple(
+                policy
+                for policy in self.old.of(kind)
+                if any(matches(s, goal) for s in selectors_of(policy.spec, "destinations"))
+            )
+        return self._destined[kind, service]
 
     def scenarios(self, asked: Asked) -> list[dict[str, Resource | None]] | None:
         """Return what TrafficRoutes may win for the services of a proxy; None: too many ways.
