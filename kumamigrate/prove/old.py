@@ -16,7 +16,6 @@ from typing import Any
 from kumamigrate.legacy.engine import order
 from kumamigrate.legacy.selector import matches, selectors_of
 from kumamigrate.legacy.targets import UNKNOWN
-from kumamigrate.legacy.winners import OldPolicies
 from kumamigrate.match.items import top_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource
@@ -60,9 +59,12 @@ class OldEngine:
         """Whether anything is compared here at all."""
         return bool(self.covered or self.sections)
 
+    @cached_property
+    def _sides(self) -> tuple[OldSide, OldSide]:
+        return OldSide(self.before), OldSide(self.after)
+
     def _covered(self) -> frozenset[str]:
-        sides = [OldSide(side) for side in (self.before, self.after)]
-        there = {kind for s in sides for kind in s.old.by_kind}
+        there = {kind for s in self._sides for kind in s.old.by_kind}
         if not there:
             return frozenset()
         changed = set(self.changed)
@@ -150,7 +152,7 @@ class OldEngine:
 
     def _doubts(self) -> Iterator[str]:
         kinds = {k for t in self.covered for k in kinds_of(t)} | {"TrafficRoute", *self.covered}
-        for side in (self.before, self.after):
+        for side, old in zip((self.before, self.after), self._sides, strict=True):
             for resource in side.state.of_type(*sorted(kinds)):
                 if resource.templated:
                     yield (
@@ -162,12 +164,11 @@ class OldEngine:
                     "what a built-in gateway reads of old policies is not modelled; compare its"
                     " configuration by hand"
                 )
-            yield from self._external(side)
+            yield from self._external(old)
             yield from self._labelled(side)
 
-    def _external(self, side: Side) -> Iterator[str]:
+    def _external(self, old: OldSide) -> Iterator[str]:
         """Yield doubts about ExternalServices: limits where requests leave, and zone egress."""
-        old = OldSide(side)
         if old.external and old.egress and self.covered:
             yield "what a zone egress does with old policies for ExternalServices is not modelled"
         for policy, services in self._limited(old):
@@ -180,8 +181,11 @@ class OldEngine:
     def _limited(self, old: OldSide) -> Iterator[tuple[Resource, tuple[str, ...]]]:
         """Yield RateLimits with the ExternalServices to which they limit requests, where a change
         may show: of the limits, or of routes, as then outbounds may be made without limits."""
+        if not old.external or not old.old.of("RateLimit"):
+            return
         moved = bool(self.covered & set(ROUTES))
-        touched = said(old.old, "RateLimit") != said(self._other(old.side), "RateLimit")
+        one, two = (said(side.old, "RateLimit") for side in self._sides)
+        touched = one != two
         if not (moved or (touched and "MeshRateLimit" in self.covered)) or not old.routed:
             return
         for policy in old.old.of("RateLimit"):
@@ -192,23 +196,19 @@ class OldEngine:
 
     def _led_to(self, services: tuple[str, ...]) -> bool:
         """Whether traffic of a known proxy may end at one of some services; unknown ones may."""
-        sides = [OldSide(side) for side in (self.before, self.after)]
         return not self._known or any(
             set(services) & side.led_to(asked_of(d, side.side.state.environment.zone, services))
-            for side in sides
+            for side in self._sides
             for d in side.side.state.of_type("Dataplane")
         )
 
     def _beyond(self) -> Iterator[str]:
         """Yield why the answer holds only for the known proxies."""
-        for policy, services in self._limited(OldSide(self.before)):
+        for policy, services in self._limited(self._sides[0]):
             yield (
                 "compared for the Dataplanes of the state, not for any proxy with traffic to"
                 f" {', '.join(services)}, which RateLimit {policy.name} limits"
             )
-
-    def _other(self, side: Side) -> OldPolicies:
-        return OldSide(self.after if side is self.before else self.before).old
 
     def _labelled(self, side: Side) -> Iterator[str]:
         for policy_type in sorted(self.covered & side.types):
