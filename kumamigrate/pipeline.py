@@ -143,15 +143,17 @@ def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outc
     kept = [*done.kept]
     for _ in range(MOST_PASSES):
         first = _settle(rules, (Rollout.NOW,), scene, scene, options, progress)
-        done = _settle(rules, every, scene, first.scene, options, progress)
+        # Where nothing was kept, what was held would be asked the same again.
+        held = () if first.kept else first.held
+        done = _settle(rules, every, scene, first.scene, options, progress, held)
         scene = done.scene
         kept += (*first.kept, *done.kept)
         if not done.kept:
             break
     findings = [finding for change in kept for finding in _placed(change, Status.FIXED, before)]
-    held: dict[object, Held] = {one.change.key: one for one in done.held}
+    in_the_end: dict[object, Held] = {one.change.key: one for one in done.held}
     for rule in rules:
-        findings.extend(_left(rule, before, scene, options, held))
+        findings.extend(_left(rule, before, scene, options, in_the_end))
     outcome = _outcome(options, before, scene, findings)
     outcome = replace(outcome, kept=tuple(kept), held=done.held)
     return _as_a_whole(outcome, between) if kept else outcome
@@ -164,14 +166,15 @@ def _settle(
     base: Scene,
     options: Options,
     progress: Progress,
+    known_held: Sequence[Held] = (),
 ) -> Result:
     """Ask rules again and again until nothing changes, and return what was kept and held.
 
-    `began` is the scene that rules call before, `base` what their changes are held against.
-    Raises RulebookError if rules go in circles.
+    `began` is the scene that rules call before, `base` what their changes are held against;
+    `known_held` were held against the same. Raises RulebookError if rules go in circles.
     """
     scene, kept = base, list[Change]()
-    held: dict[object, Held] = {}
+    held: dict[object, Held] = {one.change.key: one for one in known_held}
     for _ in range(MOST_PASSES):
         known = len(kept)
         for done, rule in enumerate(rules):
