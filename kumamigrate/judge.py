@@ -11,7 +11,7 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove import Effect, Proof, Witness, prove
 from kumamigrate.prove.proof import HARMLESS
@@ -24,7 +24,6 @@ _PLACE = re.compile(r" \([^()]*:\d+\)")
 """A place in a reason: lines move with every edit."""
 _BY_ALL = {"MeshHTTPRoute", "MeshTCPRoute"}
 """Policy types that decide what others reach."""
-Identity = tuple[str, str, str, str]
 
 
 def judge_of(
@@ -359,9 +358,9 @@ def _was_refused(rejection: Rejection, rejected: Iterable[Rejection]) -> bool:
     )
 
 
-def _faults(rejection: Rejection) -> set[tuple[tuple[str, str, str, str], FieldPath]]:
+def _faults(rejection: Rejection) -> set[tuple[Identity, FieldPath]]:
     return {_fault(rejection, problem) for problem in rejection.problems}
 
 
-def _fault(rejection: Rejection, problem: Problem) -> tuple[tuple[str, str, str, str], FieldPath]:
+def _fault(rejection: Rejection, problem: Problem) -> tuple[Identity, FieldPath]:
     return (rejection.resource.identity, problem.path)

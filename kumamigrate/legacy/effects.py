@@ -11,8 +11,8 @@ from typing import Any
 
 from kumamigrate.legacy.conf import OldConf
 from kumamigrate.legacy.duration import ZERO, Duration, seconds
-from kumamigrate.legacy.values import Effect, Json, as_duration, conf_of, mapping, same_type
-from kumamigrate.model.resource import Resource
+from kumamigrate.legacy.values import Effect, Json, as_duration, conf_of, same_type
+from kumamigrate.model.resource import Resource, mapping
 
 HTTP_FAMILY = ("http", "http2", "grpc")
 _CONNECT = seconds(5)

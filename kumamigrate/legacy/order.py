@@ -40,6 +40,11 @@ class Latest:
     policy: Resource
     tie: Tie | None = None
 
+    @property
+    def policies(self) -> tuple[Resource, ...]:
+        """The policies that may have won: several in a tie."""
+        return (self.policy,) if self.tie is None else self.tie.policies
+
 
 def created_at(policy: Resource) -> datetime | None:
     """Return the creation time of a policy, or None when it has none that can be read."""

@@ -14,9 +14,9 @@ from typing import Any
 from kumamigrate.legacy.effects import PROBE_DEFAULTS
 from kumamigrate.legacy.proxy import Proxy
 from kumamigrate.legacy.targets import UNKNOWN, live_targets
-from kumamigrate.legacy.values import Effect, Json, as_duration, conf_of, mapping, same_type
+from kumamigrate.legacy.values import Effect, Json, as_duration, conf_of, same_type
 from kumamigrate.legacy.winners import OldPolicies, connection_winner
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
 
 PATCH = "MeshProxyPatch"
@@ -64,14 +64,11 @@ def _reached_in_part(old: OldPolicies, proxy: Proxy, services: Iterable[str]) ->
     each of `services`.
     """
     for tags in [o.tags for o in proxy.outbounds] or [{SERVICE: s} for s in services]:
-        service, whole = tags.get(SERVICE, ""), set(tags) == {SERVICE}
+        service = tags.get(SERVICE, "")
         won = connection_winner(old.of("TrafficRoute"), proxy.tag_sets, service, old.ties)
-        routes = () if won is None else won.tie.policies if won.tie else (won.policy,)
-        for target in (t for route in routes for t in live_targets(route, service)):
-            if not whole or set(target) != {SERVICE}:
-                yield target[SERVICE]
-        if not whole:
-            yield service
+        routes = () if won is None else won.policies
+        targets = (t for route in routes for t in live_targets(route, service, tags))
+        yield from (t[SERVICE] for t in (tags, *targets) if set(t) > {SERVICE})
 
 
 def split(modifications: Iterable[Any], services: Collection[str]) -> tuple[dict[str, Checks], Any]:

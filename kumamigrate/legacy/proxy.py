@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.legacy.selector import Tags, tags_of
-from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 
 PASS_THROUGH = "pass_through"
 """The service under which the old engine looks up traffic to destinations it does not know."""
@@ -71,15 +71,15 @@ def proxy_of(dataplane: Resource, zone: str) -> Proxy:
     zone label goes before it.
     """
     zone = dataplane.zone or zone
-    networking = _map(dataplane.spec.get("networking"))
+    networking = mapping(dataplane.spec.get("networking"))
     address = str(networking.get("address") or "")
     gateway = networking.get("gateway")
     return Proxy(
         name=dataplane.name,
         inbounds=tuple(_inbound(i, address, zone) for i in _maps(networking.get("inbound"))),
         outbounds=tuple(_outbound(o) for o in _maps(networking.get("outbound"))),
-        gateway=_with_zone(_map(gateway).get("tags"), zone) if gateway is not None else None,
-        builtin=str(_map(gateway).get("type", "")).upper() == "BUILTIN",
+        gateway=_with_zone(mapping(gateway).get("tags"), zone) if gateway is not None else None,
+        builtin=str(mapping(gateway).get("type", "")).upper() == "BUILTIN",
     )
 
 
@@ -103,10 +103,6 @@ def _outbound(outbound: Mapping[str, Any]) -> Outbound:
 def _with_zone(tags: Any, zone: str) -> dict[str, str]:
     own = tags_of(tags)
     return own if ZONE in own or not zone else {**own, ZONE: zone}
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _maps(value: Any) -> tuple[Mapping[str, Any], ...]:

@@ -9,8 +9,8 @@ from kumamigrate.legacy.clients import bears
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.duration import ZERO
 from kumamigrate.legacy.selector import selectors_of
-from kumamigrate.legacy.values import Effect, Json, as_duration, mapping, same_type
-from kumamigrate.model.resource import Resource
+from kumamigrate.legacy.values import Effect, Json, as_duration, same_type
+from kumamigrate.model.resource import Resource, mapping
 
 
 def logs_before(policy: Resource | None, mesh: Resource | None) -> tuple[tuple[str, str, str], ...]:

@@ -24,6 +24,12 @@ _STACKS = {
 }
 
 
+def zone_egress(mesh: Resource | None) -> bool:
+    """Say whether traffic to ExternalServices leaves a mesh through a zone egress (§2.7)."""
+    routing = mesh.spec.get("routing") if mesh is not None else None
+    return isinstance(routing, Mapping) and routing.get("zoneEgress") is True
+
+
 def common_protocol(protocols: Iterable[str]) -> str:
     """Return what several endpoints have in common: http and kafka are tcp (notes C3, C8)."""
     return reduce(_common, protocols)

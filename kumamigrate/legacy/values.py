@@ -28,7 +28,3 @@ def same_type(value: Any, like: Any) -> Any:
     if isinstance(like, Duration):
         return as_duration(value)
     return float(value) if isinstance(like, float) else value
-
-
-def mapping(value: Any) -> Json:
-    return value if isinstance(value, Mapping) else {}

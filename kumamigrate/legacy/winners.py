@@ -169,7 +169,7 @@ def led_to(old: OldPolicies, proxy: Proxy) -> frozenset[str]:
     for service in {outbound.service for outbound in proxy.outbounds}:
         found.add(service)
         won = connection_winner(old.of("TrafficRoute"), proxy.tag_sets, service, old.ties)
-        routes = () if won is None else won.tie.policies if won.tie else (won.policy,)
+        routes = () if won is None else won.policies
         found |= {tags[SERVICE] for route in routes for tags in live_targets(route, service)}
     return frozenset(found)
 

@@ -10,7 +10,6 @@ from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-from kumamigrate.prove.chosen import chosen_by
 from kumamigrate.prove.proof import Value, Witness
 from kumamigrate.prove.settings import flat
 from kumamigrate.prove.side import Side, networking
@@ -19,13 +18,13 @@ _SECRETS = ("Secret", "GlobalSecret")
 _SILENT = KUBERNETES | {"DataplaneInsight", "MeshInsight", "ServiceInsight", "ZoneInsight"}
 
 
-def ground_differences(before: Side, after: Side) -> Iterator[Witness]:
+def ground_differences(before: Side, after: Side, labels: frozenset[str]) -> Iterator[Witness]:
     """Yield differences in resources that are neither policies nor Dataplanes, field by field.
 
-    The mode of `Mesh.meshServices` is one of them: switching it changes every proxy.
+    `labels` are those by which others choose. The mode of `Mesh.meshServices` is one of
+    the differences: switching it changes every proxy.
     """
     left, right = _ground(before), _ground(after)
-    labels = chosen_by(before, after).labels
     for key in dict.fromkeys((*left, *right)):
         was, now = left.get(key), right.get(key)
         old, new = _fields(was, labels), _fields(now, labels)

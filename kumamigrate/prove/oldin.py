@@ -20,12 +20,12 @@ from kumamigrate.legacy.sinks import (
     traces_after,
     traces_before,
 )
-from kumamigrate.legacy.values import Effect, as_duration, mapping
+from kumamigrate.legacy.values import Effect, as_duration
 from kumamigrate.legacy.winners import inbound_list, inbound_winner, proxy_winner
 from kumamigrate.match.entry import Found
 from kumamigrate.match.inbound import InboundPoint
 from kumamigrate.match.selection import Point
-from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.prove.oldside import Asked, OldSide, Options, Outcome, Place, Places, outcome
 from kumamigrate.prove.settings import patches
 

@@ -25,10 +25,10 @@ from kumamigrate.legacy.proxy import PASS_THROUGH
 from kumamigrate.legacy.selector import Tags
 from kumamigrate.legacy.sinks import logs_after, logs_before
 from kumamigrate.legacy.targets import HTTP_FAMILY, common_protocol, main_targets
-from kumamigrate.legacy.values import Effect, as_duration, mapping
+from kumamigrate.legacy.values import Effect, as_duration
 from kumamigrate.legacy.winners import inbound_winner
 from kumamigrate.match.route import ServiceTag
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.prove import settings
 from kumamigrate.prove.oldroute import Table, new_table, old_table
 from kumamigrate.prove.oldside import (

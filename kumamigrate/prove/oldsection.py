@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.legacy.values import mapping
 from kumamigrate.match.entry import Found
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.prove.oldside import Asked, OldSide, Places, outcome
 from kumamigrate.prove.picture import may_be_transparent
 from kumamigrate.prove.side import Side

@@ -18,6 +18,7 @@ from kumamigrate.legacy.targets import (
     live_targets,
     main_targets,
     service_protocols,
+    zone_egress,
 )
 from kumamigrate.legacy.values import Effect
 from kumamigrate.legacy.winners import (
@@ -122,14 +123,11 @@ class OldSide:
     @cached_property
     def egress(self) -> bool:
         """Whether traffic to ExternalServices leaves through a zone egress."""
-        routing = self.mesh.spec.get("routing") if self.mesh is not None else None
-        return isinstance(routing, Mapping) and routing.get("zoneEgress") is True
+        return zone_egress(self.mesh)
 
     def options(self, latest: Latest | None) -> Options:
         """Return the policies that may have won: several in a tie."""
-        if latest is None:
-            return (None,)
-        return (latest.policy,) if latest.tie is None else latest.tie.policies
+        return (None,) if latest is None else latest.policies
 
     def connection(self, kind: str, asked: Asked, service: str) -> Options:
         """Return who may win a connection."""

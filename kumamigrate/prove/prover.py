@@ -346,10 +346,12 @@ class Claim:
 
     def _shared(self) -> Iterator[Witness]:
         """Yield what differs for every proxy of the mesh."""
+        pair = self.pair
+        asked = (pair.before, pair.after, pair.chosen.labels)
         if self.claim == LIVE:
-            yield from self.old.seen(ground_differences(self.pair.before, self.pair.after))
+            yield from self.old.seen(ground_differences(*asked))
         elif self.claim == RELEASE:
-            yield from self.old.seen(upgrade_differences(self.pair.before, self.pair.after))
+            yield from self.old.seen(upgrade_differences(*asked))
 
     def _verdict(self, subject: Subject, shared: tuple[Witness, ...]) -> ProxyVerdict:
         if subject.was is None or subject.now is None:

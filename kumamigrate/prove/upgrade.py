@@ -16,18 +16,18 @@ from kumamigrate.prove.share import comes_for_share
 from kumamigrate.prove.side import Side
 
 
-def upgrade_differences(before: Side, after: Side) -> Iterator[Witness]:
+def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> Iterator[Witness]:
     """Yield differences in what both releases read of resources that are no policies.
 
     What the later one words differently is left out (tables/upgrade.json); the Mesh, of which it
     reads nothing, and the kinds it does not know are doubts.
     """
     if not _ends(before, after):
-        yield from ground_differences(before, after)
+        yield from ground_differences(before, after, labels)
         return
     moved = _table()["moved"]
     gone = _table()["gone"]
-    for witness in ground_differences(before, after):
+    for witness in ground_differences(before, after, labels):
         if witness.policy_type == "Mesh" or witness.policy_type in gone:
             continue
         if comes_for_share(after, witness):

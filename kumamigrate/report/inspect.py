@@ -12,7 +12,7 @@ from kumamigrate.legacy.table import legacy_table
 from kumamigrate.match.inspect import inspect_mesh
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, compute_labels
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.lines import Line, line
 from kumamigrate.trial import Scene
@@ -103,7 +103,7 @@ def resources_json(scene: Scene) -> dict[str, Any]:
     return {"resources": found}
 
 
-def _rejected(scene: Scene) -> dict[tuple[str, str, str, str], str]:
+def _rejected(scene: Scene) -> dict[Identity, str]:
     return {
         rejection.resource.identity: "; ".join(problem.message for problem in rejection.problems)
         for rejection in scene.state(scene.source)[1]

@@ -9,8 +9,8 @@ from typing import Any
 from kumamigrate.match.entry import Entry
 from kumamigrate.match.sort import role_of
 from kumamigrate.model.conf import JsonConf, patch
-from kumamigrate.model.resource import NAMESPACE, Resource
-from kumamigrate.rewrite.inherited import Draft, Identity, Reader, Slot, lacking, source_of
+from kumamigrate.model.resource import NAMESPACE, Identity, Resource
+from kumamigrate.rewrite.inherited import Draft, Reader, Slot, lacking, source_of
 from kumamigrate.rewrite.routeconf import Leaf, filled, folded, leaves, reaching
 
 Namer = Callable[[Resource, str], str | None]

@@ -20,7 +20,7 @@ from kumamigrate.match.routehash import route_hash
 from kumamigrate.match.selection import Selection
 from kumamigrate.model.conf import JsonConf, canonical, patch
 from kumamigrate.model.kri import Kri, kri_of
-from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.routeconf import (
     Leaf,
@@ -32,8 +32,6 @@ from kumamigrate.rewrite.routeconf import (
 )
 from kumamigrate.rewrite.routes import ROUTE, old_route_name
 from kumamigrate.rewrite.view import at_path
-
-Identity = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from kumamigrate.legacy.proxy import Proxy
 from kumamigrate.legacy.selector import ANY, Tags, matches
-from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.model.resource import SERVICE, ZONE, Identity, Resource
 from kumamigrate.rewrite.legacy.conversion import Json
 from kumamigrate.rewrite.legacy.world import World
 
@@ -261,7 +261,7 @@ def home_of(
     item: ProxyClass,
     winners: Sequence[Resource],
     seeds: dict[str, set[ProxyClass]],
-    used: set[tuple[str, str, str, str]],
+    used: set[Identity],
 ) -> Resource:
     """Return the old policy whose place the policy of a class takes.
 

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 
 from kumamigrate.legacy.selector import Tags
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Identity, Resource
 from kumamigrate.rewrite.legacy.classes import (
     Names,
     ProxyClass,
@@ -56,7 +56,7 @@ def emit(
     a new policy takes.
     """
     taken = {r.name for r in world.state.of_type(type_) if r.mesh == world.mesh}
-    names, used = Names(taken), set[tuple[str, str, str, str]]()
+    names, used = Names(taken), set[Identity]()
     seeds: dict[str, set[ProxyClass]] = {}
     for draft in drafts:
         for winner in draft.winners:

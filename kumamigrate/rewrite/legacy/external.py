@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kumamigrate.legacy.selector import ANY, selectors_of, tags_of
-from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.legacy.targets import zone_egress
+from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.legacy.classes import Names, slug
 from kumamigrate.rewrite.legacy.conversion import Conversion, Json, Manual, NewPolicy
@@ -69,10 +70,9 @@ def _ground(world: World, first: Resource) -> list[Manual]:
     mesh = world.mesh_resource
     if mesh is None:
         return [_manual(first, "the Mesh is not in the state; zone egress and mTLS are needed")]
-    routing, mtls = mesh.spec.get("routing"), mesh.spec.get("mtls")
-    egress = isinstance(routing, Mapping) and routing.get("zoneEgress") is True
+    mtls = mesh.spec.get("mtls")
     secure = isinstance(mtls, Mapping) and bool(mtls.get("enabledBackend"))
-    if egress and secure:
+    if zone_egress(mesh) and secure:
         return []
     return [_manual(first, "a MeshExternalService works only through zone egress and with mTLS")]
 
@@ -81,14 +81,14 @@ def _spec(group: Sequence[Resource], manual: list[Manual]) -> Json | None:
     endpoints, protocols, settings = [], set(), []
     for resource in group:
         tags = tags_of(resource.spec.get("tags"))
-        networking = _map(resource.spec.get("networking"))
+        networking = mapping(resource.spec.get("networking"))
         host, _, port = str(networking.get("address") or "").rpartition(":")
         if not host or not port.isdigit():
             manual.append(_manual(resource, "address must be host:port"))
             return None
         endpoints.append({"address": host.strip("[]"), "port": int(port)})
         protocols.add(tags.get(_PROTOCOL, "tcp"))
-        settings.append(_tls(resource, _map(networking.get("tls")), host, manual))
+        settings.append(_tls(resource, mapping(networking.get("tls")), host, manual))
         extra = [k for k in tags if k not in (SERVICE, _PROTOCOL)]
         if extra:
             what = "the egress zone is no longer pinned" if ZONE in extra else "no subsets"
@@ -112,7 +112,7 @@ def _tls(resource: Resource, tls: Mapping[str, Any], host: str, manual: list[Man
     secured = "SkipSAN" if tls.get("skipHostnameVerification") is True else "Secured"
     verification["mode"] = secured if tls.get("caCert") else "SkipAll"
     for name in ("caCert", "clientCert", "clientKey"):
-        source = _map(tls.get(name))
+        source = mapping(tls.get(name))
         if "file" in source:
             manual.append(_manual(resource, f"tls.{name} from a file is not possible any more"))
         kept = {k: source[k] for k in ("secret", "inline", "inlineString") if k in source}
@@ -136,7 +136,7 @@ def report_virtual_outbound(world: World) -> Conversion:
     """Return the report on VirtualOutbounds: HostnameGenerators name services, not tag sets."""
     manual = []
     for policy in world.old.of("VirtualOutbound"):
-        conf = _map(policy.spec.get("conf"))
+        conf = mapping(policy.spec.get("conf"))
         tags = list(selectors_of(policy.spec, "selectors"))
         labels = {k: v for t in tags for k, v in t.items() if v != ANY}
         wild = sorted({k for t in tags for k, v in t.items() if v == ANY and k != SERVICE})
@@ -153,10 +153,6 @@ def report_virtual_outbound(world: World) -> Conversion:
     return Conversion(
         kind="VirtualOutbound", mesh=world.mesh, target=world.target, manual=tuple(manual)
     )
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _manual(resource: Resource, message: str) -> Manual:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.legacy.selector import matches, selectors_of, tags_of
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.rewrite.legacy.classes import Names, slug
 from kumamigrate.rewrite.legacy.conversion import Conversion, Json, Manual, NewPolicy, distinct
 from kumamigrate.rewrite.legacy.world import World
@@ -53,8 +53,8 @@ def _reached(route: Resource, gateway: Resource) -> list[dict[str, str]]:
     base = [
         {**s, **tags_of(gateway.spec.get("tags"))} for s in selectors_of(gateway.spec, "selectors")
     ]
-    conf = _map(gateway.spec.get("conf"))
-    listeners = [tags_of(_map(item).get("tags")) for item in _list(conf.get("listeners"))]
+    conf = mapping(gateway.spec.get("conf"))
+    listeners = [tags_of(mapping(item).get("tags")) for item in _list(conf.get("listeners"))]
     selectors = selectors_of(route.spec, "selectors")
     hit = [
         tags
@@ -69,20 +69,20 @@ def _reached(route: Resource, gateway: Resource) -> list[dict[str, str]]:
 def _policies(
     route: Resource, gateway: Resource, tags: Mapping[str, str], names: Names, manual: list[Manual]
 ) -> list[NewPolicy]:
-    conf = _map(route.spec.get("conf"))
+    conf = mapping(route.spec.get("conf"))
     ref: Json = {"kind": "MeshGateway", "name": gateway.name}
     if tags:
         ref["tags"] = dict(tags)
     result = []
-    http, tcp = _map(conf.get("http")), _map(conf.get("tcp"))
+    http, tcp = mapping(conf.get("http")), mapping(conf.get("tcp"))
     if http:
         entry: Json = {"targetRef": {"kind": "Mesh"}}
         if http.get("hostnames"):
             entry["hostnames"] = list(_list(http["hostnames"]))
-        entry["rules"] = [_rule(_map(r), route, manual) for r in _list(http.get("rules"))]
+        entry["rules"] = [_rule(mapping(r), route, manual) for r in _list(http.get("rules"))]
         result.append(_policy("MeshHTTPRoute", route, gateway, ref, entry, names))
     if tcp:
-        rules = [_map(r) for r in _list(tcp.get("rules"))]
+        rules = [mapping(r) for r in _list(tcp.get("rules"))]
         if len(rules) != 1:
             manual.append(_manual(route, "a MeshTCPRoute has exactly one rule"))
         else:
@@ -105,9 +105,11 @@ def _policy(
 
 
 def _rule(rule: Mapping[str, Any], route: Resource, manual: list[Manual]) -> Json:
-    found = [_match(_map(m), route, manual) for m in _list(rule.get("matches"))]
+    found = [_match(mapping(m), route, manual) for m in _list(rule.get("matches"))]
     default: Json = {}
-    filters = [f for item in _list(rule.get("filters")) for f in _filter(_map(item), route, manual)]
+    filters = [
+        f for item in _list(rule.get("filters")) for f in _filter(mapping(item), route, manual)
+    ]
     if filters:
         default["filters"] = filters
     if rule.get("backends"):
@@ -117,7 +119,7 @@ def _rule(rule: Mapping[str, Any], route: Resource, manual: list[Manual]) -> Jso
 
 def _match(match: Mapping[str, Any], route: Resource, manual: list[Manual]) -> Json:
     result: Json = {}
-    path = _map(match.get("path"))
+    path = mapping(match.get("path"))
     if path:
         kind = _PATHS.get(str(path.get("match", "EXACT")))
         if kind is None:
@@ -128,11 +130,11 @@ def _match(match: Mapping[str, Any], route: Resource, manual: list[Manual]) -> J
         result["path"] = {"type": kind, "value": value}
     if match.get("method"):
         result["method"] = str(match["method"])
-    headers = [_header(_map(h), route, manual) for h in _list(match.get("headers"))]
+    headers = [_header(mapping(h), route, manual) for h in _list(match.get("headers"))]
     if headers:
         result["headers"] = headers
     asked = match.get("query_parameters") or match.get("queryParameters")
-    query = [_header(_map(q), route, manual) for q in _list(asked)]
+    query = [_header(mapping(q), route, manual) for q in _list(asked)]
     if query:
         result["queryParams"] = query
     return result
@@ -149,7 +151,7 @@ def _header(header: Mapping[str, Any], route: Resource, manual: list[Manual]) ->
 def _filter(item: Mapping[str, Any], route: Resource, manual: list[Manual]) -> list[Json]:
     result: list[Json] = []
     for key, value in item.items():
-        values = _map(value)
+        values = mapping(value)
         if key in ("request_header", "requestHeader", "response_header", "responseHeader"):
             side = "request" if key.startswith("request") else "response"
             result += _header_filter(side, values)
@@ -168,7 +170,7 @@ def _filter(item: Mapping[str, Any], route: Resource, manual: list[Manual]) -> l
 
 def _header_filter(side: str, values: Mapping[str, Any]) -> list[Json]:
     result: list[Json] = []
-    sets = [_map(h) for h in _list(values.get("set"))]
+    sets = [mapping(h) for h in _list(values.get("set"))]
     host = [h for h in sets if str(h.get("name", "")).lower() == "host" and side == "request"]
     kept: Json = {}
     if len(sets) > len(host):
@@ -187,7 +189,7 @@ def _header_filter(side: str, values: Mapping[str, Any]) -> list[Json]:
 def _redirect(values: Mapping[str, Any]) -> Json:
     result: Json = {k: values[k] for k in ("scheme", "hostname", "port") if k in values}
     result["statusCode"] = values.get("status_code") or values.get("statusCode") or 302
-    path = _map(values.get("path"))
+    path = mapping(values.get("path"))
     if path:
         result["path"] = _path_change(path)
     return result
@@ -216,7 +218,7 @@ def _path_change(values: Mapping[str, Any]) -> Json:
 def _backends(items: Any) -> list[Json]:
     result: list[Json] = []
     for item in _list(items):
-        backend = _map(item)
+        backend = mapping(item)
         tags = tags_of(backend.get("destination"))
         weight = backend.get("weight", 1)
         if weight == 0:
@@ -229,10 +231,6 @@ def _backends(items: Any) -> list[Json]:
 
 def _manual(route: Resource, message: str) -> Manual:
     return Manual(resource=route, message=message, action="write the route by hand")
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _list(value: Any) -> list[Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kumamigrate.legacy.order import Tie, merge_ties
+from kumamigrate.legacy.order import Latest, Tie, merge_ties
 from kumamigrate.legacy.selector import ANY, matches, selectors_of, tags_of
+from kumamigrate.legacy.targets import zone_egress
 from kumamigrate.legacy.winners import inbound_winner
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.legacy.classes import ProxyClass, classes_of, inhabited, prune
@@ -120,30 +121,40 @@ def _assumptions(world: World) -> tuple[str, ...]:
     return (f"mesh {world.mesh} has no TrafficPermission allow-all from its creation",)
 
 
+def guards(world: World) -> list[tuple[str, Latest | None]]:
+    """Return ExternalServices, each with the TrafficPermission that says who reaches it (§2.7).
+
+    None where a zone egress asks new policies too.
+    """
+    if zone_egress(world.mesh_resource):
+        return []
+    found = []
+    for service in world.state.of_type("ExternalService"):
+        if service.mesh == world.mesh:
+            tags = tags_of(service.spec.get("tags"))
+            guard = inbound_winner(world.old.of("TrafficPermission"), tags, world.old.ties)
+            found.append((tags.get(SERVICE, service.name), guard))
+    return found
+
+
 def _with_external(result: Conversion, world: World) -> Conversion:
     """Keep what TrafficPermissions still do for ExternalServices (§2.7).
 
     Without zone egress the old path filters them by TrafficPermission, the new path does not.
     """
-    mesh = world.mesh_resource
-    routing = mesh.spec.get("routing") if mesh is not None else None
-    egress = isinstance(routing, dict) and routing.get("zoneEgress") is True
-    external = [r for r in world.state.of_type("ExternalService") if r.mesh == world.mesh]
-    if egress or not external:
+    guarded = guards(world)
+    if not guarded:
         return result
     kept: list[Resource] = []
     notes: list[Manual] = []
-    for service in external if world.old.routed else ():
-        tags = tags_of(service.spec.get("tags"))
-        name = tags.get(SERVICE, service.name)
-        found = inbound_winner(world.old.of("TrafficPermission"), tags, world.old.ties)
+    for name, found in guarded if world.old.routed else ():
         if found is None:
             continue
         used = world.led_to(name)
         notes.append(_keeps(found.policy, name) if used else _gives_up(found.policy, name))
         kept += [found.policy] if used else []
     inbound = {i.service for proxy in world.proxies for i in proxy.inbounds}
-    only = {tags_of(r.spec.get("tags")).get(SERVICE, "") for r in external} - inbound
+    only = {name for name, _ in guarded} - inbound
     return replace(
         result,
         policies=tuple(p for p in result.policies if not _for_kept(p, only, kept)),

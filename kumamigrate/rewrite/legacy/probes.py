@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.patched import PATCH, UNPROBED, may_touch, plain_services
-from kumamigrate.legacy.values import mapping
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.rewrite.legacy import confs
 from kumamigrate.rewrite.legacy.classes import ProxyClass, prune

@@ -12,9 +12,9 @@ from typing import Any
 
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.order import Tie, merge_ties
-from kumamigrate.legacy.selector import selectors_of, tags_of
-from kumamigrate.legacy.winners import connection_winner, inbound_winner
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.legacy.selector import selectors_of
+from kumamigrate.legacy.winners import connection_winner
+from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.legacy import exhaustive
 from kumamigrate.rewrite.legacy.classes import (
     Classes,
@@ -35,7 +35,7 @@ from kumamigrate.rewrite.legacy.conversion import (
 from kumamigrate.rewrite.legacy.emit import Draft, emit
 from kumamigrate.rewrite.legacy.ground import templated, wildcard_notes
 from kumamigrate.rewrite.legacy.kinds import with_inbound
-from kumamigrate.rewrite.legacy.permission import clients_of
+from kumamigrate.rewrite.legacy.permission import clients_of, guards
 from kumamigrate.rewrite.legacy.routerules import (
     REGEX_ROOT,
     ROOT,
@@ -405,20 +405,12 @@ def _existing(world: World, policies: tuple[Resource, ...]) -> list[Manual]:
 
 def _external(world: World, policies: tuple[Resource, ...]) -> list[Manual]:
     """Return what removing the last TrafficRoute opens: ExternalServices to everybody (§2.7)."""
-    mesh = world.mesh_resource
-    routing = mesh.spec.get("routing") if mesh is not None else None
-    if isinstance(routing, Mapping) and routing.get("zoneEgress") is True:
-        return []
     closed: dict[str, bool] = {}
-    for service in world.state.of_type("ExternalService"):
-        if service.mesh != world.mesh:
-            continue
-        tags = tags_of(service.spec.get("tags"))
-        found = inbound_winner(world.old.of("TrafficPermission"), tags, world.old.ties)
+    for name, found in guards(world):
         let_in = clients_of(found.policy) if found is not None and found.tie is None else ()
         if () not in let_in:
-            name = tags.get(SERVICE, service.name)
-            closed[name] = world.led_to(name, [dict(tags) for tags in let_in])
+            used = world.led_to(name, [dict(tags) for tags in let_in])
+            closed[name] = used or closed.get(name, False)
     return [
         Manual(
             resource=policies[0],

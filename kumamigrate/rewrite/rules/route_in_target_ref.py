@@ -12,13 +12,13 @@ from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.resolve import index_of
 from kumamigrate.match.sort import Ranked, compare
 from kumamigrate.model.conf import JsonConf, normal
-from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.model.resource import EFFECT, Identity, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.compensate import Choice, Problem, Unit, choose, own_of
 from kumamigrate.rewrite.destinations import with_destinations
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.inherited import Identity, Reader
+from kumamigrate.rewrite.inherited import Reader
 from kumamigrate.rewrite.proxies import never_meet, proxies_of
 from kumamigrate.rewrite.routeconf import contains, folded, own_part, reaching
 from kumamigrate.rewrite.routemove import edits_of
