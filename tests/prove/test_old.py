@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.legacy.clients import bears
 from kumamigrate.prove.proof import HARMLESS, Effect, Proof, Verdict
 from kumamigrate.prove.prover import prove
 from tests.legacy.meshes import state
@@ -510,6 +511,17 @@ spec:
     - targetRef: {kind: MeshSubset, tags: {kuma.io/service: web, kuma.io/protocol: http}}
       default: {http: [{abort: {httpStatus: 500, percentage: 10}}]}
 """
+
+
+@pytest.mark.parametrize("protocol", ["http", "kafka", "*"])
+def test_a_client_bears_each_of_the_values_of_a_tag(protocol: str) -> None:
+    client = {
+        ("kuma.io/service", "web"),
+        ("kuma.io/protocol", "http"),
+        ("kuma.io/protocol", "kafka"),
+    }
+    assert bears(client, {"kuma.io/service": "web", "kuma.io/protocol": protocol})
+    assert not bears(client, {"kuma.io/service": "web", "version": protocol})
 
 
 def test_a_client_with_several_inbounds_has_several_values_of_a_tag() -> None:
