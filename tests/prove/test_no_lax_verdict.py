@@ -614,6 +614,12 @@ networking:
 REDIRECT = "transparentProxying: {redirectPortInbound: 1, redirectPortOutbound: 2, "
 
 
+def upgraded(text: str, mode: str | None = None) -> Verdict:
+    """Return the verdict on an upgrade that changes no file."""
+    before, after = (state(text, mode=mode, release=name) for name in ("2.14", "3.0"))
+    return prove(before, after, claims=("release",)).verdict("release")
+
+
 @pytest.mark.parametrize(
     ("more", "verdict"),
     [
@@ -627,10 +633,7 @@ REDIRECT = "transparentProxying: {redirectPortInbound: 1, redirectPortOutbound: 
     ],
 )
 def test_what_an_upgrade_does_not_read_of_a_dataplane(more: str, verdict: Verdict) -> None:
-    before, after = (
-        state(SIDECAR.format(more=more), mode="Exclusive", release=name) for name in ("2.14", "3.0")
-    )
-    assert prove(before, after, claims=("release",)).verdict("release") is verdict
+    assert upgraded(SIDECAR.format(more=more), mode="Exclusive") is verdict
 
 
 SELECTED = """
@@ -649,17 +652,13 @@ spec: {{selector: {{{by}}}, ports: [{{port: 80}}]}}
     ],
 )
 def test_an_upgrade_finds_no_endpoints_by_tags(by: str, verdict: Verdict) -> None:
-    before, after = (
-        state(SELECTED.format(by=by), mode="Exclusive", release=name) for name in ("2.14", "3.0")
-    )
-    assert prove(before, after, claims=("release",)).verdict("release") is verdict
+    assert upgraded(SELECTED.format(by=by), mode="Exclusive") is verdict
 
 
 def test_what_an_upgrade_does_not_read_of_a_pod() -> None:
     notes = "kuma.io/transparent-proxying-reachable-services: a"
     pods = INJECTED_SHOP + WEB_PODS.format(labels="", notes=notes)
-    before, after = (state(pods, release=name) for name in ("2.14", "3.0"))
-    assert prove(before, after, claims=("release",)).verdict("release") is Verdict.UNKNOWN
+    assert upgraded(pods) is Verdict.UNKNOWN
 
 
 BUILT_IN = """
