@@ -16,6 +16,7 @@ ALLOWED = {
     "match": {"match", "model", "source"},
     "legacy": {"legacy", "model", "source"},
     "admit": {"admit", "model", "source"},
+    "deployment": {"deployment", "model", "source"},
     "prove": {"prove", "match", "legacy", "model", "source"},
     "rewrite": {"rewrite", "match", "legacy", "admit", "model", "source"},
 }

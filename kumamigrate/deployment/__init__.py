@@ -1,0 +1,1 @@
+"""Environments: which sources are applied together to one control plane, and what it gets."""
