@@ -1,10 +1,12 @@
-"""Set up and run this checkout: `python3 dev.py example`, `python3 dev.py test`, `… lint`.
+"""Set up and run this checkout: `python3 dev.py example`, `… test`, `… lint`, `… tools`.
 
-Needs Python 3.11 and pip, nothing else. Everything it installs goes into `.venv`.
+Needs Python 3.11 and pip, nothing else. Everything it installs goes into `.venv`; `tools` builds
+kustomize and helm, with which some tests render, into `.tools` where Go is installed.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +17,11 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if sys.platform == "win32" else "bin")
 PYTHON = BIN / "python"
+TOOLS = ROOT / ".tools"
+PROGRAMS = {
+    "kustomize": "sigs.k8s.io/kustomize/kustomize/v5@v5.7.1",
+    "helm": "helm.sh/helm/v3/cmd/helm@v3.19.0",
+}
 EXAMPLE = ROOT / "fixtures" / "example" / "before"
 
 
@@ -64,9 +71,29 @@ def lint() -> int:
     return max(codes)
 
 
+def tools() -> int:
+    """Build the programs that render manifests, as far as they are missing and Go is there.
+
+    Tests that need one that is not there are skipped, so this never fails for want of Go.
+    """
+    missing = [name for name in PROGRAMS if not (TOOLS / name).exists()]
+    if missing and shutil.which("go") is None:
+        print(f"dev.py: {' and '.join(missing)} cannot be built without Go; tests skip them")
+        return 0
+    codes = [
+        subprocess.run(
+            ["go", "install", PROGRAMS[name]],
+            env={**os.environ, "GOBIN": str(TOOLS)},
+            check=False,
+        ).returncode
+        for name in missing
+    ]
+    return max(codes, default=0)
+
+
 def main() -> int:
     """Run the task named on the command line."""
-    tasks = {"example": example, "test": test, "lint": lint}
+    tasks = {"example": example, "test": test, "lint": lint, "tools": tools}
     if len(sys.argv) < 2 or sys.argv[1] not in tasks:
         print(__doc__)
         return 2

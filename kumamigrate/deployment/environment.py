@@ -15,12 +15,17 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A Helm chart and what it is rendered with. Paths are relative to the root, with `/`."""
+    """A Helm chart and what it is rendered with. Paths are relative to the root, with `/`.
+
+    `settings` are values set one by one, by name. An empty `namespace` means that nobody says
+    where it is installed.
+    """
 
     chart: str
     values: tuple[str, ...] = ()
     release: str = "release"
-    namespace: str = "default"
+    namespace: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,16 @@ Plain manifests are applied as they are; kustomizations and charts are built (wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumamigrate.deployment.environment import Deployment
+from kumamigrate.deployment.build import Built, Origins
+from kumamigrate.deployment.environment import Chart, Deployment
+from kumamigrate.deployment.helm import CHART, build_chart
+from kumamigrate.deployment.kustomize import build
+from kumamigrate.deployment.layout import Layout, layout_of
+from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.source.text import Refusal
 
 
@@ -19,15 +24,17 @@ class Rendering:
 
     `files` are the manifests as the control plane gets them, by path: plain sources under
     their own, what was built under that of its kustomization or chart. `manifests` are the
-    sources that are manifests of their own (plain ones, and what kustomizations list as
-    resources): rules look at these, and edit them. `sources` are all files that took part:
-    when one of them is edited, the environment is asked. `refusals` bar the environment, or
-    what they name; `how` says in a few words what made it.
+    sources that are manifests of their own (plain ones, what kustomizations list as resources,
+    templates of charts): rules look at these, and edit them. `sources` are all files that took
+    part: when one of them is edited, the environment is asked. `origins` leads from a document
+    of what was built to the place in the sources. `refusals` bar the environment, or what they
+    name; `how` says in a few words what made it.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     manifests: frozenset[str] = frozenset()
     sources: frozenset[str] = frozenset()
+    origins: Origins = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
     how: str = ""
 
@@ -37,17 +44,58 @@ class Rendering:
         return set(self.files) != self.manifests
 
 
-def render(
-    deployment: Deployment,
-    files: Mapping[str, bytes],
-    root: Path,  # noqa: ARG001  # nothing is built yet
-) -> Rendering:
+def render(deployment: Deployment, files: Mapping[str, bytes], root: Path) -> Rendering:
     """Return what the control plane of an environment gets of some sources.
 
-    `files` are all files of the repository by path, edited or not; the disk is not asked for
-    them. `root` is where they lie.
+    `files` are all files of the repository by path, edited or not. `root` is where they lie;
+    only what could not be among them, for its name, is read from there.
     """
-    own = {path: data for path, data in files.items() if deployment.holds(path)}
-    return Rendering(
-        files=own, manifests=frozenset(own), sources=frozenset(own), how="plain manifests"
+    tree = Tree(files=files, root=root)
+    layout = layout_of(tree)
+    built = [
+        *(build(folder, tree) for folder in _folders(deployment, layout)),
+        *(build_chart(chart, tree) for chart in _charts(deployment, layout)),
+    ]
+    read = layout.owned.union(*(one.sources for one in built))
+    own = {p: data for p, data in files.items() if deployment.holds(p) and p not in read}
+    plain = Built(
+        files=own,
+        manifests=frozenset(own),
+        sources=frozenset(own),
+        how="plain manifests" if own or not built else "",
     )
+    return _together([*built, plain])
+
+
+def _folders(deployment: Deployment, layout: Layout) -> Iterator[str]:
+    """Yield the folders to build: those named, and the roots among what is included."""
+    named = [joined("", folder) for folder in deployment.kustomize]
+    yield from named
+    for folder in layout.roots:
+        path = layout.closures[folder].parts[0].path
+        if folder not in named and deployment.holds(path):
+            yield folder
+
+
+def _charts(deployment: Deployment, layout: Layout) -> Iterator[Chart]:
+    """Yield the charts to render: those named, and those that are included, as they are."""
+    yield from deployment.charts
+    named = {joined("", chart.chart) for chart in deployment.charts}
+    for folder in layout.charts:
+        if folder not in named and deployment.holds(joined(folder, CHART)):
+            yield Chart(chart=folder or ".")
+
+
+def _together(parts: list[Built]) -> Rendering:
+    rendering = Rendering()
+    for part in parts:
+        rendering = replace(
+            rendering,
+            files={**rendering.files, **part.files},
+            manifests=rendering.manifests | part.manifests,
+            sources=rendering.sources | part.sources,
+            origins={**rendering.origins, **part.origins},
+            refusals=tuple(dict.fromkeys((*rendering.refusals, *part.refusals))),
+            how="; ".join(how for how in (rendering.how, part.how) if how),
+        )
+    return rendering

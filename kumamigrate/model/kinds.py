@@ -57,6 +57,21 @@ GLOBAL_SCOPED = frozenset(
 )
 """Kinds that belong to no mesh."""
 
+CLUSTER_SCOPED = OLD_POLICIES | {
+    "ExternalService",
+    "GatewayClass",
+    "Mesh",
+    "MeshGateway",
+    "MeshGatewayConfig",
+    "MeshGatewayRoute",
+    "MeshInsight",
+    "Namespace",
+    "ServiceInsight",
+    "Zone",
+    "ZoneInsight",
+}
+"""Kinds that belong to no namespace on Kubernetes: one that a manifest says is dropped there."""
+
 WORKLOADS = frozenset(
     {"CronJob", "DaemonSet", "Deployment", "Job", "Pod", "ReplicaSet", "StatefulSet"}
 )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from kumamigrate.model.kinds import (
+    CLUSTER_SCOPED,
     CONTROL_PLANE_CONFIG,
     CONTROL_PLANE_KEYS,
     GLOBAL_SCOPED,
@@ -95,7 +96,7 @@ def _kubernetes(body: Mapping[str, Any], where: Where) -> Resource | None:
         type=kind,
         mesh=str(written or "default") if scoped else "",
         name=_text(metadata.get("name")),
-        namespace=_text(metadata.get("namespace")),
+        namespace=_text(metadata.get("namespace")) if kind not in CLUSTER_SCOPED else "",
         labels=labels,
         annotations=annotations,
         spec=body[at] if has_spec else {},

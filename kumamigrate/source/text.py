@@ -42,6 +42,7 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
     OUTSIDE_ROOT = "outside-root"
     COMMENT = "comment"
+    UNBUILDABLE = "unbuildable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,54 @@
+"""What a build comes to: manifests, and from where in the sources each of them came."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kumamigrate.deployment.tree import Tree
+from kumamigrate.model.read import read_resources
+from kumamigrate.model.resource import Resource, Where
+from kumamigrate.source.load import read_file
+from kumamigrate.source.text import Refusal
+
+Origins = Mapping[tuple[str, int], Where]
+"""By path and document of a built manifest: where its resource stands in the sources."""
+_TEMPLATE = re.compile(r"\{\{.*?\}\}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """What a build came to.
+
+    `files` are manifests by path, `manifests` the sources that are manifests of their own,
+    `sources` all that took part. `refusals` say why `files` are not, or not all, what a cluster
+    gets; they are the sources then. `how` says what built it.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    manifests: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+    origins: Origins = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()
+    how: str = ""
+
+
+def resources_in(path: str, tree: Tree) -> tuple[Resource, ...]:
+    """Return the resources of a source, none where it is not there."""
+    data = tree.read(path)
+    return read_resources(read_file(path, data)) if data is not None else ()
+
+
+def twin(built: Resource, sources: Iterable[Resource]) -> Resource | None:
+    """Return the resource of a file that one was built from.
+
+    Its name may have grown in front and behind, and templates may have filled in parts of it.
+    """
+    alike = [one for one in sources if one.type == built.type and _grows(one.name, built.name)]
+    return max(alike, key=lambda one: len(_TEMPLATE.sub("", one.name)), default=None)
+
+
+def _grows(source: str, built: str) -> bool:
+    parts = map(re.escape, _TEMPLATE.split(source))
+    return re.search(".*".join(parts), built) is not None
