@@ -172,7 +172,7 @@ def inspect(
     """Show what proxies resolve to, and which line each value comes from."""
     from kumamigrate import commands
 
-    given = _given({**locals(), "target": release})
+    given = _given({**locals(), "target": release, "source": release})
     _end(
         lambda: commands.inspect(
             given,

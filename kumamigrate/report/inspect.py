@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from kumamigrate.errors import UsageError
+from kumamigrate.legacy.admit import refusals_beside
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.table import legacy_table
 from kumamigrate.match.inspect import inspect_mesh
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, compute_labels
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.lines import Line, line
@@ -104,10 +106,19 @@ def resources_json(scene: Scene) -> dict[str, Any]:
 
 
 def _rejected(scene: Scene) -> dict[Identity, str]:
-    return {
-        rejection.resource.identity: "; ".join(problem.message for problem in rejection.problems)
-        for rejection in scene.state(scene.source)[1]
-    }
+    """Return why resources are refused, by themselves or beside others of their mesh."""
+    state, rejections = scene.state(scene.source)
+    found = {one.resource.identity: _in_words(one.problems) for one in rejections}
+    external = list(state.of_type("ExternalService"))
+    for policy in state.of_type("RateLimit"):
+        beside = refusals_beside(policy, [r for r in external if r.mesh == policy.mesh])
+        if beside and not policy.templated:
+            found[policy.identity] = _in_words(beside)
+    return found
+
+
+def _in_words(problems: Iterable[Problem]) -> str:
+    return "; ".join(problem.message for problem in problems)
 
 
 def resources_lines(scene: Scene) -> list[Line]:

@@ -19,6 +19,7 @@ from kumamigrate.model.labels import (
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, ORIGIN, PROXY_TYPE, ROLE, ZONE
 from kumamigrate.model.state import Environment
 from tests.admit.manifest import resource_of
+from tests.frontdoor import command
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "labels.json").read_text("utf-8"))
 EAST = Environment(mode="zone", zone="east")
@@ -49,18 +50,18 @@ def role(spec: Any, release: str, namespace: str = "shop") -> str | Refused:
 
 
 @pytest.mark.parametrize(("case", "release"), ANSWERS)
-def test_labels_equal_those_of_the_control_plane(case: Any, release: str) -> None:
-    """Where the answer is a refusal, the validator may be the one that refuses."""
+def test_labels_equal_those_of_the_control_plane(case: Any, release: str, tmp_path: Path) -> None:
+    """`inspect --resources` shows the labels, or that this release refuses the resource."""
     plane, answer = case["controlPlane"], case["answers"][release]
-    environment = Environment(
-        mode=plane["mode"], zone=plane["zone"], system_namespace=plane["systemNamespace"]
-    )
-    found = compute_labels(resource_of(case["manifest"]), release=release, environment=environment)
-    if "labels" in answer:
-        assert not isinstance(found, Refused)
-        assert found.labels == answer["labels"]
-    elif "mix" in answer["error"]:
-        assert isinstance(found, Refused)
+    words = ["--release", release, "--control-plane-mode", plane["mode"]]
+    words += ["--zone", plane["zone"]] if plane["zone"] else []
+    words += ["--system-namespace", plane["systemNamespace"]] if plane["systemNamespace"] else []
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps(case["manifest"]), encoding="utf-8")
+    printed = command("inspect", "--resources", manifest, "--format", "json", *words)
+    (found,) = printed.json["resources"]
+    assert found.get("labels") == answer.get("labels")
+    assert ("error" in found) is ("error" in answer)
 
 
 def test_the_manifest_itself_is_left_alone() -> None:

@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.match.matcher import Matcher
-from kumamigrate.match.route import ServiceTag
 from kumamigrate.prove import Verdict
-from kumamigrate.prove.picture import outbound_facts, routing_of
 from kumamigrate.prove.prover import prove
-from kumamigrate.prove.side import Contents, Side
-from tests.prove.states import COMMITTED, SHARED, case, proxies, state
+from tests.frontdoor import command, some
+from tests.prove.states import COMMITTED, SHARED, case
 
 CLAIMS = {"live": "same", "carry": "carried", "recipes": "carried"}
 STRICTER = 50
@@ -41,7 +38,7 @@ def test_all_goldens(kind: str) -> None:
     found = folders(SHARED, kind)
     if not found:
         pytest.skip("the goldens are not beside the checkout")
-    wrong = compare(kind, found)
+    wrong = compare(kind, some(found))
     assert wrong.lax == []
     assert len(wrong.strict) * STRICTER <= wrong.seen
 
@@ -57,14 +54,15 @@ def compare(kind: str, found: list[Path]) -> Wrong:
     wrong = Wrong()
     claim = "live" if kind == "live" else "carry"
     for folder in found:
-        golden = case(folder, CLAIMS[kind])
-        proof = prove(golden.before, golden.after, claims=(claim,))
-        for name, verdict in proxies(proof, claim).items():
+        states = (folder / "before.yaml", folder / "after.yaml")
+        printed = command("prove", *states, "--zone", "east", "--format", "json").json
+        answer = json.loads((folder / "verdict.json").read_text())
+        for name, said in answer["dataplanes"].items():
             wrong.seen += 1
-            same = verdict.verdict is Verdict.EQUIVALENT
-            if same and not golden.truth[name]:
+            same = printed["claims"][claim]["dataplanes"][name]["verdict"] == "equivalent"
+            if same and not said[CLAIMS[kind]]:
                 wrong.lax.append(f"{folder.name} {name}")
-            if golden.truth[name] and not same:
+            if said[CLAIMS[kind]] and not same:
                 wrong.strict.append(f"{folder.name} {name}")
     return wrong
 
@@ -91,26 +89,39 @@ def test_made_up_proxies_show_what_listed_ones_would(kind: str) -> None:
         assert proof.verdict(kind) is not Verdict.EQUIVALENT, folder.name
 
 
-def test_the_law_of_lost_values() -> None:
-    """A policy on backend's route takes the service-level timeout off web's (golden law)."""
+def test_the_law_of_lost_values(tmp_path: Path) -> None:
+    """A policy on backend's route takes the service-level timeout off web's (golden law).
+
+    Where one timeout takes the place of all, `prove` says of each route what it had.
+    """
+    mesh = COMMITTED / "law" / "mesh.yaml"
+    kept = [d for d in mesh.read_text().split("---\n") if "type: MeshTimeout" not in d]
+    other = tmp_path / "other.yaml"
+    other.write_text("---\n".join([*kept, OTHER]))
     answer = json.loads((COMMITTED / "law" / "envoy.json").read_text())
-    mesh = state((COMMITTED / "law" / "mesh.yaml").read_text(), complete=True)
-    side = Side(mesh, "default", Contents())
-    proxy = next(r for r in mesh.resources if r.name == answer["dataplane"])
-    got = []
-    for service in ("web", "backend"):
-        destination = ServiceTag(service)
-        routing = routing_of(side, proxy, destination)
-        facts = outbound_facts(side, proxy, "MeshTimeout", destination, routing)
-        for key, route in routing.http or ():
-            assert route.path is not None
-            kind, value = route.path
-            got.append(
-                {
-                    "destination": service,
-                    "match": {"path" if kind == "exact" else "prefix": value},
-                    "timeout": facts[key].settings["http.requestTimeout"],
-                }
-            )
-    assert got == answer["requestTimeout"]
-    assert isinstance(side.matcher, Matcher)
+    live = command("prove", mesh, other, "--format", "json").json["claims"]["live"]
+    witnesses = live["dataplanes"][answer["dataplane"]]["witnesses"]
+    got = {
+        (w["destination"], envoy): w["before"]["value"]
+        for w in witnesses
+        for envoy in _as_envoy(w["route"]["path"])
+    }
+    assert got == {
+        (route["destination"], *route["match"].items()): route["timeout"]
+        for route in answer["requestTimeout"]
+    }
+
+
+OTHER = """type: MeshTimeout
+mesh: default
+name: other
+spec: {to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 99s}}}]}
+"""
+
+
+def _as_envoy(path: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the matches that Envoy gets of a PathPrefix: the path itself, and what is below."""
+    assert path["type"] == "PathPrefix"
+    if path["value"] == "/":
+        return [("prefix", "/")]
+    return [("path", path["value"]), ("prefix", path["value"] + "/")]

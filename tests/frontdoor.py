@@ -1,0 +1,51 @@
+"""The tool as its users have it: words of a command line in; exit code and output back.
+
+Goldens and cases are asked here: a function that answers well is no help if the command asks it
+for another release.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from typer.testing import CliRunner
+
+from kumamigrate.cli import app
+
+T = TypeVar("T")
+MODEST = 40
+"""So many goldens of a set are asked where KUMAMIGRATE_GOLDENS does not ask for all."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left: its exit code, what it printed, and what it said aside."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What was printed, as data."""
+        return json.loads(self.out)
+
+
+def command(*words: str | Path) -> Answer:
+    """Run `kumamigrate` with some words, in this process. Faults of ours are raised."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Answer(code=result.exit_code, out=result.stdout, err=result.stderr)
+
+
+def some(goldens: Sequence[T]) -> Sequence[T]:
+    """Return goldens spread over a set, or all with KUMAMIGRATE_GOLDENS=1."""
+    if os.environ.get("KUMAMIGRATE_GOLDENS"):
+        return goldens
+    return goldens[:: max(1, len(goldens) // MODEST)]
