@@ -64,6 +64,7 @@ def prove(
     given: Given, before: Path, after: Path | None, against: str | None, *, as_json: bool
 ) -> Exit:
     """Print the verdict about two states."""
+    from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.proof import exit_of_proof, proof_json, proof_lines
 
     if (after is None) == (against is None):
@@ -76,7 +77,9 @@ def prove(
     first, second = owned_by_both(first, second)
     proof = prove_scenes(first, second)
     repositories = (first.repository, second.repository)
-    _print(as_json, proof_json(proof, repositories), proof_lines(proof, repositories))
+    data = {**proof_json(proof, repositories), "inventory": inventory_json(second)}
+    first_line, *rest = proof_lines(proof, repositories)
+    _print(as_json, data, [first_line, *inventory_lines(second), *rest])
     return exit_of_proof(proof)
 
 
@@ -85,6 +88,7 @@ def inspect(
 ) -> Exit:
     """Print what proxies resolve to."""
     from kumamigrate.report.inspect import inspect_json, resources_json, resources_lines
+    from kumamigrate.report.inventory import inventory_lines
     from kumamigrate.report.proof import not_read
     from kumamigrate.report.proxytree import inspect_lines
 
@@ -97,7 +101,8 @@ def inspect(
     if as_json:
         _print_json(inspect_json(scene, proxy=proxy, labels=_pairs(labels)))
     else:
-        show(inspect_lines(scene, proxy=proxy, labels=_pairs(labels)))
+        tree = inspect_lines(scene, proxy=proxy, labels=_pairs(labels))
+        show([*inventory_lines(scene), *tree])
     return Exit.INCONCLUSIVE if not_read(scene.repository) else Exit.CLEAN
 
 

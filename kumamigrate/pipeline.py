@@ -105,10 +105,11 @@ def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
     except UnknownRelease as error:
         raise UsageError(str(error)) from error
     inventory = load_inventory(options.inventory)
-    repository = load_repository(paths, root, inventory=inventory)
+    repository = load_repository(paths, root, inventory=inventory.resources)
     return Scene(
         repository=repository,
-        inventory=inventory,
+        inventory=inventory.resources,
+        exports=inventory.exports,
         environment=options.environment,
         source=source,
         target=target,
@@ -397,7 +398,7 @@ def _silenced(change: Change, scene: Scene) -> bool:
 
 
 def _outcome(options: Options, before: Scene, after: Scene, findings: Iterable[Finding]) -> Outcome:
-    due = without_echoes(_due(findings, options, before.target))
+    due = without_echoes(_due((*findings, *_drift(options, before)), options, before.target))
     placed = tuple(_at_place(without_guesses(due, rulebook()), after))
     settled = suppress(placed, after.repository.files, report_unused=not options.select)
     return Outcome(
@@ -406,6 +407,14 @@ def _outcome(options: Options, before: Scene, after: Scene, findings: Iterable[F
         after=after,
         findings=tuple(sorted(settled, key=_order)),
     )
+
+
+def _drift(options: Options, before: Scene) -> Iterable[Finding]:
+    if options.select or not before.inventory:
+        return ()
+    from kumamigrate.drift import drift
+
+    return drift(before)
 
 
 def _order(finding: Finding) -> tuple[str, int, int, str, str]:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from kumamigrate.inventory.stamp import Export
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
@@ -26,7 +27,8 @@ class Scene:
     `admitted` is shared by the scenes of a run, which have most resources in common. `owned` are
     the identities that stood in the repository when the run began, or in either of two
     repositories that are compared: what an inventory, taken from the control plane that they
-    are deployed to, says of such a resource does not outlive it.
+    are deployed to, says of such a resource does not outlive it. `exports` are the files that the
+    inventory was read from.
     """
 
     repository: Repository
@@ -35,6 +37,7 @@ class Scene:
     source: str
     target: str
     owned: frozenset[Identity] = frozenset()
+    exports: tuple[Export, ...] = ()
     states: dict[str, tuple[State, tuple[Rejection, ...]]] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -51,7 +54,7 @@ class Scene:
     def _state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         own = self.repository.resources
         taken = self.owned | {resource.identity for resource in own}
-        outside = (r for r in self.inventory if not taken & self._names_of(r))
+        outside = (r for r in self.inventory if not taken & self.names_of(r))
         state, rejections = state_of(
             (*own, *outside),
             release=release,
@@ -61,7 +64,7 @@ class Scene:
         )
         return self._dated(state), rejections
 
-    def _names_of(self, exported: Resource) -> set[Identity]:
+    def names_of(self, exported: Resource) -> set[Identity]:
         """Return what an exported resource may be called in the repository of this zone.
 
         What came from Kubernetes or from a global control plane is exported under another name.

@@ -36,40 +36,46 @@ def read_resources(file: SourceFile) -> tuple[Resource, ...]:
     Labels are as written: `model.labels` computes what a control plane makes of them.
     Documents that hold nothing Kuma or a rule reads give nothing.
     """
+    templated = file.may_be_templated  # asks the whole text: once for all documents
     return tuple(
         resource
         for document in file.documents
         if document.holds
-        for resource in _read_document(file, document)
+        for resource in _read_document(file, document, templated=templated)
     )
 
 
-def _read_document(file: SourceFile, document: Document) -> Iterator[Resource]:
+def read_manifest(manifest: Mapping[str, Any], where: Where) -> Resource | None:
+    """Return the resource that a manifest is, None for one that neither Kuma nor a rule reads."""
+    return _kubernetes(manifest, where) or _universal(manifest, where)
+
+
+def _read_document(file: SourceFile, document: Document, *, templated: bool) -> Iterator[Resource]:
     body = document.value
-    templated = file.may_be_templated
     if not isinstance(body, dict):
         return
-    for item, manifest in _manifests(body, ()):
+    for item, manifest in manifests(body):
         node = node_at(document.root, item) if item else None
         if item and node is None:
             continue
         line, _ = file.position(document.start if node is None else node.start)
         where = Where(path=file.path, document=document.index, item=item, line=line)
-        resource = _kubernetes(manifest, where) or _universal(manifest, where)
+        resource = read_manifest(manifest, where)
         if resource is None and not item:
             resource = _settings(manifest, where)
         if resource is not None:
             yield _mark_templates(resource, file, document) if templated else resource
 
 
-def _manifests(
-    body: Mapping[str, Any], item: FieldPath
+def manifests(
+    body: Mapping[str, Any], item: FieldPath = ()
 ) -> Iterator[tuple[FieldPath, Mapping[str, Any]]]:
+    """Yield the manifests of a document with where they stand in it, lists taken apart."""
     items = body.get("items")
     if isinstance(items, list) and str(body.get("kind", "List")).endswith("List"):
         for index, inner in enumerate(items):
             if isinstance(inner, dict):
-                yield from _manifests(inner, (*item, "items", index))
+                yield from manifests(inner, (*item, "items", index))
     else:
         yield item, body
 

@@ -12,6 +12,7 @@ from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.pipeline import Outcome
 from kumamigrate.prove import Effect, Proof, Verdict, to_json
 from kumamigrate.report.exit import Exit, worst
+from kumamigrate.report.inventory import inventory_json, inventory_lines
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.proof import (
     beyond_lines,
@@ -98,6 +99,7 @@ def _report(outcome: Outcome, *, written: bool) -> dict[str, Any]:
         "written": written and bool(outcome.texts),
         "findings": [_finding_json(finding) for finding in outcome.findings],
         "coverage": coverage_json(outcome.before.repository),
+        "inventory": inventory_json(outcome.before),
     }
 
 
@@ -140,7 +142,7 @@ def run_lines(outcome: Outcome, *, written: bool) -> list[Line]:
     """Return the whole text of a run."""
     by_status = {s: [f for f in outcome.findings if f.status is s] for s in Status}
     fixed = by_status[Status.FIXED]
-    lines = [_headline(outcome, written=written)]
+    lines = [_headline(outcome, written=written), *inventory_lines(outcome.before)]
     if fixed:
         lines.append(())
     for finding in fixed[:MOST]:
@@ -161,6 +163,7 @@ def check_lines(outcome: Outcome) -> list[Line]:
     target = outcome.before.target
     if not open_findings:
         lines = [line(("Nothing to do", "good"), f" for Kuma {target}{_scope(outcome)}")]
+        lines += inventory_lines(outcome.before)
     else:
         files = len({finding.file for finding in open_findings})
         lines = [
@@ -169,6 +172,7 @@ def check_lines(outcome: Outcome) -> list[Line]:
                 f" for Kuma {target}, in {_count(files, 'file')}{_scope(outcome)}",
             )
         ]
+        lines += inventory_lines(outcome.before)
         lines += _open_lines(open_findings)
         fixable = sum(finding.status is Status.PENDING for finding in open_findings)
         if fixable:
