@@ -277,9 +277,19 @@ def _proof(
         after.state(before.source)[0],
         claims=claims,
         upgraded=after.state(before.target)[0] if "release" in claims else None,
+        same_unread=_same_unread(before, after),
         locate_before=before.locate,
         locate_after=after.locate,
     )
+
+
+def _same_unread(before: Scene, after: Scene) -> bool:
+    """Say whether what could not be read is the same text in both scenes."""
+    old, new = before.repository, after.repository
+    if old.data is new.data:
+        return True  # one repository, edited: what was refused cannot be
+    refused = {refusal.path for side in (old, new) for refusal in side.unread}
+    return all(path in old.data and old.data[path] == new.data.get(path) for path in refused)
 
 
 def _run_rule(

@@ -15,6 +15,7 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
+from kumamigrate.model.state import State
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.side import ROUTES, Side
@@ -102,9 +103,9 @@ def _templated(side: Side, policy_type: str) -> Iterator[str]:
             )
 
 
-def template_assumptions(pair: MeshComparison) -> Iterator[str]:
+def template_assumptions(*states: State) -> Iterator[str]:
     """Yield what is taken for granted about templates that stay as they are."""
-    if any(r.templated for side in (pair.before, pair.after) for r in side.state.resources):
+    if any(r.templated for state in states for r in state.resources):
         yield "what templates fill in is the same before and after; values are not compared"
 
 

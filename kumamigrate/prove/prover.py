@@ -27,6 +27,7 @@ from kumamigrate.prove.doubt import (
 )
 from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
+from kumamigrate.prove.local import LocalProof, local_proof
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.network import Network
 from kumamigrate.prove.old import OldEngine, converted
@@ -83,6 +84,7 @@ def prove(
     upgraded: State | None = None,
     one_protocol: bool = False,
     also: Sequence[State] = (),
+    same_unread: bool = False,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
 ) -> Proof:
@@ -93,18 +95,31 @@ def prove(
     holds for every proxy that could exist, or "listed": for the Dataplanes of the states. With
     `one_protocol` a service tag and the MeshService in its place are read as if of one protocol
     (alike.py), so that no difference comes from their own disagreement. `also` are states that
-    are not compared, but the services that they refer to are looked at.
+    are not compared, but the services that they refer to are looked at. With `same_unread` what
+    could not be read is known to be the same text on both sides, so that it bars nothing that is
+    proven locally (local.py).
     """
     contents = Contents()
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
     meshes = sorted({*before.meshes(), *after.meshes()}) or [DEFAULT_MESH]
     locate = (locate_before, locate_after)
+    local = same_unread or not (before.unread or after.unread)
     return Proof(
         release_before=before.release,
         release_after=(upgraded or after).release,
         meshes={
             mesh: _prove_mesh(
-                mesh, before, after, upgraded, claims, proxies, contents, locate, one_protocol, also
+                mesh,
+                before,
+                after,
+                upgraded,
+                claims,
+                proxies,
+                contents,
+                locate,
+                one_protocol,
+                also,
+                local=local,
             )
             for mesh in meshes
         },
@@ -123,10 +138,18 @@ def _prove_mesh(
     locate: tuple[Locate, Locate],
     one_protocol: bool,
     also: Sequence[State],
+    *,
+    local: bool,
 ) -> MeshProof:
     results: dict[str, MeshProof] = {}
     scenes: dict[tuple[int, int], Scene] = {}
+    if LIVE in claims and local:
+        found = local_proof(before.mesh(mesh), after.mesh(mesh))
+        if found is not None:
+            results[LIVE] = _proven_locally(found, mesh, before.mesh(mesh), after.mesh(mesh))
     for claim in claims:
+        if claim in results:
+            continue
         later = upgraded if claim == RELEASE and upgraded is not None else after
         earlier = before
         if claim != LIVE and (claim == CARRY or upgraded is not None) and converted(before, mesh):
@@ -157,6 +180,22 @@ def _prove_mesh(
     )
 
 
+def _proven_locally(found: LocalProof, mesh: str, before: State, after: State) -> MeshProof:
+    """Return claim *live* for a mesh in which nothing says anything else than before."""
+    listed = (name for _, name in dict.fromkeys((*dataplanes(before), *dataplanes(after))))
+    modes = (mesh_services_mode(state, mesh) for state in (before, after))
+    result = ClaimResult(
+        verdict=Verdict.EQUIVALENT,
+        proxies=(
+            *(ProxyVerdict(name=name, verdict=Verdict.EQUIVALENT) for name in listed),
+            ProxyVerdict(name=ANY_PROXY, verdict=Verdict.EQUIVALENT, made_up=True),
+        ),
+        modes=dict.fromkeys(MODES, Verdict.EQUIVALENT) if None in modes else {},
+    )
+    taken = (*map(str, found.conditions), *template_assumptions(before, after))
+    return MeshProof(mesh=mesh, claims={LIVE: result}, assumptions=taken)
+
+
 class Scene:
     """Two states of one mesh in every world, matchers and all; claims share it."""
 
@@ -172,6 +211,7 @@ class Scene:
         also: Sequence[State] = (),
     ) -> None:
         self.mesh = mesh
+        self.states = (before, after)
         self.complete = before.complete and after.complete
         self.worlds = worlds_of(before, after, mesh, also)
         self.pairs = []
@@ -209,7 +249,7 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
         assumptions=(
             *scene.worlds.assumptions,
             *asked[0].old.answer.assumptions,
-            *template_assumptions(scene.pairs[0][0]),
+            *template_assumptions(*scene.states),
         ),
         ties=tuple(r for r in result.reasons if TIED in r),
     )
