@@ -24,13 +24,15 @@ _CLAIMS = {
 def exit_of_proof(proof: Proof) -> Exit:
     """Return the exit code of a verdict: *live* decides, and *release* where it was asked for.
 
-    *carry* is the claim about a later switch; it is printed, and decides nothing here.
+    *carry* is the claim about a later switch; it is printed, and decides nothing here. What was
+    not read leaves a result inconclusive, also where it bars no verdict.
     """
     claims = [claim for claim in proof.claims if claim != "carry"]
     verdicts = {proof.verdict(claim) for claim in claims}
     if Verdict.DIFFERENT in verdicts:
         return Exit.DIFFERENT
-    return Exit.INCONCLUSIVE if Verdict.UNKNOWN in verdicts else Exit.CLEAN
+    doubtful = Verdict.UNKNOWN in verdicts or proof.unread
+    return Exit.INCONCLUSIVE if doubtful else Exit.CLEAN
 
 
 def proof_json(proof: Proof, repositories: Sequence[Repository]) -> dict[str, Any]:
