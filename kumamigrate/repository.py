@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -92,9 +93,9 @@ class Repository:
         if where is None or where.path not in self.files:
             return ("", 0, 0)
         file = self.files[where.path]
-        document = next((d for d in file.documents if d.index == where.document), None)
-        if document is None:
+        if where.document >= len(file.documents):
             return (where.path, where.line, 1)
+        document = file.documents[where.document]
         full = (*where.item, *path)
         for length in range(len(full), -1, -1):
             node = node_at(document.root, full[:length])
@@ -167,23 +168,27 @@ def _injecting(files: Iterable[SourceFile], inventory: Sequence[Resource]) -> li
 
 
 _MESH = re.compile(
-    r"""^\s*["']?(?:kuma\.io/mesh|mesh)["']?\s*:\s*(.*?)\s*(?:#.*)?$""", re.MULTILINE
+    r"""^[ \t]*+["']?(?:kuma\.io/mesh|mesh)["']?[ \t]*+:([^#\r\n]*+)""", re.MULTILINE
 )
 _NAME = re.compile(r"""(["']?)([a-z0-9]([-.a-z0-9]*[a-z0-9])?)\1""")
 
 
 def _mesh_named(file: SourceFile, refusal: Refusal) -> str:
     """Return the one mesh that a refused document names in plain words, else nothing."""
-    for document in file.documents:
-        start, end = document.span.start, document.span.end
-        if (
-            document.root is None
-            and file.position(start)[0] <= refusal.line <= file.position(end)[0]
-        ):
-            said = [_NAME.fullmatch(match[1]) for match in _MESH.finditer(file.text, start, end)]
-            names = {match[2] if match is not None else "" for match in said}
-            return names.pop() if len(names) == 1 else ""
-    return ""
+    if not refusal.line or not file.documents:
+        return ""
+    offset = file.line_starts[refusal.line - 1] + refusal.column - 1
+    at = bisect_right(file.documents, offset, key=lambda document: document.span.start)
+    # An error at the end of one document stands where the next begins.
+    near = [d for d in file.documents[max(0, at - 2) : at] if d.span.start <= offset <= d.span.end]
+    refused = [document.span for document in near if document.root is None]
+    if len(refused) != 1:
+        return ""
+    span = refused[0]
+    found = _MESH.finditer(file.text, span.start, span.end)
+    said = [_NAME.fullmatch(match[1].strip()) for match in found]
+    names = {match[2] if match is not None else "" for match in said}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _read_bytes(root: Path, path: str) -> bytes:

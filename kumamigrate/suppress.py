@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.source.text import SourceFile
 
-_MARK = re.compile(r"#\s*kumamigrate:\s*ignore\[([^\]]*)\]")
+_MARK = re.compile(r"#\s*kumamigrate:\s*ignore\[([^\]#]*+)\]")
 UNUSED = "unused-suppression"
 
 

@@ -12,7 +12,7 @@ from http import HTTPStatus
 
 _SCHEME = r"(?:(?:ftp|tcp|udp|wss?|https?)://)?"
 _ADDRESS = re.compile(
-    _SCHEME + r"(?:\S+(?::\S*)?@)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+)?(?::\d{1,5})?(?:[/?#]\S*)?"
+    _SCHEME + r"(?:\S+@)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+)?(?::\d{1,5})?(?:[/?#]\S*)?"
 )
 _FILE = re.compile(r"(/[^/\x00]*)+/?|[a-zA-Z]:\\[^:*?\"<>|\r\n]*")
 _BANDWIDTH = re.compile(r"\d*\s?[GMk]?bps")
@@ -20,8 +20,9 @@ _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 _DOMAIN = re.compile(r"(\*\.)?[a-zA-Z0-9_][\w-]{0,62}(\.[a-zA-Z0-9_][\w-]{0,62})*[._]?")
 _SPIFFE = re.compile(r"spiffe://[a-z0-9._-]+(/\S*)?")
-_DATADOG = re.compile(r"http://[^/?#@\s]*:(\d+)")
+_DATADOG = re.compile(r"http://[^/?#@\s]*:([0-9]{1,40})")
 _NAME = re.compile(r"[0-9a-z._-]*")
+_CLASS = re.compile(r"\[\^?\]?[^\]]*+(\])?")
 _METHODS = ("connect", "delete", "get", "head", "options", "patch", "post", "put", "trace")
 _RETRY_ON = frozenset(
     {
@@ -76,7 +77,7 @@ def _is_host_name(text: str) -> bool:
 def _is_regex(text: str) -> bool:
     # Go knows groups, flags and classes that Python does not: only plain nonsense is refused.
     plain = re.sub(r"\\.", "", text)
-    plain = re.sub(r"\[\^?\]?[^\]]*\]", "", plain)
+    plain = _CLASS.sub(lambda found: "" if found[1] else found[0], plain)
     return plain.count("(") == plain.count(")") and not plain.startswith(("*", "+", "?"))
 
 

@@ -166,7 +166,7 @@ class _Reading:
 def _whole(value: Any, limit: int) -> int | None:
     if isinstance(value, bool):
         return None
-    if isinstance(value, str) and re.fullmatch(r"\d+", value):
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,40}", value):
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)

@@ -15,7 +15,7 @@ _UNITS = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _LIMIT = 2**63 - 1
 
 
@@ -33,7 +33,10 @@ def parse(text: str) -> int | None:
         part = _PART.match(rest, at)
         if part is None:
             return None
-        total += int(Decimal(part[1]) * _UNITS[part[2]])
+        value = Decimal(part[1]) * _UNITS[part[2]]
+        if value > _LIMIT:  # asked first: as a whole number it may have millions of digits
+            return None
+        total += int(value)
         at = part.end()
     if not rest or total > _LIMIT:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from kumamigrate.model.kinds import (
     MESH_SCOPED,
 )
 from kumamigrate.model.resource import MESH, Form, Resource, Where, mapping
+from kumamigrate.source.mask import branch_words
 from kumamigrate.source.node import node_at, walk
 from kumamigrate.source.text import Document, FieldPath, SourceFile
 
@@ -26,7 +26,6 @@ GATEWAY_GROUP = "gateway.networking.k8s.io/"
 FLAGGER_GROUP = "flagger.app/"
 SECRET_TYPES = "system.kuma.io/"
 """How the types of the Secrets begin that a control plane on Kubernetes reads as its own."""
-_BRANCH = re.compile(r"\{\{-?\s*(?:if|else|end|range|with)\b[^}]*\}\}|\{%[^%]*%\}")
 _UNIVERSAL_IDENTITY = ("type", "mesh", "name", "labels", "creationTime", "modificationTime", "kri")
 
 
@@ -36,12 +35,19 @@ def read_resources(file: SourceFile) -> tuple[Resource, ...]:
     Labels are as written: `model.labels` computes what a control plane makes of them.
     Documents that hold nothing Kuma or a rule reads give nothing.
     """
-    templated = file.may_be_templated  # asks the whole text: once for all documents
-    return tuple(
-        resource
+    read = [
+        (resource, document)
         for document in file.documents
         if document.holds
-        for resource in _read_document(file, document, templated=templated)
+        for resource in _read_document(file, document)
+    ]
+    if not file.may_be_templated:
+        return tuple(resource for resource, _ in read)
+    templated = [_is_templated(resource, document) for resource, document in read]
+    branches = (branch_words(file.text),) if any(templated) else ()
+    return tuple(
+        replace(resource, templated=True, branches=branches) if filled_in else resource
+        for (resource, _), filled_in in zip(read, templated, strict=True)
     )
 
 
@@ -50,7 +56,7 @@ def read_manifest(manifest: Mapping[str, Any], where: Where) -> Resource | None:
     return _kubernetes(manifest, where) or _universal(manifest, where)
 
 
-def _read_document(file: SourceFile, document: Document, *, templated: bool) -> Iterator[Resource]:
+def _read_document(file: SourceFile, document: Document) -> Iterator[Resource]:
     body = document.value
     if not isinstance(body, dict):
         return
@@ -64,7 +70,7 @@ def _read_document(file: SourceFile, document: Document, *, templated: bool) -> 
         if resource is None and not item:
             resource = _settings(manifest, where)
         if resource is not None:
-            yield _mark_templates(resource, file, document) if templated else resource
+            yield resource
 
 
 def manifests(
@@ -156,13 +162,11 @@ def _settings(body: Mapping[str, Any], where: Where) -> Resource | None:
     )
 
 
-def _mark_templates(resource: Resource, file: SourceFile, document: Document) -> Resource:
+def _is_templated(resource: Resource, document: Document) -> bool:
+    """Say whether a template fills in some part of a resource."""
     assert resource.where is not None
     node = node_at(document.root, resource.where.item)
-    templated = node is not None and any(inner.templated for _, inner in walk(node))
-    if not templated:
-        return resource
-    return replace(resource, templated=True, branches=tuple(_BRANCH.findall(file.text)))
+    return node is not None and any(inner.templated for _, inner in walk(node))
 
 
 def _strings(value: Any) -> dict[str, str]:

@@ -57,7 +57,8 @@ class Resource:
     (Mesh, Dataplane, old policies), the top-level fields that are not identity.
     `spec_path` leads from the resource's own root to it, for finding lines.
     `body` is the whole manifest. `made_up` marks witnesses. `templated` means that some value
-    inside comes from a template and is unknown; `branches` are the branches and loops of its file.
+    inside comes from a template and is unknown; `branches` tells the branches and loops of its
+    file from others.
     """
 
     type: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from kumamigrate.model.digits import is_number
 from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.resource import (
     ENV,
@@ -179,7 +180,7 @@ def _inbounds(service: Resource, pod: Mapping[str, Any]) -> Iterator[dict[str, A
         number = port.get("port")
         goal = port.get("targetPort")
         goal = number if goal is None else goal
-        name = goal if isinstance(goal, str) and not goal.isdigit() else ""
+        name = goal if isinstance(goal, str) and not is_number(goal) else ""
         tag = f"{service.name}_{service.namespace}_svc_{number}"
         noted = service.annotations.get(f"{number}.service.kuma.io/protocol")
         protocol = str(port.get("appProtocol") or noted or "tcp")
@@ -192,7 +193,7 @@ def _inbounds(service: Resource, pod: Mapping[str, Any]) -> Iterator[dict[str, A
 
 
 def _number(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | str) and str(value).isdigit() else None
+    return int(value) if isinstance(value, int | str) and is_number(str(value)) else None
 
 
 def _meta(pod: Mapping[str, Any], part: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from kumamigrate.match.select import Selector
+from kumamigrate.model.digits import is_number
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
     MESH,
@@ -223,7 +224,7 @@ def _dataplane(
 
 def _inbound(atom: Atom) -> dict[str, Any]:
     inbound: dict[str, Any] = {"tags": dict(atom.tags)}
-    if atom.section.isdigit():
+    if is_number(atom.section):
         inbound["port"] = int(atom.section)
     elif atom.section:
         inbound["name"] = atom.section

@@ -9,6 +9,7 @@ from typing import Any
 
 from kumamigrate.match.items import top_of
 from kumamigrate.match.resolve import REAL
+from kumamigrate.model.digits import is_number
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
@@ -309,7 +310,7 @@ def _ports(asked: Iterable[Asked]) -> list[dict[str, Any]]:
     """Return ports with the names and numbers referred to; a name has no number yet."""
     names = dict.fromkeys(a.port for a in asked if a.port)
     numbers = dict.fromkeys(a.number for a in asked if a.number)
-    ports: list[dict[str, Any]] = [{"port": int(n)} for n in numbers if n.isdigit()]
+    ports: list[dict[str, Any]] = [{"port": int(n)} for n in numbers if is_number(n)]
     ports += [{"port": 60_000 + at, "name": name} for at, name in enumerate(names)]
     return ports or [{"port": ANY_PORT}]
 
@@ -354,7 +355,7 @@ def _add_successors(
             continue
         name, space, port = service_parts(tag)
         labels = {NAMESPACE: space} if space else {}
-        ports = [{"port": int(port)}] if port.isdigit() else [{"port": ANY_PORT}]
+        ports = [{"port": int(port)}] if is_number(port) else [{"port": ANY_PORT}]
         resource = _made_up("MeshService", name, labels, ports, state, mesh)
         variants.setdefault(_key(resource), []).append(resource)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
+from kumamigrate.model.digits import is_number
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
@@ -118,7 +119,7 @@ def _ports(resource: Resource, only: str) -> Iterable[RealResource]:
 def service_parts(service: str) -> tuple[str, str, str]:
     """Take `web_shop_svc_80` apart into name, namespace and port."""
     parts = service.split("_")
-    numbered = len(parts) == 4 and parts[3].isdigit()
+    numbered = len(parts) == 4 and is_number(parts[3])
     if (len(parts) == 3 or numbered) and parts[2] == "svc":
         return parts[0], parts[1], parts[3] if len(parts) == 4 else ""
     return service, "", ""

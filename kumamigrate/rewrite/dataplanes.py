@@ -16,7 +16,7 @@ DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 TEMPLATE = "{{"
 """Begins what a template fills in later: nothing can be said about such a value."""
 
-_GENERATED = re.compile(r"([^_]+)_([^_]+)_svc_([0-9]+)")
+_GENERATED = re.compile(r"([^_]+)_([^_]+)_svc_([0-9]{1,10})")
 
 
 def tag_paths(dataplane: Resource) -> Iterator[FieldPath]:

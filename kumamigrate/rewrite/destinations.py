@@ -8,6 +8,7 @@ from typing import Any
 
 from kumamigrate.match.items import to_entries
 from kumamigrate.match.resolve import REAL, index_of, resolve
+from kumamigrate.model.digits import is_number
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, ORIGIN, ZONE, Resource
 from kumamigrate.model.state import State
@@ -43,8 +44,8 @@ def _service(route: Resource, target: TargetRef, name: str) -> Resource:
         name, namespace, port = parts[0], parts[1], parts[3] if len(parts) == 4 else ""
     places = {NAMESPACE: namespace, ZONE: route.zone, ORIGIN: route.labels.get(ORIGIN, "")}
     labels = {MESH: route.mesh, DISPLAY_NAME: name, **{k: v for k, v in places.items() if v}}
-    ports: list[dict[str, Any]] = [{"port": int(port)}] if port.isdigit() else []
-    ports += [{"name": port, "port": 0}] if port and not port.isdigit() else []
+    ports: list[dict[str, Any]] = [{"port": int(port)}] if is_number(port) else []
+    ports += [{"name": port, "port": 0}] if port and not is_number(port) else []
     return Resource(
         type=target.kind,
         mesh=route.mesh,

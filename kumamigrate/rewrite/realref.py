@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.match.resolve import REAL, sections
+from kumamigrate.model.digits import is_number
 from kumamigrate.model.labels import PRODUCER, Refused, policy_role
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
@@ -271,7 +272,7 @@ def _service_port_name(service: Resource, number: str) -> str | None:
 def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning | str:
     tag = str(ref.get("name"))
     parts = tag.split("_")
-    if len(parts) == 4 and parts[2] == "svc" and parts[3].isdigit():
+    if len(parts) == 4 and parts[2] == "svc" and is_number(parts[3]):
         labels = {DISPLAY_NAME: parts[0], NAMESPACE: parts[1]}
         found = [r for r in _all(view, owner, "MeshService") if _has(r, labels)]
         if not found and not any(

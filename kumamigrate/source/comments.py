@@ -23,7 +23,7 @@ class Comment:
 
 
 def comments_of(
-    text: str, masked: Masked, documents: Sequence[Document], refused: frozenset[int] = frozenset()
+    masked: Masked, documents: Sequence[Document], refused: frozenset[int] = frozenset()
 ) -> tuple[Comment, ...]:
     """Return all comments in text order, those inside refused documents left out.
 
@@ -33,13 +33,13 @@ def comments_of(
     last = 0
     for document in documents:
         if document.index in refused:
-            found.extend(_gap(text, masked, last, document.span.start))
+            found.extend(_gap(masked, last, document.span.start))
             last = document.span.end
         elif document.root is not None:
             for start, end in leaves(document.root, masked.text):
-                found.extend(_gap(text, masked, last, start))
+                found.extend(_gap(masked, last, start))
                 last = end
-    found.extend(_gap(text, masked, last, len(text)))
+    found.extend(_gap(masked, last, len(masked.text)))
     return tuple(found)
 
 
@@ -67,10 +67,17 @@ def _header_end(text: str, start: int, end: int) -> int:
     return start
 
 
-def _gap(text: str, masked: Masked, start: int, end: int) -> Iterator[Comment]:
+def _gap(masked: Masked, start: int, end: int) -> Iterator[Comment]:
     for match in _TOKEN.finditer(masked.text, start, end):
         if match[0][0] != "#":
             continue
         at = match.start()
-        line_start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-        yield Comment(at, match.end(), not masked.text[line_start:at].strip())
+        yield Comment(at, match.end(), _first_on_line(masked.text, at))
+
+
+def _first_on_line(text: str, at: int) -> bool:
+    while at and text[at - 1].isspace():
+        at -= 1
+        if text[at] in "\r\n":
+            return True
+    return not at

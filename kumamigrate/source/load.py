@@ -19,7 +19,8 @@ MAX_BYTES = 10 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _MARKER = re.compile(r"(?:\A|(?<=[\n\r]))(---|\.\.\.)(?=[ \t\r\n]|\Z)")
-_NO_CONTENT = re.compile(r"(?:\s|#[^\r\n]*|(?:\A|(?<=[\n\r]))%[^\r\n]*)*\Z")
+_NO_CONTENT = re.compile(r"(?:\s|#[^\r\n]*+|(?:\A|(?<=[\n\r]))%[^\r\n]*+)*+\Z")
+"""Possessive throughout: a banner of `#` could else be taken apart in exponentially many ways."""
 
 _ADVICE = {
     Reason.UNPARSABLE: "correct the YAML, or leave the file out with .gitignore",

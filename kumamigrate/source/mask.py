@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
-_EXPRESSION = re.compile(
-    r"\{\{.*?\}\}"  # Go templates, Jinja
-    r"|\{%[-+]?\s.*?%\}"  # Jinja statements
-    r"|(?<!\S)\{#.*?#\}",  # Jinja comments
-    re.DOTALL,
+_BEGIN = re.compile(
+    r"(?P<expression>\{\{)"  # Go templates, Jinja
+    r"|(?P<statement>\{%[-+]?\s)"  # Jinja statements
+    r"|(?P<comment>(?<!\S)\{#)"  # Jinja comments
 )
+_END = {"expression": "}}", "statement": "%}", "comment": "#}"}
 _OPENER = re.compile(r"\{[{%][-+]?\s*(if|range|with|define|block|for|macro|raw|call|filter)\b")
 _MIDDLE = re.compile(r"\{[{%][-+]?\s*(else|elif|elseif)\b")
 _CLOSER = re.compile(r"\{[{%][-+]?\s*end(if|for|macro|raw|block|call|filter)?\b")
 _ACTS = re.compile(r"\b(include|template|toYaml|n?indent)\b")
 _LINES_OF_YAML = re.compile(r"[\r\n][ \t]*(?:- +)*[\w.\"'/-]+[ \t]*:(?=[ \t\r\n])")
-_SUBSTITUTION = re.compile(r"\$\{[A-Za-z_][^}\n]*\}")
+_SUBSTITUTION = re.compile(r"\$\{[A-Za-z_](?:[^}\n$]|\$(?!\{[A-Za-z_]))*+\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,16 @@ class Mask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Masked:
-    """Text in which templates are filler, of the same length as the original."""
+    """Text in which templates are filler, of the same length as the original.
+
+    `branches` says for each mask in which branch of the template one is behind it.
+    """
 
     text: str
     masks: tuple[Mask, ...] = ()
     filler: str = ""
     starts: tuple[int, ...] = field(default=(), repr=False)
+    branches: tuple[int | None, ...] = field(default=(), repr=False)
 
     def overlapping(self, start: int, end: int) -> tuple[Mask, ...]:
         """Return the masks that share a character with a span, comments left out."""
@@ -52,6 +57,14 @@ class Masked:
             first -= 1
         last = bisect_left(self.starts, end)
         return tuple(m for m in self.masks[first:last] if not m.in_comment)
+
+    def branch_at(self, offset: int) -> int | None:
+        """Return the innermost conditional branch around an offset, by where that begins.
+
+        Two places with the same answer are written or left out together.
+        """
+        before = bisect_left(self.starts, offset)
+        return self.branches[before - 1] if before else None
 
 
 def mask_templates(text: str) -> Masked:
@@ -71,21 +84,57 @@ def mask_templates(text: str) -> Masked:
         pieces.append(re.sub(r"[^\r\n]", " ", body) if mask.alone else filler * len(body))
         last = mask.end
     pieces.append(text[last:])
-    starts = tuple(m.start for m in masks)
-    return Masked(text="".join(pieces), masks=masks, filler=filler, starts=starts)
+    return Masked(
+        text="".join(pieces),
+        masks=masks,
+        filler=filler,
+        starts=tuple(m.start for m in masks),
+        branches=tuple(_branches(text, masks)),
+    )
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where expressions stand. An opener whose end is lines of YAML away is text."""
     at = 0
-    while match := _EXPRESSION.search(text, at):
-        body = match[0]
-        comment = body.startswith(("{{/*", "{{- /*", "{#"))
-        if "\n" in body and not comment and _LINES_OF_YAML.search(body):
-            at = match.start() + 2
-            continue
-        yield match.span()
-        at = match.end()
+    yaml_lines = _Ahead(match.start() for match in _LINES_OF_YAML.finditer(text))
+    ends = {kind: _Ahead(_places(text, end)) for kind, end in _END.items()}
+    while match := _BEGIN.search(text, at):
+        start, kind = match.start(), str(match.lastgroup)
+        end = ends[kind].reach(match.end())
+        if end is None:
+            at = start + 1
+        elif not _is_comment(text, start) and (yaml_lines.reach(start) or end) < end:
+            at = start + 2
+        else:
+            at = end + 2
+            yield start, at
+
+
+def _is_comment(text: str, start: int) -> bool:
+    return text.startswith(("{{/*", "{{- /*", "{#"), start)
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+class _Ahead:
+    """Rising places, asked for from rising offsets: each is looked at once."""
+
+    __slots__ = ("_next", "_places")
+
+    def __init__(self, places: Iterator[int]) -> None:
+        self._places = places
+        self._next: int | None = next(places, None)
+
+    def reach(self, offset: int) -> int | None:
+        """Return the first place at or behind an offset, None if there is none."""
+        while self._next is not None and self._next < offset:
+            self._next = next(self._places, None)
+        return self._next
 
 
 def _classified(text: str, spans: Sequence[tuple[int, int]]) -> list[Mask]:
@@ -116,7 +165,7 @@ def _acts(body: str) -> bool:
     """Say whether an expression does something even where it stands in a YAML comment."""
     if "\n" in body or _ACTS.search(body):
         return True
-    return any(pattern.match(body) for pattern in (_OPENER, _MIDDLE, _CLOSER))
+    return _branching(body)
 
 
 def restore(value: str, original: str, masked: Masked, span: tuple[int, int]) -> str:
@@ -136,15 +185,21 @@ def substituted(text: str) -> bool:
     return "${" in text and _SUBSTITUTION.search(text) is not None
 
 
-def branch_at(text: str, masked: Masked, offset: int) -> tuple[int, ...]:
-    """Return which conditional branches enclose an offset, outermost first.
+def branch_words(text: str) -> str:
+    """Return what tells the branches and loops of a text from others, however many they are."""
+    bodies = (text[m.start : m.end] for m in mask_templates(text).masks)
+    words = "\n".join(body for body in bodies if _branching(body))
+    return sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
 
-    Two places with the same answer are written or left out together.
-    """
+
+def _branching(body: str) -> bool:
+    return any(pattern.match(body) for pattern in (_OPENER, _MIDDLE, _CLOSER))
+
+
+def _branches(text: str, masks: Iterable[Mask]) -> Iterator[int | None]:
+    """Yield for each mask where the branch begins that is open behind it."""
     stack: list[int] = []
-    for mask in masked.masks:
-        if mask.start >= offset:
-            break
+    for mask in masks:
         body = text[mask.start : mask.end]
         if _OPENER.match(body):
             stack.append(mask.start)
@@ -152,4 +207,4 @@ def branch_at(text: str, masked: Masked, offset: int) -> tuple[int, ...]:
             stack.pop()
         elif _MIDDLE.match(body) and stack:
             stack[-1] = mask.start
-    return tuple(stack)
+        yield stack[-1] if stack else None

@@ -18,8 +18,8 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     types = universal_type_pattern()
     hint = re.compile(rf"""kuma\.io/v1alpha1|type["']?\s*:\s*["']?(?:{types})(?![A-Za-z0-9-])""")
     inside = re.compile(
-        r"""(?m)^\s*["{]*apiVersion["']?\s*:\s*["']?kuma\.io/"""
-        rf"""|^\s*["{{]*type["']?\s*:\s*["']?(?:{types})["']?\s*,?\s*$"""
+        r"""(?m)^[ \t]*+["{]*+apiVersion["']?\s*+:\s*+["']?kuma\.io/"""
+        rf"""|^[ \t]*+["{{]*+type["']?\s*+:\s*+["']?(?:{types})["']?[ \t]*+,?[ \t\r]*+$"""
     )
     return hint, inside, re.compile(types)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from kumamigrate.source.mask import Masked, branch_at, restore, substituted
+from kumamigrate.source.mask import Masked, restore, substituted
 from kumamigrate.source.node import (
     JSON,
     AliasNode,
@@ -37,8 +37,9 @@ _STYLES = {
     "|": Style.LITERAL,
     ">": Style.FOLDED,
 }
-_GAP = re.compile(r"(?:\s|#[^\r\n]*)*")
-_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\r\n]*)?)*)*")
+_GAP = re.compile(r"(?:\s|#[^\r\n]*+)*+")
+_PROPERTIES = re.compile(r"(?:[&!]\S*+(?:\s++(?:#[^\r\n]*+)?)*+)*+")
+_LINE_END = re.compile(r"[\r\n]|\Z")
 _NO_EVENT: tuple[type[Any], ...] = (yaml.StreamStartEvent, yaml.DocumentStartEvent)
 
 
@@ -77,7 +78,8 @@ def parse_document(original: str, masked: Masked, start: int, end: int) -> Node 
             node: Node | None = None
         else:
             node, _, _ = builder.node(event, 1)
-            if isinstance(node, (MapNode, SeqNode)) and branch_at(original, masked, node.start):
+            in_branch = masked.branch_at(node.start) is not None
+            if isinstance(node, (MapNode, SeqNode)) and in_branch:
                 node = _templated(node)  # the condition may begin and end in other documents
         event = builder.parser.get_event()
         if not isinstance(event, yaml.DocumentEndEvent):
@@ -142,9 +144,7 @@ class _Builder:
         node, size, height, limit = built
         if self.masked.overlapping(before, limit):
             node = _templated(node)
-        if size > MAX_VALUES:
-            detail = f"aliases make more than {MAX_VALUES} values"
-            raise UnparsableError(Reason.TOO_LARGE, start, detail)
+        _check_size(size, start)
         if anchor:
             self.open_anchors.discard(anchor)
             self.anchors[anchor] = (node, size, height)
@@ -226,6 +226,7 @@ class _Builder:
         )
         if flow:
             self.last = limit
+        _check_size(size, start)
         _check_keys(node)
         return node, size, height, limit
 
@@ -262,6 +263,12 @@ class _Builder:
         return node, size, height, limit
 
 
+def _check_size(size: int, start: int) -> None:
+    if size > MAX_VALUES:
+        detail = f"aliases make more than {MAX_VALUES} values"
+        raise UnparsableError(Reason.TOO_LARGE, start, detail)
+
+
 def _block_end(chunk: str, start: int, end: int) -> int:
     """Return where a block scalar's content ends: its last line break and, unless the header
     keeps them, the blank lines behind it do not belong to it."""
@@ -275,8 +282,8 @@ def _block_end(chunk: str, start: int, end: int) -> int:
 
 
 def _line_end(text: str, offset: int) -> int:
-    ends = [e for e in (text.find("\n", offset), text.find("\r", offset)) if e >= 0]
-    return min(ends, default=len(text))
+    found = _LINE_END.search(text, offset)
+    return found.start() if found is not None else len(text)
 
 
 def _templated(node: MapNode | SeqNode) -> MapNode | SeqNode:

@@ -23,6 +23,7 @@ _INTEGER = re.compile(
     r"|0[oO]?(?P<oct>[0-7]+)|(?P<dec>0|[1-9][0-9]*))\Z"
 )
 _BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
+_MOST_DIGITS = 1000
 _NUMERIC_START = frozenset("+-.0123456789")
 
 
@@ -43,9 +44,10 @@ def _number(text: str) -> JSON:
     digits = text if text[0] == "." else text.replace("_", "")
     if match := _INTEGER.match(digits):
         kind = str(match.lastgroup)
-        value = int(match[kind], _BASES[kind])
+        # No base needs more digits for what counts, and Python refuses to read very many.
+        value = int(match[kind][-_MOST_DIGITS:], _BASES[kind])
         value = -value if match["sign"] == "-" else value
-        if -(2**63) <= value < 2**64:
+        if len(match[kind]) <= _MOST_DIGITS and -(2**63) <= value < 2**64:
             return value
     if _FLOAT.match(digits):
         number = float(digits)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kumamigrate.source.comments import Comment, comments_of
 from kumamigrate.source.lines import Lines, lines_of, newline_of
 from kumamigrate.source.load import has_no_content
-from kumamigrate.source.mask import Masked, branch_at, mask_templates
+from kumamigrate.source.mask import Masked, mask_templates
 from kumamigrate.source.node import AliasNode, Node, walk
 from kumamigrate.source.text import Document, Reason, SourceFile
 
@@ -36,7 +37,7 @@ class Sheet:
     text: str
     masked: Masked
     lines: Lines
-    used: dict[int, tuple[AliasNode, ...]]
+    used: dict[int, list[AliasNode]]
     newline: str = "\n"
     cuts: list[tuple[int, int]] = field(default_factory=list)
     claimed: set[int] = field(default_factory=set)
@@ -69,9 +70,7 @@ class Sheet:
 
     def same_branch(self, first: int, second: int) -> bool:
         """Say whether two places stand in the same branch of the template."""
-        if not self.masked.masks:
-            return True
-        return branch_at(self.text, self.masked, first) == branch_at(self.text, self.masked, second)
+        return self.masked.branch_at(first) == self.masked.branch_at(second)
 
     def check_cut(self, node: Node) -> None:
         """Refuse to remove a node that aliases standing elsewhere refer to."""
@@ -87,7 +86,7 @@ def sheet_of(file: SourceFile) -> Sheet:
     """Return the sheet of a file as it was read."""
     masked = mask_templates(file.text)
     refused = frozenset(d.index for d in file.documents if is_refused(d, file.text))
-    comments = comments_of(file.text, masked, file.documents, refused)
+    comments = comments_of(masked, file.documents, refused)
     return Sheet(
         text=file.text,
         masked=masked,
@@ -103,10 +102,10 @@ def is_refused(document: Document, text: str) -> bool:
     return document.root is None and not has_no_content(body.removeprefix("---"))
 
 
-def _uses(roots: Iterable[Node]) -> dict[int, tuple[AliasNode, ...]]:
-    used: dict[int, tuple[AliasNode, ...]] = {}
+def _uses(roots: Iterable[Node]) -> dict[int, list[AliasNode]]:
+    used: dict[int, list[AliasNode]] = defaultdict(list)
     for root in roots:
         for _, node in walk(root):
             if isinstance(node, AliasNode):
-                used[id(node.target)] = (*used.get(id(node.target), ()), node)
-    return used
+                used[id(node.target)].append(node)
+    return dict(used)

@@ -7,6 +7,7 @@ from typing import Any
 
 from kumamigrate.legacy.selector import ANY, selectors_of, tags_of
 from kumamigrate.legacy.targets import zone_egress
+from kumamigrate.model.digits import is_number
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.legacy.classes import Names, slug
@@ -83,7 +84,7 @@ def _spec(group: Sequence[Resource], manual: list[Manual]) -> Json | None:
         tags = tags_of(resource.spec.get("tags"))
         networking = mapping(resource.spec.get("networking"))
         host, _, port = str(networking.get("address") or "").rpartition(":")
-        if not host or not port.isdigit():
+        if not host or not is_number(port):
             manual.append(_manual(resource, "address must be host:port"))
             return None
         endpoints.append({"address": host.strip("[]"), "port": int(port)})

@@ -163,7 +163,7 @@ _OPERATIONS = {
     "addLast": "AddLast", "addBefore": "AddBefore", "addAfter": "AddAfter",
 }  # fmt: skip
 _TARGETS = ("cluster", "listener", "networkFilter", "httpFilter", "virtualHost")
-_TYPE = re.compile(r"""^[{]?\s*["']?@type["']?\s*:\s*["']?([\w./-]+)""", re.MULTILINE)
+_TYPE = re.compile(r"""^[{]?[ \t]*+["']?@type["']?\s*:\s*["']?([\w./-]+)""", re.MULTILINE)
 _ADDABLE = {"Cluster": "cluster", "Listener": "listener"}
 
 

@@ -21,7 +21,7 @@ LABEL = "otel-backend"
 
 _TYPES = ("MeshAccessLog", "MeshMetric", "MeshTrace")
 _ENDPOINT = re.compile(
-    r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?)(?::([0-9]+))?"
+    r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?)(?::([0-9]{1,10}))?"
 )
 _PORT = 4317
 _LONGEST = 63
