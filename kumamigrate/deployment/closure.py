@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from kumamigrate.deployment.tree import Tree, joined
@@ -125,6 +126,7 @@ def kustomization_in(folder: str, tree: Tree) -> Kustomization | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def kustomization_of(path: str, data: bytes) -> Kustomization | None:
     """Return what a file says as a kustomization, None if it is another thing of that name.
 
@@ -159,7 +161,8 @@ def _closed(folder: str, tree: Tree, above: tuple[str, ...], known: dict[str, Cl
         inner = _used(own, use, tree, (*above, folder), known)
         refusals.extend(inner.refusals)
         circular = circular or inner.circular
-        parts.extend(part for part in inner.parts if part not in parts)
+        known_paths = {part.path for part in parts}
+        parts.extend(part for part in inner.parts if part.path not in known_paths)
         files |= inner.files
         for path, as_what in inner.roles.items():
             roles.setdefault(path, set()).update(as_what)
@@ -244,7 +247,9 @@ def _barred(own: Kustomization, use: Use, detail: str, advice: str) -> Closure:
 def _faults(own: Kustomization, tree: Tree) -> Iterator[Refusal]:
     """Yield what keeps a kustomization itself from being built here."""
     for refusal in own.file.refusals:
-        yield replace(refusal, hides=True)
+        # An inline patch is no manifest that stands at the wrong place.
+        if refusal.reason is not Reason.NOT_AT_ROOT:
+            yield replace(refusal, hides=True)
     twins = [n for n in FILE_NAMES if tree.read(joined(own.folder, n)) is not None]
     if len(twins) > 1:
         yield own.refusal((), f"{' and '.join(twins)} stand in one folder", "remove one")

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from kumamigrate.source.text import Refusal
+from kumamigrate.deployment.closure import Kustomization, Role
+from kumamigrate.deployment.inline import with_content
+from kumamigrate.deployment.layout import Layout, layout_of
+from kumamigrate.deployment.patches import (
+    Patch,
+    Rewritten,
+    edited_resources,
+    patches_of,
+    rewritten,
+)
+from kumamigrate.deployment.tree import Tree
+from kumamigrate.source.load import read_file
+from kumamigrate.source.node import ScalarNode, node_at
+from kumamigrate.source.patch import patch
+from kumamigrate.source.text import FieldPath, Refusal, SourceFile
+from kumamigrate.source.value import Moved, Replacement, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,13 +35,142 @@ class Followed:
 
 
 def follow(
-    files: Mapping[str, bytes],  # noqa: ARG001  # nothing is built yet
-    edited: Mapping[str, bytes | None],  # noqa: ARG001
-    root: Path,  # noqa: ARG001
+    files: Mapping[str, bytes | None], edited: Mapping[str, bytes | None], root: Path | None
 ) -> Followed:
     """Return what has to change beside some edits (None removes a file).
 
     `files` are all files before the edits. Whatever is returned is read, rendered and proven
     together with the edits.
     """
-    return Followed()
+    tree = Tree(files=files, root=root)
+    layout = layout_of(tree)
+    parts = {part.path: part for closure in layout.closures.values() for part in closure.parts}
+    resources = {path: edited_resources(path, tree.read(path), edited[path]) for path in edited}
+    changed: dict[str, bytes] = {}
+    refusals: list[Refusal] = []
+    for part in parts.values():
+        near = _beside(part, layout)
+        mine = [one for path in sorted(near & resources.keys()) for one in resources[path]]
+        found = [(p, rewritten(p, mine)) for p in patches_of(part, tree)] if mine else []
+        refusals += [r for _, one in found if one is not None for r in one.refusals]
+        texts = _written(part, [(p, one) for p, one in found if one is not None], edited, tree)
+        refusals += texts.refusals
+        changed |= texts.files
+    return Followed(files=changed, refusals=tuple(dict.fromkeys(refusals)))
+
+
+def _beside(part: Kustomization, layout: Layout) -> set[str]:
+    """Return the files that are built together with a kustomization."""
+    return {
+        path
+        for closure in layout.closures.values()
+        if part.path in {other.path for other in closure.parts}
+        for path in closure.files
+    }
+
+
+def _written(
+    part: Kustomization,
+    found: Iterable[tuple[Patch, Rewritten]],
+    edited: Mapping[str, bytes | None],
+    tree: Tree,
+) -> Followed:
+    """Return the files of patches, and the kustomization that names them, as they have to be."""
+    files: dict[str, bytes] = {}
+    refusals: list[Refusal] = []
+    own, names = part.file, dict[FieldPath, str]()
+    for place, new in found:
+        if new.name:
+            names[(*place.at, "target", "name")] = new.name
+        if new.text is None:
+            continue
+        if place.path is not None:
+            files[place.path] = _bytes(place.file, new.text)
+            continue
+        node = node_at(own.documents[0].root, place.inline)
+        text = with_content(own, node, new.text) if isinstance(node, ScalarNode) else None
+        if text is None:
+            refusals.append(
+                place.refusal("the way this patch is quoted keeps it from moving along")
+            )
+        else:
+            own = read_file(part.path, text.encode())
+    listed = _listed(part, edited, tree, names)
+    if listed is not None:
+        again = patch(own, [Replacement(document=own.documents[0], values=(listed,))])
+        if isinstance(again, str):
+            own = read_file(part.path, again.encode())
+        else:
+            refusals += again
+    if own.text != part.file.text:
+        files[part.path] = _bytes(part.file, own.text)
+    return Followed(files=files, refusals=tuple(refusals))
+
+
+def _bytes(file: SourceFile, text: str) -> bytes:
+    return (b"\xef\xbb\xbf" if file.bom else b"") + text.encode()
+
+
+def _listed(
+    part: Kustomization,
+    edited: Mapping[str, bytes | None],
+    tree: Tree,
+    names: Mapping[FieldPath, str],
+) -> Value:
+    """Return what a kustomization says once its lists follow, None where they stay.
+
+    Inline patches that have moved along already stand in it as they are now.
+    """
+    gone = {
+        use.at
+        for use in part.uses
+        if use.role is Role.RESOURCE and use.path in edited and edited[use.path] is None
+    }
+    new = list(_new_names(part, edited, tree))
+    if not gone and not new and not names:
+        return None
+    value: dict[str, Value] = {}
+    for key, old in part.body.items():
+        value[key] = Moved((key,))
+        if key in ("resources", "bases") and isinstance(old, list):
+            kept: list[Value] = [
+                Moved((key, at)) for at in range(len(old)) if (key, at) not in gone
+            ]
+            added = new if key == "resources" else []
+            value[key] = [*kept, *added]
+            if not kept and not added:
+                del value[key]
+    if new and "resources" not in value:
+        value["resources"] = new
+    for key in {str(path[0]) for path in names}:
+        value[key] = _renamed(key, part.body[key], names)
+    return value
+
+
+def _renamed(key: str, entries: Sequence[Any], names: Mapping[FieldPath, str]) -> Value:
+    """Return the patches of a kustomization, some of which are for another manifest now."""
+    found: list[Value] = []
+    for at, entry in enumerate(entries):
+        name = names.get((key, at, "target", "name"))
+        if name is None:
+            found.append(Moved((key, at)))
+            continue
+        target = {
+            word: name if word == "name" else Moved((key, at, "target", word))
+            for word in entry["target"]
+        }
+        found.append(
+            {word: target if word == "target" else Moved((key, at, word)) for word in entry}
+        )
+    return found
+
+
+def _new_names(
+    part: Kustomization, edited: Mapping[str, bytes | None], tree: Tree
+) -> Iterator[str]:
+    """Yield the new files of a folder whose kustomization lists files of that folder."""
+    beside = any(posixpath.dirname(use.path) == part.folder for use in part.uses)
+    for path in sorted(edited):
+        new = edited[path] is not None and tree.read(path) is None
+        if new and beside and posixpath.dirname(path) == part.folder:
+            yield posixpath.basename(path)

@@ -44,11 +44,14 @@ class Rendering:
         return set(self.files) != self.manifests
 
 
-def render(deployment: Deployment, files: Mapping[str, bytes], root: Path) -> Rendering:
+def render(
+    deployment: Deployment, files: Mapping[str, bytes | None], root: Path | None
+) -> Rendering:
     """Return what the control plane of an environment gets of some sources.
 
-    `files` are all files of the repository by path, edited or not. `root` is where they lie;
-    only what could not be among them, for its name, is read from there.
+    `files` are all files of the repository by path, edited or not, None for those that were
+    removed. `root` is where they lie, None for a revision of Git; what is not among them, for
+    its name, is read from there.
     """
     tree = Tree(files=files, root=root)
     layout = layout_of(tree)
@@ -57,7 +60,11 @@ def render(deployment: Deployment, files: Mapping[str, bytes], root: Path) -> Re
         *(build_chart(chart, tree) for chart in _charts(deployment, layout)),
     ]
     read = layout.owned.union(*(one.sources for one in built))
-    own = {p: data for p, data in files.items() if deployment.holds(p) and p not in read}
+    own = {
+        path: data
+        for path, data in files.items()
+        if data is not None and deployment.holds(path) and path not in read
+    }
     plain = Built(
         files=own,
         manifests=frozenset(own),
