@@ -32,7 +32,7 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
         return ()
     if rule.source_before and at_least(view.state.release, rule.source_before):
         return ()
-    planner = planner_of(rule.id)
+    planner = planner_of(rule.id, rule.planner)
     early = getattr(planner, "early", False)
     if rule.since and not early and not at_least(view.target_name, rule.since):
         return ()
@@ -46,10 +46,16 @@ def _any_old(view: View) -> bool:
 
 
 @cache
-def planner_of(rule_id: str) -> Planner:
-    """Return the function behind a rule: its own module if it has one, else its steps."""
-    name = f"kumamigrate.rewrite.rules.{rule_id.replace('-', '_')}"
-    if find_spec(name) is not None:
+def planner_of(rule_id: str, shared: str = "") -> Planner:
+    """Return the function behind a rule: the shared one that it names, its own module, or its
+    steps."""
+    own = f"kumamigrate.rewrite.rules.{_module(rule_id)}"
+    name = f"kumamigrate.rewrite.planners.{_module(shared)}" if shared else own
+    if shared or find_spec(name) is not None:
         planner: Planner = import_module(name).plan
         return planner
     return plan_declarative
+
+
+def _module(name: str) -> str:
+    return name.replace("-", "_")

@@ -44,7 +44,8 @@ class Rule:
     upgrade of the control plane, not before. `covers`: row ids of the catalogue. `until`: first
     target for which the rule has nothing to say. `source_before`: it speaks only to those who
     come from a release older than this. `form`: only manifests of that form. `refused`: also
-    manifests that the source release refuses. `table`: what the planner reads.
+    manifests that the source release refuses. `planner`: the shared one that plans for it.
+    `table`: what the planner reads.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Rule:
     source_before: str = ""
     form: str = ""
     refused: bool = False
+    planner: str = ""
     table: Mapping[str, Any] = field(default_factory=dict)
     covers: tuple[str, ...] = ()
     traps: tuple[str, ...] = ()

@@ -22,8 +22,12 @@ _KEYS = {
     "id", "title", "why", "source", "since", "warned", "required", "safety", "danger", "claims",
     "after", "upgrade", "covers", "traps", "proved", "message", "action", "select", "steps",
     "before-example", "after-example", "until", "from-before", "form", "refused", "table",
+    "planner",
 }  # fmt: skip
 _VERBS = ("set", "default", "rename", "remove", "move", "map", "trim")
+
+
+_PLANNERS = _PACKAGE / "rewrite" / "planners"
 
 
 def rules_folder() -> Path:
@@ -95,6 +99,7 @@ def _rule(data: Mapping[str, Any]) -> Rule:
         source_before=str(data.get("from-before", "")),
         form=str(data.get("form", "")),
         refused=bool(data.get("refused", False)),
+        planner=_planner(data),
         table=data.get("table", {}),
         covers=_words(data.get("covers", ())),
         traps=tuple(_prose(trap) for trap in data.get("traps", ())),
@@ -105,6 +110,14 @@ def _rule(data: Mapping[str, Any]) -> Rule:
         steps=steps,
         example=(data.get("before-example", ""), data.get("after-example", "")),
     )
+
+
+def _planner(data: Mapping[str, Any]) -> str:
+    """Return the shared planner that a rule names. Raises ValueError where there is none."""
+    name = str(data.get("planner", ""))
+    if name and not (_PLANNERS / f"{name.replace('-', '_')}.py").is_file():
+        raise ValueError(f"planner: there is no {name}")
+    return name
 
 
 def _selector(data: Mapping[str, Any]) -> Selector:

@@ -1,4 +1,4 @@
-"""TrafficTrace → MeshTrace."""
+"""One kind of source/destination policy, or one field of the Mesh: what becomes of it."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from kumamigrate.rewrite.view import View
 
 
 def plan(view: View) -> Iterable[Change | Finding]:
-    """Yield one change for each mesh, and what stands in its way."""
-    return plan_kind(view, "TrafficTrace")
+    """Yield one change for each mesh that holds the table's `kind`, and what stands in its way."""
+    return plan_kind(view, view.rule.table["kind"])

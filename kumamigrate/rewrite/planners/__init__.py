@@ -1,0 +1,1 @@
+"""Planners that several rules share; a rule file names one with `planner:`."""

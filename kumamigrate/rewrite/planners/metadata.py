@@ -1,0 +1,3 @@
+"""Annotations and labels that go, move or get another value, as the rule's table says."""
+
+from kumamigrate.rewrite.metadata import plan as plan

@@ -1,0 +1,5 @@
+"""References to routes and services in `to`, in backends and in routes."""
+
+from kumamigrate.rewrite.rereference import plan_references as plan
+
+__all__ = ["plan"]

@@ -1,3 +1,0 @@
-"""Declared in rules/direct-access-annotation.yaml."""
-
-from kumamigrate.rewrite.metadata import plan as plan
