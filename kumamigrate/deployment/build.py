@@ -50,5 +50,10 @@ def twin(built: Resource, sources: Iterable[Resource]) -> Resource | None:
 
 
 def _grows(source: str, built: str) -> bool:
-    parts = map(re.escape, _TEMPLATE.split(source))
-    return re.search(".*".join(parts), built) is not None
+    at = 0
+    for part in _TEMPLATE.split(source):
+        at = built.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
