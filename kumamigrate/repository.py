@@ -67,7 +67,7 @@ class Repository:
         manifests of one identity is in force depends on the order in which they are applied.
         """
         inner = (
-            replace(refusal, mesh=_mesh_named(self.files[path], refusal))
+            replace(refusal, mesh=refusal.mesh or _mesh_named(self.files[path], refusal))
             for path in sorted(self.files)
             for refusal in self.files[path].refusals
         )

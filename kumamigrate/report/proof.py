@@ -118,15 +118,13 @@ def not_read(repository: Repository) -> list[Refusal]:
 
 
 def unread_lines(repository: Repository) -> list[Line]:
-    """Return what could not be read, what templates fill in, and what stands too deep."""
+    """Return what could not be read, and what templates fill in."""
     unread = repository.unread
     hidden = [r for r in unread if r.hides]
     filled = [r for r in unread if r.reason is Reason.TEMPLATE and not r.hides]
-    inner = [r for r in unread if r.reason is Reason.NOT_AT_ROOT and not r.hides]
     return [
         *_refusal_lines("Not read", hidden, "warn"),
         *_refusal_lines("Filled in by templates, so not known", filled, "warn"),
-        *_refusal_lines("Left alone, Kuma's words inside other documents", inner, "dim"),
     ]
 
 

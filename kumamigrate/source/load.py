@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 from kumamigrate.source.find import Kind, classify
 from kumamigrate.source.mask import Masked, mask_templates
-from kumamigrate.source.nested import mentions_kuma, nested_places
+from kumamigrate.source.nested import Nested, mentions_kuma, nested_places
 from kumamigrate.source.node import JSON, json_value
 from kumamigrate.source.parse import UnparsableError, parse_document
 from kumamigrate.source.quick import quick_value
@@ -62,8 +63,7 @@ def read_file(path: str, data: bytes) -> SourceFile:
             refusals.append(_refusal(path, index, problem, text, masked, starts, span))
         document = Document(path=path, index=index, span=span, parsed=root)
         documents.append(document)
-        if places := nested_places(document, text):
-            refusals.append(_nested(document, places, starts))
+        refusals.extend(_nested(document, nested_places(document, text), starts))
     return SourceFile(
         path=path,
         text=text,
@@ -125,17 +125,26 @@ def _has_directive(text: str) -> bool:
     return re.search(r"(?:\A|(?<=[\n\r]))%", text) is not None
 
 
-def _nested(document: Document, places: list[int], starts: tuple[int, ...]) -> Refusal:
-    line = bisect_right(starts, places[0])
-    more = f", and {len(places) - 1} more" if len(places) > 1 else ""
-    return Refusal(
-        path=document.path,
-        line=line,
-        column=places[0] - starts[line - 1] + 1,
-        reason=Reason.NOT_AT_ROOT,
-        detail=f"document {document.index + 1}: Kuma-looking content below the root{more}",
-        advice="it is neither read nor edited; move it into a document of its own if it is applied",
-    )
+def _nested(
+    document: Document, places: Sequence[Nested], starts: tuple[int, ...]
+) -> Iterator[Refusal]:
+    """Yield what is said of each resource inside of something else; of many alike once."""
+    known: dict[tuple[str, str], list[Nested]] = {}
+    for place in places:
+        known.setdefault((place.mesh, place.what), []).append(place)
+    for (mesh, what), alike in known.items():
+        line = bisect_right(starts, alike[0].start)
+        more = f", and {len(alike) - 1} more" if len(alike) > 1 else ""
+        yield Refusal(
+            path=document.path,
+            line=line,
+            column=alike[0].start - starts[line - 1] + 1,
+            reason=Reason.NOT_AT_ROOT,
+            detail=f"document {document.index + 1}: Kuma's {what} inside of another object{more}",
+            advice="make it a document of its own to have it read, or render what holds it",
+            hides=True,
+            mesh=mesh,
+        )
 
 
 def _refused(path: str, reason: Reason, detail: str, line: int = 0, column: int = 0) -> SourceFile:

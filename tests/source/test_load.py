@@ -298,19 +298,44 @@ config:
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "place", "mesh"),
     [
-        (NESTED, (3, 3)),
-        ("kind: ConfigMap\ndata:\n  a.yaml: |\n    type: Mesh\n    name: default\n", (3, 11)),
-        ("- apiVersion: kuma.io/v1alpha1\n  kind: Mesh\n", (1, 3)),
+        (NESTED, (3, 3), "default"),
+        (NESTED.replace("mesh: default", "mesh: m"), (3, 3), "m"),
+        (NESTED.replace("mesh: default", "mesh: {{ .x }}"), (3, 3), ""),
+        ("kind: ConfigMap\ndata:\n  a.yaml: |\n    type: Mesh\n    name: default\n", (3, 11), ""),
+        (
+            "kind: ConfigMap\ndata:\n  a.yaml: |\n    type: MeshTLS\n    name: t\n    mesh: m\n",
+            (3, 11),
+            "m",
+        ),
+        ("- apiVersion: kuma.io/v1alpha1\n  kind: Mesh\n  metadata: {name: m}\n", (1, 3), "m"),
+        (
+            "spec:\n  values:\n    extra:\n      - apiVersion: kuma.io/v1alpha1\n"
+            "        kind: MeshTLS\n        metadata: {name: a, labels: {kuma.io/mesh: m}}\n",
+            (4, 9),
+            "m",
+        ),
     ],
-    ids=["under another key", "in a string", "in a bare list"],
+    ids=[
+        "under another key",
+        "in a mesh",
+        "in a mesh that a template says",
+        "in a string",
+        "in a string that says the mesh",
+        "in a bare list",
+        "in values",
+    ],
 )
-def test_kuma_content_below_the_root_is_mentioned(text: str, place: tuple[int, int]) -> None:
+def test_kuma_content_below_the_root_bars_the_mesh_it_is_in(
+    text: str, place: tuple[int, int], mesh: str
+) -> None:
+    # Whoever applies the outer object may apply the inner one: it counts as there (world.md §5).
     (refusal,) = read(text).refusals
     assert refusal.reason is Reason.NOT_AT_ROOT
     assert (refusal.line, refusal.column) == place
-    assert not refusal.hides
+    assert refusal.hides
+    assert refusal.mesh == mesh
 
 
 @pytest.mark.parametrize(
