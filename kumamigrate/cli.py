@@ -162,6 +162,9 @@ def inspect(
         list[str] | None, typer.Option(help="A made-up proxy with key=value labels.")
     ] = None,
     resources: Annotated[bool, typer.Option(help="Show the labels resources get instead.")] = False,
+    environment: Annotated[
+        str | None, typer.Option(help="The environment to show, where there are several.")
+    ] = None,
     mesh_services: MeshServicesMode = None,
     zone: Zone = None,
     control_plane_mode: ControlPlaneMode = None,
@@ -179,6 +182,7 @@ def inspect(
             proxy=proxy,
             labels=labels or [],
             resources=resources,
+            environment=environment,
             as_json=format is Format.JSON,
         )
     )

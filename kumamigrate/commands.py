@@ -10,13 +10,16 @@ from typing import Any
 
 from kumamigrate.config import settings
 from kumamigrate.errors import OutputError, SourceError, UsageError
+from kumamigrate.estate import Estate
 from kumamigrate.model.state import Environment
-from kumamigrate.pipeline import Options, migrate, prove_scenes, scene_of, write
-from kumamigrate.pipeline import check as check_scene
+from kumamigrate.pipeline import Options, migrate, write
+from kumamigrate.pipeline import check as check_estate
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, show
+from kumamigrate.scope import Scope, only, scope_of
 from kumamigrate.source.find import JOURNAL, interrupted
-from kumamigrate.trial import Scene, owned_by_both
+from kumamigrate.survey import survey, survey_again
+from kumamigrate.trial import Scene
 
 Given = Mapping[str, Any]
 
@@ -27,11 +30,11 @@ def run(given: Given, *, dry_run: bool, diff: Path | None, as_json: bool) -> Exi
     from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
     from kumamigrate.report.progress import progress
 
-    paths, root, options = _asked(given)
-    _settle(root, writing=not dry_run)
-    scene = scene_of(paths, root, options)
+    scope, options = _asked(given)
+    _settle(scope.root, writing=not dry_run)
+    estate = survey(scope, options)
     with progress() as tell:
-        outcome = migrate(scene, options, tell)
+        outcome = migrate(estate, options, tell)
     if diff is not None:
         _save(diff, patch_text(outcome))
     # The report is made before anything is written: a fault in it must not leave a half story.
@@ -53,9 +56,9 @@ def check(given: Given, *, as_json: bool) -> Exit:
     """Print findings; change nothing."""
     from kumamigrate.report.outcome import check_json, check_lines, exit_of_check
 
-    paths, root, options = _asked(given)
-    _settle(root, writing=False)
-    outcome = check_scene(scene_of(paths, root, options), options)
+    scope, options = _checked(given)
+    _settle(scope.root, writing=False)
+    outcome = check_estate(survey(scope, options), options)
     _print(as_json, check_json(outcome), check_lines(outcome))
     return exit_of_check(outcome)
 
@@ -64,6 +67,7 @@ def prove(
     given: Given, before: Path, after: Path | None, against: str | None, *, as_json: bool
 ) -> Exit:
     """Print the verdict about two states."""
+    from kumamigrate.comparison import prove_estates
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.proof import exit_of_proof, proof_json, proof_lines
 
@@ -73,18 +77,23 @@ def prove(
         first, second = _revision_and_tree(given, against, before)
     else:
         assert after is not None
-        first, second = _scene(given, before), _scene(given, after)
-    first, second = owned_by_both(first, second)
-    proof = prove_scenes(first, second)
-    repositories = (first.repository, second.repository)
-    data = {**proof_json(proof, repositories), "inventory": inventory_json(second)}
+        first, second = _state(given, before), _state(given, after)
+    proof = prove_estates(first, second)
+    repositories = (first.whole.repository, second.whole.repository)
+    data = {**proof_json(proof, repositories), "inventory": inventory_json(second.whole)}
     first_line, *rest = proof_lines(proof, repositories)
-    _print(as_json, data, [first_line, *inventory_lines(second), *rest])
+    _print(as_json, data, [first_line, *inventory_lines(second.whole), *rest])
     return exit_of_proof(proof)
 
 
 def inspect(
-    given: Given, *, proxy: str | None, labels: Sequence[str], resources: bool, as_json: bool
+    given: Given,
+    *,
+    proxy: str | None,
+    labels: Sequence[str],
+    resources: bool,
+    environment: str | None,
+    as_json: bool,
 ) -> Exit:
     """Print what proxies resolve to."""
     from kumamigrate.report.inspect import inspect_json, resources_json, resources_lines
@@ -92,9 +101,7 @@ def inspect(
     from kumamigrate.report.proof import not_read
     from kumamigrate.report.proxytree import inspect_lines
 
-    paths, root, options = _asked(given)
-    _settle(root, writing=False)
-    scene = scene_of(paths, root, options)
+    scene = _inspected(given, environment)
     if resources:
         _print(as_json, resources_json(scene), resources_lines(scene))
         return Exit.CLEAN
@@ -122,22 +129,37 @@ def rule(rule_id: str, *, as_json: bool) -> Exit:
     return Exit.CLEAN
 
 
-def _asked(given: Given) -> tuple[list[Path], Path, Options]:
-    """Return paths relative to the root, the root, and the options asked for.
+def _asked(given: Given) -> tuple[Scope, Options]:
+    """Return what is read and may be written, and the options asked for."""
+    scope = scope_of([Path(path) for path in given.get("paths") or [Path()]])
+    return scope, _options(settings(given, scope.root))
 
-    The root is the common folder of the paths given; nothing outside it is ever written.
-    """
-    paths = [Path(path) for path in given.get("paths") or [Path()]]
-    for path in paths:
-        if not path.exists():
-            raise UsageError(f"{path}: no such file or folder")
-    try:
-        here = Path.cwd().resolve()
-    except FileNotFoundError as error:
-        raise UsageError("the current folder does not exist any more") from error
-    root = here if all(p.resolve().is_relative_to(here) for p in paths) else _common(paths)
-    relative = [path.resolve().relative_to(root) for path in paths]
-    return relative, root, _options(settings(given, root))
+
+def _checked(given: Given) -> tuple[Scope, Options]:
+    """Return what a check reads. A pre-commit hook names files and has a moment's time: they
+    are read by themselves; a folder is read with all of its repository."""
+    paths = [Path(path) for path in given.get("paths") or ()]
+    if not paths or not all(path.is_file() for path in paths):
+        return _asked(given)
+    scope = only(paths)
+    return scope, _options(settings(given, scope.root))
+
+
+def _inspected(given: Given, environment: str | None) -> Scene:
+    """Return what proxies get: of the paths given, which are all there is then, or of the one
+    environment of the repository that was named."""
+    if given.get("paths"):
+        scope = only([Path(path) for path in given["paths"]])
+    else:
+        scope = scope_of([Path()])
+    options = _options(settings(given, scope.root))
+    _settle(scope.root, writing=False)
+    sites = survey(scope, options).sites
+    chosen = [site for site in sites if environment in (None, site.name)]
+    if len(chosen) != 1:
+        names = ", ".join(site.name or "(all files)" for site in sites)
+        raise UsageError(f"--environment must be one of {names}")
+    return chosen[0].applied
 
 
 def _settle(root: Path, *, writing: bool) -> None:
@@ -150,14 +172,6 @@ def _settle(root: Path, *, writing: bool) -> None:
     elif folder is not None:
         detail = "a run was interrupted, or is at work; `kumamigrate run` completes it"
         raise SourceError(f"{folder}/{JOURNAL}", detail)
-
-
-def _common(paths: Sequence[Path]) -> Path:
-    folders = [p.resolve() if p.is_dir() else p.resolve().parent for p in paths]
-    root = folders[0]
-    while not all(folder.is_relative_to(root) for folder in folders):
-        root = root.parent
-    return root
 
 
 def _options(asked: Mapping[str, Any]) -> Options:
@@ -177,24 +191,27 @@ def _options(asked: Mapping[str, Any]) -> Options:
         select=tuple(asked.get("select", ())),
         ignore=tuple(asked.get("ignore", ())),
         accept=tuple(asked.get("accept", ())),
+        environments=tuple(asked.get("environments", ())),
+        exclude=tuple(asked.get("exclude", ())),
     )
 
 
-def _scene(given: Given, path: Path) -> Scene:
-    paths, root, options = _asked({**given, "paths": [path]})
-    _settle(root, writing=False)
-    return scene_of(paths, root, options)
+def _state(given: Given, path: Path) -> Estate:
+    """Return a file or folder as a state of its own, whatever stands around it."""
+    scope = only([path])
+    _settle(scope.root, writing=False)
+    return survey(scope, _options(settings(given, scope.root)))
 
 
-def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Scene, Scene]:
-    from dataclasses import replace
+def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Estate, Estate]:
+    """Return a revision and the working tree, both whole, in the environments of the latter."""
+    from kumamigrate.gitrev import contents_of_revision
 
-    from kumamigrate.gitrev import load_revision
-
-    tree = _scene(given, path)
-    paths, root, _ = _asked({**given, "paths": [path]})
-    repository = load_revision(revision, paths, root, inventory=tree.inventory)
-    return replace(tree, repository=repository, states={}), tree
+    scope, options = _asked({**given, "paths": [path]})
+    _settle(scope.root, writing=False)
+    tree = survey(scope, options)
+    contents, refusals = contents_of_revision(revision, scope.read, scope.root)
+    return survey_again(tree, contents, refusals, options), tree
 
 
 def _pairs(words: Sequence[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.deployment.settings import read_environments
 from kumamigrate.errors import UsageError
 
 _WORDS = {
@@ -18,7 +19,7 @@ _WORDS = {
     "system-namespace",
     "stage",
 }
-_LISTS = {"inventory", "select", "ignore", "accept"}
+_LISTS = {"inventory", "select", "ignore", "accept", "exclude"}
 _NAMES = {"from": "source"}
 _CHOICES = {
     "stage": ("auto", "expand", "contract"),
@@ -39,10 +40,18 @@ def settings(given: Mapping[str, Any], start: Path) -> dict[str, Any]:
     path, table = found
     read: dict[str, Any] = {}
     for key, value in table.items():
+        if key == "environment":
+            read["environments"] = read_environments(path, value)
+            continue
         read[_NAMES.get(key, key.replace("-", "_"))] = _checked(path, key, value)
     if "inventory" in read:
         read["inventory"] = [path.parent / name for name in read["inventory"]]
     return {**read, **given}
+
+
+def has_settings(folder: Path) -> bool:
+    """Say whether a folder holds settings: what lies below it is one repository."""
+    return _in(folder) is not None
 
 
 def _checked(path: Path, key: str, value: Any) -> Any:
@@ -59,23 +68,29 @@ def _checked(path: Path, key: str, value: Any) -> Any:
         if isinstance(value, list) and all(isinstance(word, str) for word in value):
             return value
         raise UsageError(f"{path}: {key} must be a list of strings")
-    known = ", ".join(sorted(_WORDS | _LISTS))
+    known = ", ".join(sorted(_WORDS | _LISTS | {"environment"}))
     raise UsageError(f"{path}: unknown setting {key}; known are {known}")
 
 
 def _nearest(start: Path) -> tuple[Path, dict[str, Any]] | None:
     folder = start if start.is_dir() else start.parent
     for place in (folder, *folder.parents):
-        own, project = place / "kumamigrate.toml", place / "pyproject.toml"
-        if own.is_file():
-            return own, _toml(own)
-        if project.is_file():
-            tools = _toml(project).get("tool")
-            table = tools.get("kumamigrate") if isinstance(tools, dict) else None
-            if isinstance(table, dict):
-                return project, table
-            if table is not None:
-                raise UsageError(f"{project}: tool.kumamigrate must be a table")
+        if (found := _in(place)) is not None:
+            return found
+    return None
+
+
+def _in(folder: Path) -> tuple[Path, dict[str, Any]] | None:
+    own, project = folder / "kumamigrate.toml", folder / "pyproject.toml"
+    if own.is_file():
+        return own, _toml(own)
+    if project.is_file():
+        tools = _toml(project).get("tool")
+        table = tools.get("kumamigrate") if isinstance(tools, dict) else None
+        if isinstance(table, dict):
+            return project, table
+        if table is not None:
+            raise UsageError(f"{project}: tool.kumamigrate must be a table")
     return None
 
 

@@ -1,4 +1,4 @@
-"""A Git revision as a repository, for `prove --against REF`."""
+"""The files of a Git revision, for `prove --against REF`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from kumamigrate.errors import UsageError
-from kumamigrate.model.resource import Resource
-from kumamigrate.repository import Repository, repository_of
 from kumamigrate.source.find import chosen
 from kumamigrate.source.text import Reason, Refusal
 
 
-def load_revision(
-    revision: str, paths: Sequence[Path], root: Path, *, inventory: Sequence[Resource] = ()
-) -> Repository:
-    """Read the files of a revision below some paths, without touching the working tree.
+def contents_of_revision(
+    revision: str, paths: Sequence[Path], root: Path
+) -> tuple[dict[str, bytes], list[Refusal]]:
+    """Return the files of a revision below some paths, without touching the working tree.
 
     Raises UsageError when there is no Git, no repository or no such revision.
     """
@@ -36,7 +34,7 @@ def load_revision(
         names = sorted({blob for owner, blob in wanted.values() if owner == module})
         read = dict(zip(names, _read(module, names), strict=True))
         contents |= {path: read[b] for path, (owner, b) in wanted.items() if owner == module}
-    return repository_of(contents, root=root, refusals=refusals, inventory=inventory)
+    return contents, refusals
 
 
 def _blobs_of(top: Path, commit: str) -> tuple[dict[str, tuple[Path, str]], list[Refusal]]:

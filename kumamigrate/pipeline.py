@@ -10,7 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from kumamigrate.deployment.environment import Deployment
 from kumamigrate.errors import KumamigrateError, RulebookError, UsageError
+from kumamigrate.estate import Estate, Site, apply, single
+from kumamigrate.everywhere import all_said, merged
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.release import UnknownRelease, release
@@ -49,19 +52,24 @@ class Options:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
+    environments: tuple[Deployment, ...] = ()
+    exclude: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What a run found and would write. Nothing has been written.
 
-    `texts` holds the new bytes by path, None for a file to remove; `steps` what must be
-    deployed separately, in order.
+    `before` and `after` are made of all sources; `began` and `ended` are these with what each
+    environment gets of them. `texts` holds the new bytes by path, None for a file to remove;
+    `steps` what must be deployed separately, in order.
     """
 
     options: Options
     before: Scene
     after: Scene
+    began: Estate
+    ended: Estate
     findings: tuple[Finding, ...]
     held: tuple[Held, ...] = ()
     proof: Proof | None = None
@@ -86,7 +94,21 @@ class Outcome:
             after = later.render() if later is not None else None
             if after != old.data[path]:
                 changed[path] = (old.data[path], after)
-        return changed
+        return changed | self._beside(changed)
+
+    def _beside(self, known: Collection[str]) -> dict[str, tuple[bytes, bytes | None]]:
+        """Return what changes in files that hold no manifest: it moves along with the others."""
+        old, new = self.began.files, self.ended.files
+        if old is new:
+            return {}
+        manifests = self.before.repository.files
+        return {
+            path: (data, new.get(path))
+            for path, data in old.items()
+            if data is not None
+            and new.get(path) != data
+            and not (path in known or path in manifests)
+        }
 
 
 Progress = Callable[[str, int, int], None]
@@ -99,11 +121,7 @@ def silent(_what: str, _done: int, _total: int) -> None:
 
 def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
     """Read repository and inventory. Raises UsageError for releases nobody knows."""
-    try:
-        target = release(options.target).name
-        source = release(options.source).name if options.source else newest_two(target)
-    except UnknownRelease as error:
-        raise UsageError(str(error)) from error
+    source, target = releases_of(options)
     inventory = load_inventory(options.inventory)
     repository = load_repository(paths, root, inventory=inventory.resources)
     return Scene(
@@ -117,16 +135,27 @@ def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
     )
 
 
-def check(scene: Scene, options: Options) -> Outcome:
+def releases_of(options: Options) -> tuple[str, str]:
+    """Return the release in use and the one to reach. Raises UsageError for unknown ones."""
+    try:
+        target = release(options.target).name
+        source = release(options.source).name if options.source else newest_two(target)
+    except UnknownRelease as error:
+        raise UsageError(str(error)) from error
+    return source, target
+
+
+def check(scene: Scene | Estate, options: Options) -> Outcome:
     """Return what every rule would do or asks, proving and changing nothing."""
+    estate = single(scene) if isinstance(scene, Scene) else scene
     findings: list[Finding] = []
     for rule in chosen_rules(options):
-        for said in plan(_view(rule, scene, scene, options)):
+        for said in _said(rule, estate, estate, options):
             findings.extend(said.findings if isinstance(said, Change) else [said])
-    return _outcome(options, scene, scene, findings)
+    return _outcome(options, estate, estate, findings)
 
 
-def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outcome:
+def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent) -> Outcome:
     """Apply every rule to a fixed point, keeping what is proven, and prove the whole.
 
     Rules run in dependency order; when one has changed something all are asked again, until
@@ -138,24 +167,24 @@ def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outc
     """
     rules = chosen_rules(options)
     old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
-    before, every = scene, tuple(Rollout)
-    done = _settle(old_forms, every, scene, scene, options, progress)
-    between = scene = done.scene
+    before, every = single(scene) if isinstance(scene, Scene) else scene, tuple(Rollout)
+    done = _settle(old_forms, every, before, before, options, progress)
+    between = estate = done.scene
     kept = [*done.kept]
     for _ in range(MOST_PASSES):
-        first = _settle(rules, (Rollout.NOW,), scene, scene, options, progress)
+        first = _settle(rules, (Rollout.NOW,), estate, estate, options, progress)
         # Where nothing was kept, what was held would be asked the same again.
         held = () if first.kept else first.held
-        done = _settle(rules, every, scene, first.scene, options, progress, held)
-        scene = done.scene
+        done = _settle(rules, every, estate, first.scene, options, progress, held)
+        estate = done.scene
         kept += (*first.kept, *done.kept)
         if not done.kept:
             break
-    findings = [finding for change in kept for finding in _placed(change, Status.FIXED, before)]
+    findings = [f for change in kept for f in _placed(change, Status.FIXED, before.whole)]
     in_the_end: dict[object, Held] = {one.change.key: one for one in done.held}
     for rule in rules:
-        findings.extend(_left(rule, before, scene, options, in_the_end))
-    outcome = _outcome(options, before, scene, findings)
+        findings.extend(_left(rule, before, estate, options, in_the_end))
+    outcome = _outcome(options, before, estate, findings)
     outcome = replace(outcome, kept=tuple(kept), held=done.held)
     return _as_a_whole(outcome, between) if kept else outcome
 
@@ -163,15 +192,15 @@ def migrate(scene: Scene, options: Options, progress: Progress = silent) -> Outc
 def _settle(
     rules: Sequence[Rule],
     rollouts: tuple[Rollout, ...],
-    began: Scene,
-    base: Scene,
+    began: Estate,
+    base: Estate,
     options: Options,
     progress: Progress,
     known_held: Sequence[Held] = (),
-) -> Result:
+) -> Result[Estate]:
     """Ask rules again and again until nothing changes, and return what was kept and held.
 
-    `began` is the scene that rules call before, `base` what their changes are held against;
+    `began` is what rules call before, `base` what their changes are held against;
     `known_held` were held against the same. Raises RulebookError if rules go in circles.
     """
     scene, kept = base, list[Change]()
@@ -180,8 +209,7 @@ def _settle(
         known = len(kept)
         for done, rule in enumerate(rules):
             progress(rule.title, done, len(rules))
-            view = _view(rule, began, scene, options)
-            result = _run_rule(view, base, scene, options, held, rollouts)
+            result = _run_rule(rule, (began, base), scene, options, held, rollouts)
             scene = result.scene
             kept.extend(result.kept)
             held.update({one.change.key: one for one in result.held})
@@ -190,15 +218,26 @@ def _settle(
     raise RulebookError(f"rules go in circles after {MOST_PASSES} passes: {kept[-1].rule}")
 
 
-def _as_a_whole(outcome: Outcome, between: Scene) -> Outcome:
+def _as_a_whole(outcome: Outcome, between: Estate) -> Outcome:
     """Return the outcome with the proof of everything that was kept, and what it comes to."""
-    before, after = outcome.before, outcome.after
-    proof = prove_scenes(before, after, between)
+    began, ended = outcome.began, outcome.ended
+    sites = [
+        (old, new, mid)
+        for old, new, mid in zip(began.sites, ended.sites, between.sites, strict=True)
+        # Nothing of an environment that was not touched changes on one release.
+        if new is not old or outcome.before.target != outcome.before.source
+    ]
+    proof = merged(
+        (old.name, prove_scenes(old.applied, new.applied, mid.applied)) for old, new, mid in sites
+    )
     claim = claim_of(outcome.kept, proof)
-    changed = changed_types(before.repository, after.repository)
+    changed = changed_types(outcome.before.repository, outcome.after.repository)
     switched = None
     if claim == "release" and own_differences(proof, claim, changed):
-        switched = _proof(before, after, (claim,), exclusive=True)
+        switched = merged(
+            (old.name, _proof(old.applied, new.applied, (claim,), exclusive=True))
+            for old, new, _ in sites
+        )
     whole = whole_of(proof, switched, claim, changed)
     return replace(outcome, proof=proof, switched=switched, whole=whole)
 
@@ -293,50 +332,66 @@ def _same_unread(before: Scene, after: Scene) -> bool:
 
 
 def _run_rule(
-    view: View,
-    base: Scene,
-    scene: Scene,
+    rule: Rule,
+    since: tuple[Estate, Estate],
+    estate: Estate,
     options: Options,
     held: Mapping[object, Held],
     rollouts: Collection[Rollout],
-) -> Result:
-    from kumamigrate.judge import judge_of
+) -> Result[Estate]:
+    """Return what of one rule's changes holds. `since` is what it calls before, and the base."""
+    from kumamigrate.everywhere import judge_everywhere
 
-    result = Result(scene=scene)
-    if _asks(view.rule, options):
+    began, base = since
+    result = Result(scene=estate)
+    if _asks(rule, options):
         return result
-    changes = [c for c in plan(view) if isinstance(c, Change) and c.key not in held]
+    said = _said(rule, began, estate, options)
+    changes = [c for c in said if isinstance(c, Change) and c.key not in held]
     changes = [c for c in changes if c.rollout in rollouts]
-    changes = [c for c in changes if not _silenced(c, scene)]
+    changes = [c for c in changes if not _silenced(c, estate.whole)]
     for upgrade in (False, True):
         part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
         if part and not result.kept:
-            taken = view.rule.id in options.accept
-            judge = judge_of(view.rule, base, upgrade=upgrade, take_unknown=taken)
-            tried = try_changes(scene, without_conflicts(part), judge)
+            taken = rule.id in options.accept
+            judge = judge_everywhere(rule, base, upgrade=upgrade, take_unknown=taken)
+            tried = try_changes(estate, without_conflicts(part), judge, apply)
             result = replace(tried, held=(*result.held, *tried.held))
     return result
 
 
-def _view(rule: Rule, before: Scene, scene: Scene, options: Options) -> View:
+def _said(
+    rule: Rule, before: Estate, estate: Estate, options: Options
+) -> tuple[Change | Finding, ...]:
+    """Return what a rule says of the sources of every environment, each thing once."""
+    editable = estate.editable
+    return all_said(
+        plan(_view(rule, old, new, options, editable))
+        for old, new in zip(before.sites, estate.sites, strict=True)
+    )
+
+
+def _view(rule: Rule, old: Site, new: Site, options: Options, editable: frozenset[str]) -> View:
+    before, scene = old.written, new.written
     return View(
         rule=rule,
         state=scene.state(scene.source)[0],
         before=before.state(before.source)[0],
         target_name=scene.target,
         stage=options.stage,
-        editable=frozenset(scene.repository.files),
+        editable=editable & scene.repository.files.keys(),
         refused=tuple(one.resource for one in scene.state(scene.source)[1]),
         locate=before.locate,
     )
 
 
 def _left(
-    rule: Rule, before: Scene, scene: Scene, options: Options, held: dict[object, Held]
+    rule: Rule, before: Estate, estate: Estate, options: Options, held: dict[object, Held]
 ) -> Iterator[Finding]:
     """Yield what a rule still says in the end: what was held, and what asks for a decision."""
-    for said in plan(_view(rule, before, scene, options)):
+    scene = estate.whole
+    for said in _said(rule, before, estate, options):
         if isinstance(said, Finding):
             yield from _at_place([said], scene)
         elif said.key in held:
@@ -407,14 +462,21 @@ def _silenced(change: Change, scene: Scene) -> bool:
     return any(suppressed(finding, all_marks) for finding in placed)
 
 
-def _outcome(options: Options, before: Scene, after: Scene, findings: Iterable[Finding]) -> Outcome:
-    due = without_echoes(_due((*findings, *_drift(options, before)), options, before.target))
+def _outcome(
+    options: Options, began: Estate, ended: Estate, findings: Iterable[Finding]
+) -> Outcome:
+    before, after = began.whole, ended.whole
+    drifts = (one for site in began.sites for one in _drift(options, site.written))
+    due = without_echoes(_due((*findings, *drifts), options, before.target))
     placed = tuple(_at_place(without_guesses(due, rulebook()), after))
-    settled = suppress(placed, after.repository.files, report_unused=not options.select)
+    files = {path: after.repository.files[path] for path in sorted(ended.editable)}
+    settled = suppress(placed, files, report_unused=not options.select)
     return Outcome(
         options=options,
         before=before,
         after=after,
+        began=began,
+        ended=ended,
         findings=tuple(sorted(settled, key=_order)),
     )
 

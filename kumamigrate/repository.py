@@ -6,7 +6,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +33,8 @@ class Repository:
 
     `files` holds those that were parsed (they may hold something Kuma or a rule reads), by
     path relative to the root; `data` their bytes as read; `examined` counts all files seen.
+    `apart` are the files of each of several environments: what stands in two of them does not
+    stand twice.
     """
 
     root: Path
@@ -40,6 +42,7 @@ class Repository:
     data: Mapping[str, bytes] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
     examined: int = 0
+    apart: tuple[frozenset[str], ...] = ()
 
     @cached_property
     def resources(self) -> tuple[Resource, ...]:
@@ -72,7 +75,7 @@ class Repository:
             for refusal in self.files[path].refusals
         )
         own = self.resources
-        return (*self.refusals, *inner, *_templated(own), *_doubles(own))
+        return (*self.refusals, *inner, *_templated(own), *_doubles(own, self.apart))
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
         """Return the repository with some files changed (None removes one) and read again."""
@@ -87,6 +90,28 @@ class Repository:
         changed = replace(self, files=files)
         changed.__dict__["_of_file"] = of_file
         return changed
+
+    def only(self, paths: Collection[str], refusals: Iterable[Refusal]) -> Repository:
+        """Return the repository without all but some of its files."""
+        mine = [path for path in self.files if path in paths]
+        part = Repository(
+            root=self.root,
+            files={path: self.files[path] for path in mine},
+            data={path: self.data[path] for path in mine if path in self.data},
+            refusals=tuple(refusals),
+            examined=self.examined,
+        )
+        part.__dict__["_of_file"] = {path: self._of_file[path] for path in mine}
+        return part
+
+    def standing_at(self, home: Callable[[Resource], Where | None]) -> Repository:
+        """Return the repository with its resources said to stand elsewhere."""
+        moved = replace(self)
+        moved.__dict__["_of_file"] = {
+            path: tuple(replace(r, where=home(r)) for r in found)
+            for path, found in self._of_file.items()
+        }
+        return moved
 
     def place(self, where: Where | None, path: FieldPath) -> tuple[str, int, int]:
         """Return file, line and column (from 1) of a field, or of the nearest thing above it."""
@@ -114,6 +139,12 @@ def load_repository(
     repository or the inventory, gives them a sidecar: most repositories have many more of them
     than of ours.
     """
+    contents, refusals = contents_of(paths, root)
+    return repository_of(contents, root=root, refusals=refusals, inventory=inventory)
+
+
+def contents_of(paths: Sequence[Path], root: Path) -> tuple[dict[str, bytes], list[Refusal]]:
+    """Return the bytes of all files below some paths that are read, and what cannot be."""
     found, refusals = find_files(paths, root=root)
     contents: dict[str, bytes] = {}
     for path in found:
@@ -121,7 +152,7 @@ def load_repository(
             contents[path] = _read_bytes(root, path)
         except OSError as error:
             refusals.append(_unreadable(path, error))
-    return repository_of(contents, root=root, refusals=refusals, inventory=inventory)
+    return contents, refusals
 
 
 def repository_of(
@@ -303,10 +334,21 @@ def _templated(resources: Iterable[Resource]) -> list[Refusal]:
     ]
 
 
-def _doubles(resources: Iterable[Resource]) -> list[Refusal]:
+def _doubles(resources: Sequence[Resource], apart: Sequence[frozenset[str]]) -> tuple[Refusal, ...]:
+    """Return what stands twice where it is applied together."""
+    if not apart:
+        return tuple(_twice(resources))
+    found: dict[Refusal, None] = {}
+    for paths in apart:
+        own = (r for r in resources if r.where is not None and r.where.path in paths)
+        found.update(dict.fromkeys(_twice(own)))
+    return tuple(found)
+
+
+def _twice(resources: Iterable[Resource]) -> list[Refusal]:
     places: dict[Identity, list[Resource]] = defaultdict(list)
     for resource in resources:
-        if resource.where is not None and resource.mesh:
+        if resource.where is not None and (resource.mesh or resource.type == "Mesh"):
             places[resource.identity].append(resource)
     refusals = []
     for double in places.values():
@@ -326,7 +368,7 @@ def _doubles(resources: Iterable[Resource]) -> list[Refusal]:
                     " the one applied last wins",
                     advice="remove one, or give each environment its own run",
                     hides=True,
-                    mesh=again.mesh,
+                    mesh=again.mesh or again.name,
                 )
             )
     return refusals

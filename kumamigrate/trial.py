@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from kumamigrate.inventory.stamp import Export
 from kumamigrate.model.kinds import OLD_POLICIES
@@ -28,7 +29,8 @@ class Scene:
     the identities that stood in the repository when the run began, or in either of two
     repositories that are compared: what an inventory, taken from the control plane that they
     are deployed to, says of such a resource does not outlive it. `exports` are the files that the
-    inventory was read from.
+    inventory was read from. `sources` is what people know and edit, where the repository was
+    built from it.
     """
 
     repository: Repository
@@ -38,6 +40,7 @@ class Scene:
     target: str
     owned: frozenset[Identity] = frozenset()
     exports: tuple[Export, ...] = ()
+    sources: Repository | None = None
     states: dict[str, tuple[State, tuple[Rejection, ...]]] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -88,12 +91,17 @@ class Scene:
 
     def where(self, resource: Resource) -> Where | None:
         """Return where a resource stands in this scene, which may not be the one it was read in."""
-        mine = self.repository.standing.get(resource.identity, ())
-        return resource.where if not mine or resource.where in mine else mine[0]
+        mine = (self.sources or self.repository).standing.get(resource.identity, ())
+        if not mine or resource.where in mine:
+            return resource.where
+        # Of several, each in its own environment, the one in the same file.
+        same = (one for one in mine if resource.where and one.path == resource.where.path)
+        return next(same, mine[0])
 
     def locate(self, resource: Resource, path: FieldPath) -> str:
         """Return `file:line:column` of a field of a resource, empty for made-up ones."""
-        file, line, column = self.repository.place(self.where(resource), path)
+        shown = self.sources or self.repository
+        file, line, column = shown.place(self.where(resource), path)
         return f"{file}:{line}:{column}" if file else ""
 
 
@@ -107,19 +115,27 @@ def owned_by_both(first: Scene, second: Scene) -> tuple[Scene, Scene]:
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """A change that was not kept, and why: witnesses, unknowns or places not to be edited."""
+    """A change that was not kept, and why: witnesses, unknowns or places not to be edited.
+
+    `environment` is the one in which it does not hold, where there are several.
+    """
 
     change: Change
     witnesses: tuple[Witness, ...] = ()
     unknown: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    environment: str = ""
+
+
+Trial = TypeVar("Trial")
+"""What changes are tried on: the scene of one environment, or all of them together."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class Result(Generic[Trial]):
     """What became of some changes."""
 
-    scene: Scene
+    scene: Trial
     kept: tuple[Change, ...] = ()
     held: tuple[Held, ...] = ()
 
@@ -130,6 +146,7 @@ class Verdict:
 
     witnesses: tuple[Witness, ...] = ()
     unknown: tuple[str, ...] = ()
+    environment: str = ""
 
     @property
     def good(self) -> bool:
@@ -138,9 +155,15 @@ class Verdict:
 
 
 Judge = Callable[[Scene, Scene], Verdict]
+Apply = Callable[[Trial, Iterable[Change]], Trial | tuple[Refusal, ...]]
 
 
-def try_changes(base: Scene, changes: Sequence[Change], judge: Judge) -> Result:
+def try_changes(
+    base: Trial,
+    changes: Sequence[Change],
+    judge: Callable[[Trial, Trial], Verdict],
+    apply: Apply[Trial],
+) -> Result[Trial]:
     """Keep as many changes as can be proven, larger sets first.
 
     All changes together are proven once; if that fails, group by group, then half by half. A
@@ -152,14 +175,19 @@ def try_changes(base: Scene, changes: Sequence[Change], judge: Judge) -> Result:
     while waiting:
         part = waiting.pop()
         candidate = apply(base, (*result.kept, *part))
-        if isinstance(candidate, Scene):
+        if isinstance(candidate, tuple):
+            held = Held(change=part[0], refusals=candidate)
+        else:
             verdict = judge(result.scene, candidate)
             if verdict.good:
                 result = replace(result, scene=candidate, kept=(*result.kept, *part))
                 continue
-            held = Held(change=part[0], witnesses=verdict.witnesses, unknown=verdict.unknown)
-        else:
-            held = Held(change=part[0], refusals=candidate)
+            held = Held(
+                change=part[0],
+                witnesses=verdict.witnesses,
+                unknown=verdict.unknown,
+                environment=verdict.environment,
+            )
         other = part[0].otherwise if len(part) == 1 else None
         if other is not None:
             waiting.append((other,))
@@ -183,9 +211,19 @@ def without_conflicts(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def apply(scene: Scene, changes: Iterable[Change]) -> Scene | tuple[Refusal, ...]:
-    """Return the scene with the changes written into its texts, or what forbids that.
+    """Return the scene with the changes written into its texts, or what forbids that."""
+    texts = patched(scene.repository, changes)
+    if isinstance(texts, tuple):
+        return texts
+    return replace(scene, repository=scene.repository.with_texts(texts), states={})
 
-    A file of which no document is left is removed.
+
+def patched(
+    repository: Repository, changes: Iterable[Change]
+) -> dict[str, str | None] | tuple[Refusal, ...]:
+    """Return the texts of the files that some changes edit, or what forbids that.
+
+    A file of which no document is left is removed: its text is None.
     """
     from kumamigrate.source.patch import patch  # not needed, and slow to import, for `check`
 
@@ -196,9 +234,9 @@ def apply(scene: Scene, changes: Iterable[Change]) -> Scene | tuple[Refusal, ...
     texts: dict[str, str | None] = {}
     refusals: list[Refusal] = []
     for path in sorted(by_file):
-        file = scene.repository.files[path]
+        file = repository.files[path]
         documents = {document.index: document for document in file.documents}
-        patched = patch(
+        edited = patch(
             file,
             [
                 Replacement(
@@ -209,13 +247,11 @@ def apply(scene: Scene, changes: Iterable[Change]) -> Scene | tuple[Refusal, ...
                 for edit in by_file[path]
             ],
         )
-        if isinstance(patched, str):
-            texts[path] = patched if patched.strip() else None
+        if isinstance(edited, str):
+            texts[path] = edited if edited.strip() else None
         else:
-            refusals.extend(patched)
-    if refusals:
-        return tuple(refusals)
-    return replace(scene, repository=scene.repository.with_texts(texts), states={})
+            refusals.extend(edited)
+    return tuple(refusals) if refusals else texts
 
 
 def _parts(changes: tuple[Change, ...]) -> list[tuple[Change, ...]]:

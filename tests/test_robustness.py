@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
-from kumamigrate.gitrev import load_revision
-from kumamigrate.repository import load_repository
+from kumamigrate.gitrev import contents_of_revision
+from kumamigrate.repository import Repository, load_repository, repository_of
 from kumamigrate.source.write import recover
 from tests.test_commands import MESH, NEW, OLD, ROUTE
 
@@ -161,7 +161,7 @@ def test_ignore_files_above_count_up_to_the_top_of_the_git_repository(
     (shop / ".gitignore").write_text("gen/\nmesh/kept/*\n!odd.yaml\n")
     (shop.parent / ".gitignore").write_text("*\n")
     code, text = _call(monkeypatch, inner, "check", "--format", "json")
-    assert [one["file"] for one in json.loads(text)["coverage"]["unread"]] == ["kept/odd.yaml"]
+    assert [one["file"] for one in json.loads(text)["coverage"]["unread"]] == ["mesh/kept/odd.yaml"]
     code, text = _call(monkeypatch, inner / "gen", "check")
     assert (code, "odd.yaml" in text) == (3, True)
 
@@ -280,6 +280,11 @@ def _git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *given, *words], cwd=folder, check=True, capture_output=True)
 
 
+def _revision(paths: list[Path], root: Path) -> Repository:
+    contents, refusals = contents_of_revision("HEAD", paths, root)
+    return repository_of(contents, root=root, refusals=refusals)
+
+
 def test_a_revision_holds_what_the_working_tree_would_show_of_it(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,7 +301,7 @@ def test_a_revision_holds_what_the_working_tree_would_show_of_it(
     def both(*words: str) -> tuple[list[str], list[str]]:
         monkeypatch.chdir(shop)
         paths = [Path(word) for word in words]
-        revision = load_revision("HEAD", paths, shop)
+        revision = _revision(paths, shop)
         return sorted(revision.files), sorted(load_repository(paths, shop).files)
 
     wanted = ["mesh.yaml", "sub/deep.yaml", "timeout.yaml", "\udcff\n.yaml"]
@@ -316,9 +321,9 @@ def test_a_revision_holds_its_submodules(
     _git(outer, "submodule", "add", "-q", str(shop), "in/side")
     _git(outer, "commit", "-qm", "x")
     names = ["in/side/mesh.yaml", "in/side/route.yaml", "in/side/timeout.yaml"]
-    assert sorted(load_revision("HEAD", [Path()], outer).files) == names
+    assert sorted(_revision([Path()], outer).files) == names
     (outer / "in/side/mesh.yaml").write_text("changed\n")
-    assert load_revision("HEAD", [Path("in")], outer).files["in/side/mesh.yaml"].text == MESH
+    assert _revision([Path("in")], outer).files["in/side/mesh.yaml"].text == MESH
     _git(outer, "update-index", "--cacheinfo", f"160000,{'1' * 40},in/side")
     _git(outer, "commit", "-qm", "y")
-    assert [one.path for one in load_revision("HEAD", [Path()], outer).unread] == ["in/side"]
+    assert [one.path for one in _revision([Path()], outer).unread] == ["in/side"]

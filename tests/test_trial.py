@@ -50,7 +50,7 @@ def test_every_good_change_is_kept_and_every_bad_one_held(bad: set[int], groups:
     def judge(_current: Scene, candidate: Scene) -> Verdict:
         return Verdict(unknown=("bad",) if "bad" in _names(candidate) else ())
 
-    result = try_changes(scene, changes, judge)
+    result = try_changes(scene, changes, judge, apply)
     assert _names(result.scene) == [f"t{at}" if at in bad else f"good{at}" for at in range(5)]
     assert {held.change.key for held in result.held} == {changes[at].key for at in bad}
     assert all(held.unknown == ("bad",) for held in result.held)
@@ -60,7 +60,7 @@ def test_no_proof_is_asked_for_when_nothing_changes() -> None:
     def judge(_current: Scene, _candidate: Scene) -> Verdict:
         raise AssertionError
 
-    assert try_changes(_scene(1), [], judge).kept == ()
+    assert try_changes(_scene(1), [], judge, apply).kept == ()
 
 
 def test_of_two_changes_to_one_resource_the_second_waits() -> None:

@@ -5,7 +5,7 @@ Plain manifests are applied as they are; kustomizations and charts are built (wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from kumamigrate.deployment.helm import CHART, build_chart
 from kumamigrate.deployment.kustomize import build
 from kumamigrate.deployment.layout import Layout, layout_of
 from kumamigrate.deployment.tree import Tree, joined
+from kumamigrate.source.find import may_hold_kuma
 from kumamigrate.source.text import Refusal
 
 
@@ -56,10 +57,14 @@ def render(
     tree = Tree(files=files, root=root)
     layout = layout_of(tree)
     built = [
-        *(build(folder, tree) for folder in _folders(deployment, layout)),
-        *(build_chart(chart, tree) for chart in _charts(deployment, layout)),
+        *(_kustomized(folder, layout, tree) for folder in _folders(deployment, layout)),
+        *(build_chart(chart, tree) for chart in deployment.charts),
+        *(_charted(chart, tree) for chart in _charts(deployment, layout)),
     ]
     read = layout.owned.union(*(one.sources for one in built))
+    if deployment.found:
+        # What another kustomization lists is not applied as it is, unless the settings say so.
+        read |= layout.listed()
     own = {
         path: data
         for path, data in files.items()
@@ -74,6 +79,37 @@ def render(
     return _together([*built, plain])
 
 
+def _kustomized(folder: str, layout: Layout, tree: Tree) -> Built:
+    """Return what a kustomization comes to. One without a word of Kuma's is not built: at most
+    workloads come of it, and whether it can be built is no concern here."""
+    closure = layout.closures.get(folder)
+    if closure is None or closure.refusals or _of_kuma(closure.files, tree):
+        return build(folder, tree)
+    listed = sorted(closure.files - layout.owned)
+    return Built(
+        files={path: data for path in listed if (data := tree.read(path)) is not None},
+        manifests=frozenset(listed),
+        sources=closure.files,
+    )
+
+
+def _charted(chart: Chart, tree: Tree) -> Built:
+    """Return what a chart comes to, likewise."""
+    inside = tree.below(joined("", chart.chart))
+    if _of_kuma(inside, tree):
+        return build_chart(chart, tree)
+    listed = [path for path in inside if "templates/" in path]
+    return Built(
+        files={path: data for path in listed if (data := tree.read(path)) is not None},
+        manifests=frozenset(listed),
+        sources=frozenset(inside),
+    )
+
+
+def _of_kuma(paths: Iterable[str], tree: Tree) -> bool:
+    return any(may_hold_kuma(tree.read(path) or b"") for path in paths)
+
+
 def _folders(deployment: Deployment, layout: Layout) -> Iterator[str]:
     """Yield the folders to build: those named, and the roots among what is included."""
     named = [joined("", folder) for folder in deployment.kustomize]
@@ -85,8 +121,7 @@ def _folders(deployment: Deployment, layout: Layout) -> Iterator[str]:
 
 
 def _charts(deployment: Deployment, layout: Layout) -> Iterator[Chart]:
-    """Yield the charts to render: those named, and those that are included, as they are."""
-    yield from deployment.charts
+    """Yield the charts among what is included that are not named, to be rendered as they are."""
     named = {joined("", chart.chart) for chart in deployment.charts}
     for folder in layout.charts:
         if folder not in named and deployment.holds(joined(folder, CHART)):

@@ -126,10 +126,12 @@ class ClaimResult:
 class MeshProof:
     """What was proved about one mesh. `all_proxies`: for every proxy that could exist.
 
-    `beyond` says why the verdict holds only for the listed proxies.
+    `beyond` says why the verdict holds only for the listed proxies; `environment` in which of
+    several it stands.
     """
 
     mesh: str
+    environment: str = ""
     claims: Mapping[str, ClaimResult]
     all_proxies: bool = True
     beyond: tuple[str, ...] = ()
@@ -226,9 +228,9 @@ def to_json(proof: Proof, coverage: Mapping[str, Any] | None = None) -> dict[str
 
 def _claim_json(proof: Proof, claim: str) -> dict[str, Any]:
     dataplanes: dict[str, Any] = {}
-    for mesh in proof.meshes.values():
+    for called, mesh in proof.meshes.items():
         for proxy in mesh.claims[claim].proxies if claim in mesh.claims else ():
-            name = proxy.name if proxy.name not in dataplanes else f"{mesh.mesh}/{proxy.name}"
+            name = proxy.name if proxy.name not in dataplanes else f"{called}/{proxy.name}"
             dataplanes[name] = _proxy_json(proxy)
     out: dict[str, Any] = {"verdict": proof.verdict(claim).value, "dataplanes": dataplanes}
     if proof.unknown(claim):

@@ -22,6 +22,7 @@ from kumamigrate.report.proof import (
     unread_lines,
 )
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
+from kumamigrate.report.world import world_json, world_lines
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.trial import Held, Scene
@@ -98,6 +99,7 @@ def _report(outcome: Outcome, *, written: bool) -> dict[str, Any]:
         "from": outcome.before.source,
         "written": written and bool(outcome.texts),
         "findings": [_finding_json(finding) for finding in outcome.findings],
+        "world": world_json(outcome.began),
         "coverage": coverage_json(outcome.before.repository),
         "inventory": inventory_json(outcome.before),
     }
@@ -134,6 +136,7 @@ def _held_json(held: Held) -> dict[str, Any]:
         "resources": [edit.where.path for edit in held.change.edits],
         "witnesses": [witness_json(witness) for witness in held.witnesses[:10]],
         "unknown": list(held.unknown),
+        **({"environment": held.environment} if held.environment else {}),
         "refused": [refusal_json(refusal) for refusal in held.refusals],
     }
 
@@ -142,7 +145,8 @@ def run_lines(outcome: Outcome, *, written: bool) -> list[Line]:
     """Return the whole text of a run."""
     by_status = {s: [f for f in outcome.findings if f.status is s] for s in Status}
     fixed = by_status[Status.FIXED]
-    lines = [_headline(outcome, written=written), *inventory_lines(outcome.before)]
+    lines = [*world_lines(outcome.began), _headline(outcome, written=written)]
+    lines += inventory_lines(outcome.before)
     if fixed:
         lines.append(())
     for finding in fixed[:MOST]:
@@ -180,7 +184,7 @@ def check_lines(outcome: Outcome) -> list[Line]:
                 (),
                 line(f"{fixable} of them can be tried and proved: {_command(outcome)} --dry-run"),
             ]
-    return [*lines, *unread_lines(outcome.before.repository)]
+    return [*world_lines(outcome.began), *lines, *unread_lines(outcome.before.repository)]
 
 
 def _headline(outcome: Outcome, *, written: bool) -> Line:
@@ -227,6 +231,8 @@ def _of_file(scene: Scene, path: str) -> Iterable[Resource]:
 
 def _meshes(outcome: Outcome) -> str:
     state = outcome.before.state(outcome.before.source)[0]
+    if len(outcome.began.sites) > 1:
+        return ""
     names = sorted({change.mesh for change in outcome.kept if change.mesh})
     known = (
         f"mesh {n} (MeshService mode {mesh_services_mode(state, n) or 'unknown'})"
@@ -323,6 +329,8 @@ def _held_lines(outcome: Outcome) -> list[Line]:
     why = f", not written: {_why_held(outcome.held)}"
     lines: list[Line] = [(), line((f"Held {number}", "warn"), why)]
     for held in outcome.held[:MOST]:
+        if held.environment:
+            lines.append(line(f"  in environment {held.environment}"))
         for finding in held.change.findings[:3]:
             lines += _finding_lines(_located(finding, outcome), action=True)
         lines += difference_lines(held.witnesses, indent="        ")

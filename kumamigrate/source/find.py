@@ -153,6 +153,19 @@ def chosen(names: Iterable[str], paths: Sequence[Path], *, root: Path) -> list[s
     return found
 
 
+def is_ignored(path: Path, root: Path) -> bool:
+    """Say whether ignore files of a tree leave out a folder of it, or one above that."""
+    ignored = _Ignored(root=os.path.realpath(root))
+    skipped = _names()[3]
+    above = ""
+    for name in path.parts:
+        rule = ignored.test(above)
+        above = f"{above}/{name}" if above else name
+        if name in skipped or (rule and rule(above + "/")):
+            return True
+    return False
+
+
 def interrupted(root: Path) -> str | None:
     """Return the folder of a journal that an interrupted run left, None if there is none.
 

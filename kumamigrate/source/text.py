@@ -42,6 +42,7 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
     OUTSIDE_ROOT = "outside-root"
     COMMENT = "comment"
+    NOT_APPLIED = "not-applied"
     UNBUILDABLE = "unbuildable"
 
 

@@ -1,0 +1,51 @@
+"""Two estates compared, environment by environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kumamigrate.errors import UsageError
+from kumamigrate.estate import Estate, Site
+from kumamigrate.everywhere import merged
+from kumamigrate.pipeline import prove_scenes
+from kumamigrate.prove import Proof
+from kumamigrate.prove.chain import doubting
+from kumamigrate.trial import owned_by_both
+
+
+def prove_estates(before: Estate, after: Estate) -> Proof:
+    """Return the proof for all environments that both sides have.
+
+    What only one side has cannot be compared: every verdict is unknown then, and says why.
+    """
+    pairs = list(_pairs(before, after))
+    if not pairs:
+        raise UsageError(
+            "the two sides have no environment in common"
+            f" ({_names(before)} and {_names(after)}); name them in kumamigrate.toml"
+        )
+    proof = merged(
+        (new.name, prove_scenes(*owned_by_both(old.applied, new.applied))) for old, new in pairs
+    )
+    known = {id(site) for pair in pairs for site in pair}
+    alone = [
+        f"environment {site.name} stands only in the state {side}, so nothing is known to compare"
+        for side, estate in (("before", before), ("after", after))
+        for site in estate.sites
+        if id(site) not in known
+    ]
+    return doubting(proof, {"": alone}) if alone else proof
+
+
+def _pairs(before: Estate, after: Estate) -> Iterator[tuple[Site, Site]]:
+    if len(before.sites) == len(after.sites) == 1:
+        yield before.sites[0], after.sites[0]
+        return
+    by_name = {site.name: site for site in before.sites}
+    for site in after.sites:
+        if site.name in by_name:
+            yield by_name[site.name], site
+
+
+def _names(estate: Estate) -> str:
+    return ", ".join(site.name or "all files" for site in estate.sites)

@@ -1,0 +1,274 @@
+"""Environments that a layout tells of by itself (world.md §3).
+
+Folders whose kustomization nobody else includes are roots; sibling folders that hold the same
+identities are environments, each with what stands above and beside them. A folder is a sibling
+of another only on some evidence that both are not applied to one control plane: a Mesh that
+stands in both, many common identities, or names as environments have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+from kumamigrate.deployment.environment import Deployment
+from kumamigrate.deployment.layout import Layout, layout_of
+from kumamigrate.deployment.tree import Tree
+from kumamigrate.model.resource import Identity
+
+Folder = tuple[str, ...]
+MOST_ENVIRONMENTS = 200
+"""Layouts that come to more are not guessed at."""
+_BUILD = "kustomization"
+_CONTAINERS = re.compile(
+    r"(clusters?|env(ironment)?s?|overlays?|stages?|zones?|regions?|sites|deploy(ment)?s?)"
+)
+_NAMES = re.compile(
+    r"(.*[-_.])?(dev|develop(ment)?|test(ing)?|qa|int(egration)?|uat|stag(e|ing)|prod(uction)?"
+    r"|pre-?prod|live|sandbox|demo|us|eu|ap|sa|ca|af|me|east|west|north|south|central"
+    r"|cluster|zone|region|env)([-_.]?\d+|[-_.]\w+|[-_.]\w+[-_.]?\d+|[-_.]?[a-z])?"
+)
+_SHARED = re.compile(r"(base|common|shared|global|all|defaults?|components?|lib|templates?|mesh)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a layout comes to: its environments, and files with Kuma's resources in none of them."""
+
+    deployments: tuple[Deployment, ...]
+    strays: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unit:
+    """What is applied together in any case: the plain files of a folder, or one build."""
+
+    path: Folder
+    identities: frozenset[Identity]
+    build: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Variant:
+    """One way to choose among siblings: what it is called, and which folders it leaves out."""
+
+    name: tuple[str, ...] = ()
+    without: frozenset[Folder] = field(default_factory=frozenset)
+
+
+def discover(standing: Mapping[str, Collection[Identity]], tree: Tree) -> Found:
+    """Return the environments of a repository.
+
+    `standing` are the identities of Kuma's resources by file, `tree` all files.
+    """
+    layout = layout_of(tree)
+    listed = layout.listed() | layout.owned
+    strays = frozenset(p for p in standing if p not in listed and _below(p, layout.closures))
+    plain = {p: standing[p] for p in standing if p not in listed and p not in strays}
+    units = [*_build_units(layout, standing), *_plain_units(plain)]
+    variants = _variants(units)
+    return Found(
+        deployments=tuple(
+            _deployment(variant, layout, strays, single=len(variants) == 1) for variant in variants
+        ),
+        strays=tuple(sorted(strays)),
+    )
+
+
+def _below(path: str, folders: Collection[str]) -> bool:
+    return any(not folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _build_units(layout: Layout, standing: Mapping[str, Collection[Identity]]) -> Iterator[_Unit]:
+    """Yield what is built: kustomizations that nobody includes, and charts."""
+    for folder in layout.roots:
+        identities = _identities_in(layout.closures[folder].files, standing)
+        if identities:
+            yield _Unit(path=(*_parts(folder), _BUILD), identities=identities, build=folder)
+    for folder in layout.charts:
+        inside = [path for path in standing if _below(path, [folder])]
+        identities = _identities_in(inside, standing)
+        if identities:
+            yield _Unit(path=_parts(folder), identities=identities)
+
+
+def _identities_in(
+    paths: Iterable[str], standing: Mapping[str, Collection[Identity]]
+) -> frozenset[Identity]:
+    return frozenset(identity for path in paths for identity in standing.get(path, ()))
+
+
+def _plain_units(standing: Mapping[str, Collection[Identity]]) -> list[_Unit]:
+    by_folder: dict[Folder, set[Identity]] = defaultdict(set)
+    for path, identities in standing.items():
+        by_folder[_parts(path.rpartition("/")[0])].update(identities)
+    return [_Unit(path=f, identities=frozenset(i)) for f, i in sorted(by_folder.items())]
+
+
+def _parts(folder: str) -> Folder:
+    return tuple(folder.split("/")) if folder else ()
+
+
+def _variants(units: Sequence[_Unit]) -> list[_Variant]:
+    """Return every environment that the siblings among some units make."""
+    groups = _groups(units)
+    tops = [top for top in groups if not _inside_of_any(top, groups)]
+    chosen = _aligned([_options(top, groups) for top in tops])
+    return chosen if len(chosen) <= MOST_ENVIRONMENTS else [_Variant()]
+
+
+def _inside_of_any(folder: Folder, groups: Mapping[Folder, Collection[str]]) -> bool:
+    """Say whether a folder lies within a sibling of a group."""
+    return any(
+        len(folder) > len(top) and folder[: len(top)] == top and folder[len(top)] in names
+        for top, names in groups.items()
+    )
+
+
+def _options(top: Folder, groups: Mapping[Folder, Sequence[str]]) -> list[_Variant]:
+    """Return the choices among the siblings of one group, with those inside the chosen one."""
+    found = []
+    for name in groups[top]:
+        here = (*top, name)
+        inner = {f: n for f, n in groups.items() if f[: len(here)] == here}
+        tops = [one for one in inner if not _inside_of_any(one, inner)]
+        others = frozenset((*top, other) for other in groups[top] if other != name)
+        found += [
+            _Variant(
+                name=(name, *variant.name) if name != _BUILD else (*top[-1:], *variant.name),
+                without=others | variant.without,
+            )
+            for variant in _aligned([_options(one, inner) for one in tops])
+        ]
+    return found
+
+
+def _aligned(choices: Sequence[Sequence[_Variant]]) -> list[_Variant]:
+    """Return the choices of several groups together.
+
+    Groups whose names agree go by name (`mesh/dev` with `teams/web/dev`); a group that lacks a
+    name has nothing for that environment. Where names do not agree, every combination may be.
+    """
+    if not choices:
+        return [_Variant()]
+    names = [{variant.name for variant in options} for options in choices]
+    most = max(names, key=len)
+    if not all(one <= most for one in names):
+        return [_joined(parts) for parts in product(*choices)]
+    order = next(options for options, one in zip(choices, names, strict=True) if one is most)
+    return [
+        _Variant(
+            name=variant.name,
+            without=frozenset().union(*(_without(options, variant.name) for options in choices)),
+        )
+        for variant in order
+    ]
+
+
+def _without(options: Sequence[_Variant], name: tuple[str, ...]) -> frozenset[Folder]:
+    for option in options:
+        if option.name == name:
+            return option.without
+    # Each option leaves all others out: together they leave out all.
+    return frozenset().union(*(option.without for option in options))
+
+
+def _joined(parts: Iterable[_Variant]) -> _Variant:
+    listed = list(parts)
+    return _Variant(
+        name=tuple(word for part in listed for word in part.name),
+        without=frozenset().union(*(part.without for part in listed)),
+    )
+
+
+def _groups(units: Sequence[_Unit]) -> dict[Folder, list[str]]:
+    """Return by folder the children that are environments of their own, sorted."""
+    places: dict[Identity, list[_Unit]] = defaultdict(list)
+    for unit in units:
+        for identity in unit.identities:
+            places[identity].append(unit)
+    common: dict[Folder, dict[tuple[str, str], set[Identity]]] = defaultdict(
+        lambda: defaultdict(set)
+    )
+    for identity, holders in places.items():
+        for top, name, other in _splits([unit.path for unit in holders]):
+            common[top][name, other].add(identity)
+    groups: dict[Folder, list[str]] = {}
+    for top, pairs in sorted(common.items()):
+        names = {
+            n for pair, shared in pairs.items() if _apart(top, pair, shared, units) for n in pair
+        }
+        if names:
+            groups[top] = sorted(names | _more(top, names, units))
+    return groups
+
+
+def _splits(paths: Sequence[Folder]) -> set[tuple[Folder, str, str]]:
+    """Return where the ways to some folders part: the folder above, and two names below it."""
+    found = set()
+    by_folder: dict[Folder, set[str]] = defaultdict(set)
+    for path in paths:
+        for depth in range(len(path)):
+            by_folder[path[:depth]].add(path[depth])
+    for top, names in by_folder.items():
+        found |= {(top, *pair) for pair in combinations(sorted(names), 2)}
+    return found
+
+
+def _apart(
+    top: Folder, pair: tuple[str, str], shared: Collection[Identity], units: Sequence[_Unit]
+) -> bool:
+    """Say whether two siblings that share identities are applied to two control planes."""
+    if any(identity[0] == "Mesh" for identity in shared) or _is_container(top):
+        return True
+    if all(_NAMES.fullmatch(name) for name in pair) or _BUILD in pair:
+        return True
+    if all(_builds((*top, name), units) for name in pair):
+        return True
+    held = [_identities((*top, name), units) for name in pair]
+    return len(shared) > 1 and 2 * len(shared) >= min(map(len, held))
+
+
+def _builds(folder: Folder, units: Sequence[_Unit]) -> bool:
+    return any(u.build is not None and u.path[: len(folder)] == folder for u in units)
+
+
+def _is_container(top: Folder) -> bool:
+    return bool(top) and _CONTAINERS.fullmatch(top[-1]) is not None
+
+
+def _more(top: Folder, names: Collection[str], units: Sequence[_Unit]) -> set[str]:
+    """Return siblings that share nothing and stand where environments stand: they are some too."""
+    if not _is_container(top):
+        return set()
+    there = {
+        u.path[len(top)] for u in units if u.path[: len(top)] == top and len(u.path) > len(top)
+    }
+    return {name for name in there - set(names) if not _SHARED.fullmatch(name) and name != _BUILD}
+
+
+def _identities(folder: Folder, units: Sequence[_Unit]) -> set[Identity]:
+    inside = (unit for unit in units if unit.path[: len(folder)] == folder)
+    return {identity for unit in inside for identity in unit.identities}
+
+
+def _deployment(
+    variant: _Variant, layout: Layout, strays: Collection[str], *, single: bool
+) -> Deployment:
+    """Return an environment: all of the repository but what other environments keep for
+    themselves, and what nobody applies."""
+    without = [
+        "/".join(one) + "/**"
+        if one[-1] != _BUILD
+        else layout.closures["/".join(one[:-1])].parts[0].path
+        for one in sorted(variant.without)
+    ]
+    return Deployment(
+        name="" if single else "/".join(variant.name),
+        include=("**",),
+        exclude=(*without, *sorted(strays)),
+        found=True,
+    )

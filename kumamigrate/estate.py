@@ -1,0 +1,180 @@
+"""All that a run reads: the sources, and what each environment's control plane gets of them.
+
+A source may serve several environments. Rules plan on the sources of each, and a change holds
+when it holds in every environment that what it edits is a part of (world.md §3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kumamigrate.deployment.environment import Deployment
+from kumamigrate.deployment.follow import follow
+from kumamigrate.deployment.render import Rendering, render
+from kumamigrate.inventory import Inventory
+from kumamigrate.model.resource import Identity, Resource, Where
+from kumamigrate.model.state import Environment
+from kumamigrate.repository import Repository, repository_of
+from kumamigrate.rewrite.change import Change
+from kumamigrate.scope import Scope
+from kumamigrate.source.text import Refusal
+from kumamigrate.trial import Scene, patched
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """One environment of an estate.
+
+    `written` is made of its sources as they lie there, `applied` of what its control plane
+    gets; they are one scene where nothing is built.
+    """
+
+    deployment: Deployment
+    rendering: Rendering
+    written: Scene
+    applied: Scene
+    root: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """Return what the environment is called, empty where there is only one."""
+        return self.deployment.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estate:
+    """Sources, and the environments that they are applied to.
+
+    `whole` is the scene of all sources that belong to an environment, for places and texts;
+    `files` are the bytes of all files, also of those that hold no manifest, None for those that
+    were removed; `root` is where they lie, None for a revision of Git; `scope` is what was
+    asked for, `writable` says which files may be edited (None: all). `strays` are files with
+    Kuma's resources that nobody is known to apply.
+    """
+
+    whole: Scene
+    sites: tuple[Site, ...]
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
+    root: Path | None = None
+    scope: Scope | None = None
+    writable: frozenset[str] | None = None
+    strays: tuple[str, ...] = ()
+
+    @property
+    def editable(self) -> frozenset[str]:
+        """Return the files that rules may change."""
+        own = frozenset(self.whole.repository.files)
+        return own if self.writable is None else own & self.writable
+
+    def edited(self, texts: Mapping[str, str | None]) -> Estate | tuple[Refusal, ...]:
+        """Return the estate with some files changed (None removes one), or what forbids it.
+
+        What has to move along does; a build that fails now and did not before forbids the edit.
+        """
+        whole = self.whole.repository.with_texts(texts)
+        edits: dict[str, bytes | None] = {
+            p: whole.files[p].render() if p in whole.files else None for p in texts
+        }
+        if any(site.deployment.kustomize for site in self.sites):
+            followed = follow(self.files, edits, self.root)
+            if followed.refusals:
+                return followed.refusals
+            edits |= followed.files
+            more = {p: data.decode() for p, data in followed.files.items() if p in whole.files}
+            whole = whole.with_texts(more) if more else whole
+        files = {**self.files, **edits}
+        scene = replace(self.whole, repository=whole, states={})
+        sites, refusals = [], list[Refusal]()
+        for site in self.sites:
+            after = _again(site, self.whole, scene, files, edits)
+            known = set(site.rendering.refusals)
+            refusals += [one for one in after.rendering.refusals if one not in known]
+            sites.append(after)
+        if refusals:
+            return tuple(dict.fromkeys(refusals))
+        return replace(self, whole=scene, sites=tuple(sites), files=files)
+
+
+def single(scene: Scene) -> Estate:
+    """Return a scene as an estate of one environment, to which all of it is applied."""
+    paths = frozenset(scene.repository.files)
+    rendering = Rendering(files=scene.repository.data, manifests=paths, sources=paths)
+    site = Site(
+        deployment=Deployment(name="", include=("**",), found=True),
+        rendering=rendering,
+        written=scene,
+        applied=scene,
+    )
+    return Estate(whole=scene, sites=(site,), files=scene.repository.data)
+
+
+def apply(estate: Estate, changes: Iterable[Change]) -> Estate | tuple[Refusal, ...]:
+    """Return the estate with the changes written into its texts, or what forbids that."""
+    texts = patched(estate.whole.repository, changes)
+    return texts if isinstance(texts, tuple) else estate.edited(texts)
+
+
+def site_of(
+    deployment: Deployment,
+    whole: Scene,
+    files: Mapping[str, bytes | None],
+    *,
+    root: Path | None,
+    environment: Environment,
+    inventory: Inventory,
+) -> Site:
+    """Return one environment of some sources."""
+    sources = whole.repository
+    rendering = render(deployment, files, root)
+    scene = replace(
+        whole,
+        environment=environment,
+        inventory=inventory.resources,
+        exports=inventory.exports,
+    )
+    site = Site(deployment=deployment, rendering=rendering, written=scene, applied=scene, root=root)
+    begun = _rendered(site, rendering, sources)
+    written, applied = (replace(s, owned=_identities(s)) for s in (begun.written, begun.applied))
+    return replace(begun, written=written, applied=applied if rendering.built else written)
+
+
+def _identities(scene: Scene) -> frozenset[Identity]:
+    return frozenset(resource.identity for resource in scene.repository.resources)
+
+
+def _rendered(site: Site, rendering: Rendering, sources: Repository) -> Site:
+    """Return an environment as another rendering has it."""
+    unreadable = (r for r in sources.refusals if site.deployment.holds(r.path))
+    refusals = (*unreadable, *rendering.refusals)
+    own = sources.only(rendering.manifests, refusals)
+    written = replace(site.written, repository=own, states={})
+    if not rendering.built:
+        return replace(site, rendering=rendering, written=written, applied=written)
+    built = repository_of(rendering.files, root=sources.root, refusals=refusals)
+    built = built.standing_at(lambda one: _home(one, rendering))
+    applied = replace(site.applied, repository=built, sources=own, states={})
+    return replace(site, rendering=rendering, written=written, applied=applied)
+
+
+def _home(built: Resource, rendering: Rendering) -> Where | None:
+    """Return where the source of a built resource stands."""
+    where = built.where
+    if where is None:
+        return None
+    return rendering.origins.get((where.path, where.document), where)
+
+
+def _again(
+    site: Site, old: Scene, new: Scene, files: Mapping[str, bytes | None], edits: Collection[str]
+) -> Site:
+    """Return an environment after some edits: the same one where they are no part of it."""
+    if site.rendering.sources.isdisjoint(edits):
+        return site
+    if site.written is old:
+        return replace(site, written=new, applied=new)
+    rendering = site.rendering
+    if rendering.built:
+        rendering = render(site.deployment, files, site.root)
+    return _rendered(site, rendering, new.repository)

@@ -1,0 +1,101 @@
+"""One answer for several environments: what rules say, whether a change holds, what is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+
+from kumamigrate.estate import Estate
+from kumamigrate.prove import Proof
+from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.rule import Rule
+from kumamigrate.trial import Judge, Verdict
+
+
+def all_said(by_site: Iterable[tuple[Change | Finding, ...]]) -> tuple[Change | Finding, ...]:
+    """Return what a rule says of several environments, each thing once.
+
+    Where it wants to change one place in several ways, each is tried until one holds.
+    """
+    listed = list(by_site)
+    if len(listed) == 1:
+        return listed[0]
+    changes: dict[object, Change] = {}
+    findings: dict[tuple[object, ...], Finding] = {}
+    for said in chain.from_iterable(listed):
+        if isinstance(said, Finding):
+            findings.setdefault(_key(said), said)
+        else:
+            known = changes.get(said.key)
+            changes[said.key] = said if known is None else _either(known, said)
+    return (*changes.values(), *findings.values())
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    place = finding.resource.where if finding.resource is not None else finding.file
+    return (finding.rule, place, finding.path, finding.line, finding.message)
+
+
+def _either(first: Change, second: Change) -> Change:
+    """Return a change with another as what is tried when it does not hold."""
+    forms = list(_forms(first))
+    for form in _forms(second):
+        if all(form.edits != one.edits for one in forms):
+            forms.append(replace(form, otherwise=None))
+    chained: Change | None = None
+    for form in reversed(forms):
+        chained = replace(form, otherwise=chained)
+    assert chained is not None
+    return chained
+
+
+def _forms(change: Change | None) -> Iterator[Change]:
+    while change is not None:
+        yield change
+        change = change.otherwise
+
+
+def judge_everywhere(
+    rule: Rule, base: Estate, *, upgrade: bool, take_unknown: bool
+) -> Callable[[Estate, Estate], Verdict]:
+    """Return the judge for the changes of one rule: they hold in every environment or not."""
+    from kumamigrate.judge import judge_of
+
+    @cache
+    def judge_at(at: int) -> Judge:
+        applied = base.sites[at].applied
+        return judge_of(rule, applied, upgrade=upgrade, take_unknown=take_unknown)
+
+    def judge(current: Estate, candidate: Estate) -> Verdict:
+        unknown = Verdict()
+        for at, (old, new) in enumerate(zip(current.sites, candidate.sites, strict=True)):
+            if new.applied is old.applied:
+                continue
+            verdict = replace(judge_at(at)(old.applied, new.applied), environment=new.name)
+            if verdict.witnesses:
+                return verdict
+            if unknown.good and not verdict.good:
+                unknown = verdict
+        return unknown
+
+    return judge
+
+
+def merged(proofs: Iterable[tuple[str, Proof]]) -> Proof:
+    """Return the proofs of several environments as one: its meshes are those of each."""
+    listed = list(proofs)
+    first = listed[0][1]
+    if len(listed) == 1 and not listed[0][0]:
+        return first
+    return replace(
+        first,
+        meshes={
+            f"{mesh} in {name}": replace(one, environment=name)
+            for name, proof in listed
+            for mesh, one in proof.meshes.items()
+        },
+        unread=tuple(dict.fromkeys(r for _, proof in listed for r in proof.unread)),
+    )

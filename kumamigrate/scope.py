@@ -1,0 +1,98 @@
+"""Which files are the world, and which of them may be written (world.md §4).
+
+The whole repository is read: from the folder of the settings, or the top of the Git repository,
+whichever is nearer above the paths. Where there is neither, the paths themselves are the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from kumamigrate.config import has_settings
+from kumamigrate.errors import UsageError
+from kumamigrate.source.find import is_ignored
+
+
+class World(StrEnum):
+    """What told where the world ends."""
+
+    GIT = "git"
+    SETTINGS = "settings"
+    PATHS = "paths"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Where files are read and written. Paths are relative to the root.
+
+    All below `read` counts, of which what lies below `given` may be written.
+    """
+
+    root: Path
+    read: tuple[Path, ...]
+    given: tuple[Path, ...]
+    world: World
+
+    @property
+    def partial(self) -> bool:
+        """Say whether more is read than may be written."""
+        return self.world is not World.PATHS and Path() not in self.given
+
+    def allows(self, path: str) -> bool:
+        """Say whether a file may be written."""
+        return any(
+            str(given) == "." or path == given.as_posix() or path.startswith(f"{given.as_posix()}/")
+            for given in self.given
+        )
+
+
+def scope_of(paths: Sequence[Path]) -> Scope:
+    """Return the scope of a run over some paths. Raises UsageError where there are none such."""
+    _existing(paths)
+    common = _common(paths)
+    found = _top(common)
+    if found is not None and not is_ignored(common.relative_to(found[0]), found[0]):
+        root, world = found
+        given = tuple(path.resolve().relative_to(root) for path in paths)
+        return Scope(root=root, read=(Path(),), given=given, world=world)
+    # What Git ignores is no part of the repository: it stands for itself.
+    return only(paths)
+
+
+def only(paths: Sequence[Path]) -> Scope:
+    """Return the scope in which some paths are all there is."""
+    here = _existing(paths)
+    root = here if all(p.resolve().is_relative_to(here) for p in paths) else _common(paths)
+    given = tuple(path.resolve().relative_to(root) for path in paths)
+    return Scope(root=root, read=given, given=given, world=World.PATHS)
+
+
+def _existing(paths: Sequence[Path]) -> Path:
+    """Return the current folder, when all paths are there."""
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
+    try:
+        return Path.cwd().resolve()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder does not exist any more") from error
+
+
+def _common(paths: Sequence[Path]) -> Path:
+    folders = [p.resolve() if p.is_dir() else p.resolve().parent for p in paths]
+    root = folders[0]
+    while not all(folder.is_relative_to(root) for folder in folders):
+        root = root.parent
+    return root
+
+
+def _top(folder: Path) -> tuple[Path, World] | None:
+    for place in (folder, *folder.parents):
+        if has_settings(place):
+            return place, World.SETTINGS
+        if (place / ".git").exists():
+            return place, World.GIT
+    return None

@@ -1,0 +1,181 @@
+"""Reads a repository whole and finds its environments: the estate that a run works on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kumamigrate.deployment.discover import discover
+from kumamigrate.deployment.environment import Deployment, matches
+from kumamigrate.deployment.tree import Tree
+from kumamigrate.estate import Estate, Site, single, site_of
+from kumamigrate.inventory import load_inventory
+from kumamigrate.model.kinds import KUBERNETES
+from kumamigrate.model.resource import Identity
+from kumamigrate.model.state import Environment
+from kumamigrate.overlap import check_environments
+from kumamigrate.pipeline import Options, releases_of
+from kumamigrate.repository import Repository, contents_of, repository_of
+from kumamigrate.scope import Scope
+from kumamigrate.source.text import Reason, Refusal
+from kumamigrate.trial import Scene
+
+
+def survey(scope: Scope, options: Options) -> Estate:
+    """Return all that a run reads. Raises UsageError for settings that cannot be."""
+    contents, refusals = contents_of(scope.read, scope.root)
+    left_out = _left_out(options, scope.root)
+    kept = {p: data for p, data in contents.items() if not matches(p, left_out)}
+    kept_refusals = [one for one in refusals if not matches(one.path, left_out)]
+    return estate_of(kept, kept_refusals, scope.root, options, disk=scope.root, scope=scope)
+
+
+def survey_again(
+    tree: Estate, contents: Mapping[str, bytes], refusals: Iterable[Refusal], options: Options
+) -> Estate:
+    """Return other files, of a revision of Git, in the environments of an estate."""
+    root = tree.whole.repository.root
+    left_out = _left_out(options, root)
+    kept = {p: data for p, data in contents.items() if not matches(p, left_out)}
+    deployments = [site.deployment for site in tree.sites]
+    return estate_of(kept, refusals, root, options, disk=None, deployments=deployments)
+
+
+def estate_of(
+    contents: Mapping[str, bytes],
+    refusals: Iterable[Refusal],
+    root: Path,
+    options: Options,
+    *,
+    disk: Path | None,
+    scope: Scope | None = None,
+    deployments: Sequence[Deployment] | None = None,
+) -> Estate:
+    """Return some files with the environments that the settings or the layout tell of.
+
+    `disk` is where files that builds need beside them lie (None: nowhere). With `deployments`
+    nothing is looked for: these are the environments.
+    """
+    inventory = load_inventory(options.inventory)
+    repository = repository_of(
+        contents, root=root, refusals=refusals, inventory=inventory.resources
+    )
+    source, target = releases_of(options)
+    whole = Scene(
+        repository=repository,
+        inventory=inventory.resources,
+        exports=inventory.exports,
+        environment=options.environment,
+        source=source,
+        target=target,
+        owned=frozenset(resource.identity for resource in repository.resources),
+    )
+    tree = Tree(files=contents, root=disk)
+    strays: tuple[str, ...] = ()
+    if deployments is None and options.environments:
+        deployments = options.environments
+    elif deployments is None:
+        found = discover(_standing(repository), tree)
+        deployments, strays = found.deployments, found.strays
+    estate = replace(single(whole), files=contents, root=disk, strays=strays)
+    if not (len(deployments) == 1 and _is_plain(deployments[0], tree)):
+        estate = _of_environments(estate, deployments, options)
+        if scope is not None:
+            check_environments(estate.sites, repository)
+    writable = None
+    if scope is not None:
+        writable = frozenset(p for p in estate.whole.repository.files if scope.allows(p))
+    return replace(estate, writable=writable, scope=scope)
+
+
+def _of_environments(estate: Estate, deployments: Sequence[Deployment], options: Options) -> Estate:
+    """Return an estate whose sources are applied as some environments say."""
+    whole = estate.whole
+    sites = tuple(_site(one, estate, options) for one in deployments)
+    applied = frozenset(path for site in sites for path in site.rendering.manifests)
+    plain = tuple(s.rendering.manifests for s in sites if not s.rendering.built)
+    refusals = tuple(
+        dict.fromkeys(
+            (
+                *(r for site in sites for r in site.written.repository.refusals),
+                *(_stray(path, estate) for path in estate.strays),
+            )
+        )
+    )
+    repository = replace(whole.repository.only(applied, refusals), apart=plain)
+    return replace(estate, whole=replace(whole, repository=repository), sites=sites)
+
+
+def _site(deployment: Deployment, estate: Estate, options: Options) -> Site:
+    facts, asked = deployment.facts, options.environment
+    environment = Environment(
+        mode=facts.control_plane_mode or asked.mode,
+        zone=facts.zone or asked.zone,
+        system_namespace=facts.system_namespace or asked.system_namespace,
+        mesh_services=facts.mesh_services or asked.mesh_services,
+    )
+    inventory = load_inventory((*options.inventory, *deployment.inventory))
+    return site_of(
+        deployment,
+        estate.whole,
+        estate.files,
+        root=estate.root,
+        environment=environment,
+        inventory=inventory,
+    )
+
+
+def _standing(repository: Repository) -> dict[str, Collection[Identity]]:
+    """Return the identities of Kuma's resources by file."""
+    found: dict[str, set[Identity]] = {}
+    for resource in repository.resources:
+        if resource.where is not None and resource.type not in KUBERNETES:
+            identity = resource.identity
+            found.setdefault(resource.where.path, set()).add(identity)
+    return dict(found)
+
+
+def _is_plain(deployment: Deployment, tree: Tree) -> bool:
+    """Say whether all files are applied as they are."""
+    return deployment == Deployment(name="", include=("**",), found=True) and not any(
+        path.rpartition("/")[2] in _BUILT for path in tree.files
+    )
+
+
+_BUILT = ("kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml")
+
+
+def _stray(path: str, estate: Estate) -> Refusal:
+    resources = [r for r in estate.whole.repository.resources if r.where and r.where.path == path]
+    first = resources[0]
+    meshes = {r.mesh or (r.name if r.type == "Mesh" else "") for r in resources}
+    return Refusal(
+        path=path,
+        line=first.where.line if first.where is not None else 1,
+        column=1,
+        reason=Reason.NOT_APPLIED,
+        detail=f"no kustomization lists it, so nobody knows whether {first.type} {first.name}"
+        " is applied",
+        advice="list it, or leave it out with `exclude` in kumamigrate.toml",
+        hides=True,
+        mesh=meshes.pop() if len(meshes) == 1 else "",
+    )
+
+
+def _left_out(options: Options, root: Path) -> tuple[str, ...]:
+    return (*options.exclude, *_inside(_inventories(options), root))
+
+
+def _inventories(options: Options) -> Iterator[Path]:
+    yield from options.inventory
+    for deployment in options.environments:
+        yield from deployment.inventory
+
+
+def _inside(paths: Iterable[Path], root: Path) -> Iterator[str]:
+    """Yield what an inventory within the repository is called there: it is no source."""
+    for path in paths:
+        real = path.resolve()
+        if real != root and real.is_relative_to(root):
+            yield real.relative_to(root).as_posix()

@@ -1,0 +1,226 @@
+"""Repositories of several environments through the command line: each is a mesh of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.deployment.trees import tree, write
+from tests.frontdoor import command
+
+MESH = """
+apiVersion: kuma.io/v1alpha1
+kind: Mesh
+metadata: {{name: default}}
+spec: {{meshServices: {{mode: {mode}}}}}
+"""
+TIMEOUT = """
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {{name: {name}, namespace: kuma-system, labels: {{kuma.io/mesh: default}}}}
+spec:
+  targetRef: {{kind: {kind}, {select}: {{app: web}}}}
+  to: [{{targetRef: {{kind: Mesh}}, default: {{http: {{requestTimeout: {value}}}}}}}]
+"""
+ON_ROUTE = """
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: on-route, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: MeshHTTPRoute, name: api}
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 9s}}}]
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshHTTPRoute
+metadata: {name: api, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  to:
+    - targetRef: {kind: MeshService, name: orders, namespace: shop}
+      rules: [{matches: [{path: {type: PathPrefix, value: /api}}], default: {}}]
+"""
+IN_PLACE = "to: [{targetRef: {kind: MeshHTTPRoute, name: api}, default"
+SPLIT = """
+apiVersion: kuma.io/v1alpha1
+kind: MeshCircuitBreaker
+metadata: {name: inbound, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: Mesh}
+  from: [{targetRef: {kind: Mesh}, default: {connectionLimits: {maxConnections: 5}}}]
+"""
+
+
+def _subset(name: str, value: str) -> str:
+    return TIMEOUT.format(name=name, kind="MeshSubset", select="tags", value=value)
+
+
+def _dataplane(name: str, value: str) -> str:
+    return TIMEOUT.format(name=name, kind="Dataplane", select="labels", value=value)
+
+
+def _mesh(mode: str) -> str:
+    return MESH.format(mode=mode)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _files(root: Path, **texts: str) -> None:
+    write({name.replace("__", "/") + ".yaml": t.encode() for name, t in texts.items()}, root)
+
+
+def test_what_hides_a_policy_in_one_cluster_hides_it_not_in_another(repository: Path) -> None:
+    """b loses to 0mask in the west; in the east it would lose to a where it won before."""
+    both = _dataplane("a", "5s") + "---" + _subset("b", "9s")
+    _files(
+        repository,
+        clusters__east__a=both,
+        clusters__east__mesh=_mesh("Exclusive"),
+        clusters__west__a=both,
+        clusters__west__mesh=_mesh("Exclusive"),
+        clusters__west__mask=_subset("0mask", "1s"),
+    )
+    answer = command("run", "--target", "3.0")
+    assert answer.code == 4
+    assert "clusters/east/a.yaml" in answer.out
+    east = (repository / "clusters/east/a.yaml").read_text()
+    assert east == both
+    assert "MeshSubset" not in (repository / "clusters/west/a.yaml").read_text()
+
+
+def test_each_cluster_is_read_in_its_own_mode(repository: Path) -> None:
+    _files(
+        repository,
+        east__mesh=_mesh("Exclusive"),
+        west__mesh=_mesh("Disabled"),
+        west__p=ON_ROUTE,
+    )
+    command("run")
+    text = (repository / "west/p.yaml").read_text()
+    assert "targetRef: {kind: MeshHTTPRoute, name: api}\n  to: [{targetRef: {kind: Mesh}" in text
+    assert "name: on-route-route" in text
+
+
+def test_a_source_of_two_environments_changes_when_it_holds_in_both(repository: Path) -> None:
+    shared = {"mesh__split": SPLIT, "mesh__b": _subset("b", "9s")}
+    _files(
+        repository,
+        clusters__east__mesh=_mesh("Exclusive"),
+        clusters__east__a=_dataplane("a", "5s"),
+        clusters__west__mesh=_mesh("Exclusive"),
+        **shared,
+    )
+    answer = command("run", "--target", "3.0")
+    assert "in environment east" in answer.out
+    assert (repository / "mesh/b.yaml").read_text() == shared["mesh__b"]
+    assert "rules:" in (repository / "mesh/split.yaml").read_text()
+
+
+def test_settings_say_which_environments_there_are(repository: Path) -> None:
+    _files(
+        repository,
+        a__mesh=_mesh("Exclusive"),
+        a__b=_subset("b", "9s"),
+        b__a=_dataplane("a", "5s"),
+    )
+    (repository / "kumamigrate.toml").write_text(
+        '[[environment]]\nname = "one"\ninclude = ["a/**"]\n'
+        '[[environment]]\nname = "two"\ninclude = ["b"]\nmesh-services = "Exclusive"\n'
+    )
+    assert command("run", "--target", "3.0").code in (0, 1)
+    assert "kind: Dataplane" in (repository / "a/b.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            '[[environment]]\nname = "a"\ninclude = ["gone/**"]\n',
+            "environment a includes nothing at gone/**",
+        ),
+        (
+            '[[environment]]\nname = "a"\ninclude = ["one/**"]\n'
+            '[[environment]]\nname = "b"\ninclude = ["./one/"]\n',
+            "environments a and b overlap: they have the same sources",
+        ),
+        (
+            '[[environment]]\nname = "all"\ninclude = ["**"]\n'
+            '[[environment]]\nname = "one"\ninclude = ["one/**"]\n',
+            "environments all and one overlap: all holds MeshTimeout b twice,"
+            " at one/b.yaml:2 and two/b.yaml:2",
+        ),
+        (
+            '[[environment]]\nname = "a"\ninclude = ["one/**"]\nzones = "x"\n',
+            "unknown setting zones",
+        ),
+    ],
+)
+def test_environments_that_cannot_be_are_refused(
+    settings: str, said: str, repository: Path
+) -> None:
+    _files(repository, one__b=_subset("b", "9s"), two__b=_subset("b", "5s"))
+    (repository / "kumamigrate.toml").write_text(settings)
+    answer = command("run")
+    assert (answer.code, "kumamigrate.toml" in answer.err) == (2, True), answer.err
+    assert said in answer.err.replace("\n", " ")
+
+
+def test_one_folder_is_written_and_all_are_read(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Split, web's inbound half would win or lose against the platform's by its name."""
+    files = tree(
+        """=== teams/web/t.yaml
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: web, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: Mesh}
+  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 7s}}]
+  from: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 9s}}]
+=== platform/mesh.yaml
+apiVersion: kuma.io/v1alpha1
+kind: Mesh
+metadata: {name: default}
+spec: {meshServices: {mode: Exclusive}}
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: web-default, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: Mesh}
+  rules: [{default: {connectionTimeout: 4s}}]
+=== platform/cb.yaml
+apiVersion: kuma.io/v1alpha1
+kind: MeshCircuitBreaker
+metadata: {name: inbound, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: Mesh}
+  from: [{targetRef: {kind: Mesh}, default: {connectionLimits: {maxConnections: 5}}}]
+"""
+    )
+    write(files, repository)
+    monkeypatch.chdir(repository / "teams/web")
+    command("run")
+    part = (repository / "teams/web/t.yaml").read_bytes()
+    assert (repository / "platform/cb.yaml").read_bytes() == files["platform/cb.yaml"]
+    write(files, repository)
+    monkeypatch.chdir(repository)
+    command("run")
+    assert (repository / "teams/web/t.yaml").read_bytes() == part
+    assert (repository / "platform/cb.yaml").read_bytes() != files["platform/cb.yaml"]
+
+
+def test_without_git_and_settings_the_path_is_the_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _files(tmp_path, teams__web=_subset("b", "9s"), platform=_mesh("Exclusive"))
+    monkeypatch.chdir(tmp_path / "teams")
+    coverage = command("check", "--format", "json").json["coverage"]
+    assert coverage["files"] == 1
+    monkeypatch.chdir(tmp_path)
+    assert command("check", "--format", "json").json["coverage"]["files"] == 2
