@@ -17,8 +17,8 @@ from pathlib import Path
 class Chart:
     """A Helm chart and what it is rendered with. Paths are relative to the root, with `/`.
 
-    `settings` are values set one by one, by name. An empty `namespace` means that nobody says
-    where it is installed.
+    `settings` are values set one by one, by name, `inline` further values as YAML. An empty
+    `namespace` means that nobody says where it is installed.
     """
 
     chart: str
@@ -26,6 +26,7 @@ class Chart:
     release: str = "release"
     namespace: str = ""
     settings: tuple[tuple[str, str], ...] = ()
+    inline: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,10 @@ from kumamigrate.source.node import MapNode, Style, node_at
 from kumamigrate.source.text import Reason, Refusal
 
 CHART = "Chart.yaml"
+INLINE = ".kumamigrate-values.yaml"
+"""Where values that stand inside an object lie in the copy that is rendered."""
 _API = re.compile(rb"kuma\.io/v1alpha1(?:/[A-Za-z]+)?")
+_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?")
 _SOURCE = re.compile(r"^# Source: (.+)$", re.MULTILINE)
 _TEMPLATE = re.compile(r"(?:charts/[^/]+/)*templates/(?:.*/)?[^_/][^/]*\.(?:ya?ml|json)")
 
@@ -43,7 +46,7 @@ def build_chart(chart: Chart, tree: Tree) -> Built:
         sources=frozenset((*texts, *values)),
         how=f"chart {folder or '.'}, read without helm",
     )
-    refusals = tuple(_faults(folder, values, texts, tree))
+    refusals = tuple(_faults(chart, folder, texts, tree))
     if refusals:
         return replace(bare, refusals=refusals)
     program = found("helm", tree.root)
@@ -91,6 +94,8 @@ def _run(
     contents = {**texts, **_bundled(folder, texts, tree)}
     for path in chart.values:
         contents[joined("", path)] = tree.read(joined("", path)) or b""
+    if chart.inline:
+        contents[INLINE] = chart.inline.encode()
     command = (program, *_arguments(chart, folder, texts))
     printed = _printed(command, frozenset(contents.items()))
     how = " ".join(("helm template", chart.release, folder or ".", *_shown(chart)))
@@ -99,6 +104,8 @@ def _run(
         detail = f"it cannot be rendered: {printed.error}"
         return replace(bare, refusals=(_refusal(folder, detail, advice),), how=how)
     path = joined(folder, CHART)
+    if chart.release != Chart(chart="").release:
+        path = f"{path} of {chart.release}"  # a chart may be installed more than once
     text = _in_namespace(path, printed.text, chart.namespace)
     return replace(
         bare,
@@ -121,9 +128,12 @@ def _arguments(chart: Chart, folder: str, texts: Mapping[str, bytes]) -> Iterato
     # A schema may name others to be fetched, and says nothing about what is rendered.
     yield from ("--skip-tests", "--skip-schema-validation")
     for path in chart.values:
-        yield from ("--values", joined("", path))
+        yield from ("--values", f"./{joined('', path)}")
+    if chart.inline:
+        yield from ("--values", INLINE)
     for name, value in chart.settings:
-        yield from ("--set", f"{name}={value}")
+        escaped = value.replace("\\", "\\\\").replace(",", "\\,")
+        yield from ("--set", f"{name}={escaped}")
     versions = {match.decode() for data in texts.values() for match in _API.findall(data)}
     for version in sorted(versions | {"kuma.io/v1alpha1"}):
         yield from ("--api-versions", version)
@@ -187,10 +197,13 @@ def _is_template(path: str, folder: str) -> bool:
     return _TEMPLATE.match(path[len(folder) + 1 :] if folder else path) is not None
 
 
-def _faults(
-    folder: str, values: tuple[str, ...], texts: Mapping[str, bytes], tree: Tree
-) -> Iterator[Refusal]:
+def _faults(chart: Chart, folder: str, texts: Mapping[str, bytes], tree: Tree) -> Iterator[Refusal]:
     """Yield what keeps a chart from being rendered here."""
+    values = tuple(joined("", path) for path in chart.values)
+    if not _NAME.fullmatch(chart.release):
+        # Never more than a name: what begins with a dash would be an option.
+        detail = f"{chart.release!r} is no name of a release"
+        yield _refusal(folder, detail, "correct it where the chart is installed")
     if joined(folder, CHART) not in texts:
         yield _refusal(folder, "there is no such chart", "correct the path in the settings")
         return

@@ -78,7 +78,7 @@ def _printed(
 ) -> Printed:
     """Return what a build prints: the same sources give the same, so they are built once."""
     with copied(dict(contents), dict(links)) as top:
-        return run([*command, place or "."], top)
+        return run([*command, f"./{place}"], top)
 
 
 def _command(tree: Tree) -> tuple[str, ...] | None:

@@ -52,6 +52,10 @@ class Tree:
             return False
         return place in self._folders or (self.root is not None and (self.root / place).is_dir())
 
+    def folders(self) -> list[str]:
+        """Return the folders that hold files in memory, and those above them, sorted."""
+        return sorted(self._folders - {""})
+
     def real(self, path: str) -> str | None:
         """Return where a path leads when links are followed, None for outside the root."""
         if path == ".." or path.startswith(("../", "/")):

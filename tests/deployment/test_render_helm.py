@@ -151,3 +151,29 @@ def test_without_helm_only_a_chart_without_templates_can_be_read(
     rendering = rendered(plain, tmp_path, shop())
     assert rendering.refusals == ()
     assert [r.name for r in resources(rendering)] == ["t"]
+
+
+@needs_helm
+def test_values_inside_of_an_object_count_above_those_of_files(tmp_path: Path) -> None:
+    chart = Chart(
+        chart="charts/shop",
+        values=("env/prod.yaml",),
+        inline="timeout: 7s",
+        settings=(("timeouts", "yes, of course"),),
+    )
+    rendering = rendered(FILES, tmp_path, Deployment(name="x", charts=(chart,)))
+    (found,) = resources(rendering)
+    assert found.spec["to"][0]["default"]["connectionTimeout"] == "7s"
+
+
+@needs_helm
+def test_a_chart_is_installed_as_often_as_somebody_says(tmp_path: Path) -> None:
+    charts = tuple(Chart(chart="charts/shop", release=name) for name in ("a", "b"))
+    rendering = rendered(FILES, tmp_path, Deployment(name="x", charts=charts))
+    assert [one.name for one in resources(rendering)] == ["a-t", "b-t"]
+
+
+def test_a_name_of_a_release_is_never_an_option_of_helm(tmp_path: Path) -> None:
+    chart = Chart(chart="charts/shop", release="--post-renderer=./env/prod.yaml")
+    (refusal,) = rendered(FILES, tmp_path, Deployment(name="x", charts=(chart,))).refusals
+    assert "no name of a release" in refusal.detail
