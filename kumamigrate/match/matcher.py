@@ -117,11 +117,12 @@ class Matcher:
         match destination:
             case ServiceTag(service=service):
                 return self.service(selection, service, route.hash if route else None)
-            case RealResource(kri=kri):
+            case RealResource():
                 key = route.kri if route else None
                 if direct_route and route is not None and key is None:
                     return None
-                return self.resource(selection, kri, key, direct_route=direct_route)
+                looked_up = destination.looked_up
+                return self.resource(selection, looked_up, key, direct_route=direct_route)
             case _:
                 assert_never(destination)
 

@@ -25,10 +25,18 @@ class ServiceTag(NamedTuple):
 class RealResource(NamedTuple):
     """An outbound to a MeshService, MeshExternalService or MeshMultiZoneService.
 
-    `kri.section` is the name of the port.
+    `kri.section` is the name of the port. `number` is that of a port with a name, where the number
+    is what refers to it: Kuma looks up by what was said, and no policy is on a section that is
+    called by number where the port has a name.
     """
 
     kri: Kri
+    number: str = ""
+
+    @property
+    def looked_up(self) -> Kri:
+        """Return the identifier that policies are looked up by."""
+        return self.kri.of_section("") if self.number else self.kri
 
 
 Destination = ServiceTag | RealResource

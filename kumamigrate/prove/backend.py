@@ -1,4 +1,4 @@
-"""Which clusters a route sends its traffic to (matcher.md (f), backendRef identifiers)."""
+"""Which clusters there are, and which of them a reference means (matcher.md (f))."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
-from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.match.backendref import Meant, meant_by, port_said, tagged
+from kumamigrate.match.route import Destination, RealResource, ServiceTag
+from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prove.madeup import ANY_PORT
 from kumamigrate.prove.side import Side, networking
@@ -41,11 +42,15 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Backend:
-    """One of the clusters of a route, and its weight."""
+class Referred:
+    """The cluster that a reference means, None where it means nothing at all (backendref.py).
 
-    cluster: Cluster
-    weight: Any
+    `instead` are those that it means where another resource is the oldest.
+    """
+
+    cluster: Cluster | None
+    lacks_port: bool = False
+    instead: tuple[Cluster, ...] = ()
 
 
 def place_of(destination: Destination) -> str:
@@ -69,47 +74,42 @@ def own_cluster(destination: Destination) -> Cluster:
     return Cluster(destination=destination)
 
 
-def backends_of(side: Side, route: EffectiveRoute, destination: Destination) -> tuple[Backend, ...]:
-    """Return where a route sends its traffic; without backendRefs, to the destination itself."""
-    if not route.backend_refs:
-        return (Backend(cluster=own_cluster(destination), weight=1),)
-    policy = None if route.entry is None else route.entry.policy
-    return tuple(
-        Backend(cluster=cluster_of(side, ref, policy), weight=ref.get("weight", 1))
-        for ref in route.backend_refs
-    )
-
-
 def cluster_of(side: Side, ref: Mapping[str, Any], policy: Resource | None) -> Cluster:
-    """Return the cluster a backendRef means.
-
-    A MeshService is a real resource only with a port or sectionName (in 3.0 always); else its
-    name is a service tag. Labels mean the first resource that has them all.
-    """
-    kind, name = str(ref.get("kind") or "MeshService"), str(ref.get("name") or "")
-    port = str(ref.get("sectionName") or ref.get("port") or "")
-    tags = ref.get("tags")
-    extra = tuple(sorted((str(k), str(v)) for k, v in tags.items())) if tags else ()
-    if kind in ("MeshService", "MeshServiceSubset") and side.release.subset_rules and not port:
-        return Cluster(destination=ServiceTag(name), tags=extra)
-    labels = ref.get("labels")
-    if labels and isinstance(labels, Mapping):
-        having = [(k, r) for k, r in side.real.items() if _has(r, kind, labels)]
-        listed = [k for k, r in having if not r.made_up] or [k for k, _ in having]
-        found = listed[0] if listed else None
-        text = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
-        kri = found or Kri(type=kind, mesh=side.mesh, zone="", namespace="", name=f"({text})")
-    else:
-        namespace = str(ref.get("namespace") or (policy.namespace_label if policy else ""))
-        zone = policy.zone if policy is not None else ""
-        kri = Kri(type=kind, mesh=side.mesh, zone=zone, namespace=namespace, name=name)
-    return Cluster(destination=RealResource(kri.of_section(side.section_of(kri, port))))
+    """Return the cluster that a reference names, whether it is there or not."""
+    found = referred_to(side, ref, policy).cluster
+    return found if found is not None else Cluster(destination=RealResource(_said(side, ref)))
 
 
-def _has(resource: Resource, kind: str, labels: Mapping[str, Any]) -> bool:
-    return resource.type == kind and all(
-        resource.labels.get(str(k)) == str(v) for k, v in labels.items()
+def referred_to(side: Side, ref: Mapping[str, Any], policy: Resource | None) -> Referred:
+    """Return what a backendRef means, as a cluster."""
+    found = meant_by(side.places, ref, policy)
+    return Referred(
+        cluster=_cluster(found),
+        lacks_port=found.lacks_port,
+        instead=tuple(Cluster(destination=d) for d in found.instead),
     )
+
+
+def tag_cluster(ref: Mapping[str, Any]) -> Cluster:
+    """Return the cluster of the service tag that a reference names."""
+    found = tagged(ref)
+    return Cluster(destination=ServiceTag(str(ref.get("name") or "")), tags=found.tags)
+
+
+def _cluster(found: Meant) -> Cluster | None:
+    if found.destination is None:
+        return None
+    return Cluster(destination=found.destination, tags=found.tags)
+
+
+def _said(side: Side, ref: Mapping[str, Any]) -> Kri:
+    """Return an identifier, made of what a reference says, that no resource has."""
+    labels = ref.get("labels")
+    listed = sorted(labels.items()) if isinstance(labels, Mapping) else ()
+    text = ",".join(f"{k}={v}" for k, v in listed)
+    kind, port = str(ref.get("kind") or ""), port_said(ref)
+    name = f"({text})"
+    return Kri(type=kind, mesh=side.mesh, zone="", namespace="", name=name, section=port)
 
 
 def outbound_destination(side: Side, proxy: Resource, outbound: Mapping[str, Any]) -> Cluster:
@@ -141,14 +141,14 @@ def written_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster] | None:
 
 
 __all__ = [
-    "Backend",
     "Cluster",
-    "backends_of",
+    "Referred",
     "called",
     "cluster_of",
-    "kri_of",
     "outbound_destination",
     "own_cluster",
     "place_of",
+    "referred_to",
+    "tag_cluster",
     "written_outbounds",
 ]

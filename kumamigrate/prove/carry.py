@@ -13,11 +13,12 @@ from typing import Any
 
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.prove.backend import Cluster, backends_of, own_cluster, written_outbounds
+from kumamigrate.prove.backend import Cluster, own_cluster, written_outbounds
 from kumamigrate.prove.compare import Difference, differences
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.network import Named, is_named
 from kumamigrate.prove.picture import (
+    BACKENDS,
     NOTHING,
     ROUTING,
     TCP_ROUTING,
@@ -170,15 +171,21 @@ def _replaced(pair: MeshComparison, destination: RealResource) -> list[str]:
     for port in ports_of(resource.spec):
         if str(port.get("name") or port.get("port", "")) == kri.section:
             names.append(f"{kri.name}_{kri.namespace}_svc_{port.get('port')}")
-    return [n for n in names if n and destination in successors(pair.before, n)][:1]
+    return [n for n in names if n and _is_among(destination, successors(pair.before, n))][:1]
+
+
+def _is_among(destination: Destination, found: Sequence[RealResource]) -> bool:
+    """Whether a destination is one of some, by name or by number."""
+    return isinstance(destination, RealResource) and destination.kri in {d.kri for d in found}
 
 
 def targets_of(pair: MeshComparison, now: Resource, service: str) -> tuple[RealResource, ...]:
     """Return the real destinations that replace a service for a proxy."""
     all_of_them = successors(pair.after, service)
     written = written_outbounds(pair.after, now)
-    mine = [c.destination for c in (written or {}).values() if c.destination in all_of_them]
-    return tuple(d for d in dict.fromkeys(mine) if isinstance(d, RealResource)) or all_of_them
+    mine = dict.fromkeys(c.destination for c in (written or {}).values())
+    among = (d for d in mine if isinstance(d, RealResource) and _is_among(d, all_of_them))
+    return tuple(among) or all_of_them
 
 
 def _pair(
@@ -200,7 +207,7 @@ def carry_routes(
     if key not in pair.kept:
         left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
         _, wrong = _clusters(pair, left, right, old, new)
-        found = [*_routes(pair, left, right, old, new), *wrong]
+        found = [*_routes(pair, left, right), *wrong]
         pair.kept[key] = pair.routing_witnesses(found, new)
     return pair.kept[key]
 
@@ -240,18 +247,16 @@ def _inputs(
     )
 
 
-def _routes(
-    pair: MeshComparison, left: Routing, right: Routing, old: Destination, new: Destination
-) -> Iterator[Difference]:
+def _routes(pair: MeshComparison, left: Routing, right: Routing) -> Iterator[Difference]:
     """Yield differences in which routes there are and what else they do; not in where they go."""
-    before = _without_backends(routing_facts(pair.before, left, old))
-    after = _without_backends(routing_facts(pair.after, right, new))
+    before = _without_backends(routing_facts(pair.before, left))
+    after = _without_backends(routing_facts(pair.after, right))
     yield from differences(before, after)
 
 
 def _without_backends(facts: dict[Key, Fact]) -> dict[Key, Fact]:
     return {
-        key: replace(f, settings={**f.settings, "backendRefs": "…"}) if f.route else f
+        key: replace(f, settings={**f.settings, BACKENDS: "…"}) if f.route else f
         for key, f in facts.items()
     }
 
@@ -267,14 +272,16 @@ def _clusters(
     renamed = {_place(pair, own_cluster(old)): own_cluster(new).place}
     wrong: list[Difference] = []
     for key, before, after in _route_pairs(left, right):
-        was = backends_of(pair.before, before, old)
-        now = tuple(
-            replace(b, cluster=meant(pair.after, b.cluster))
-            for b in backends_of(pair.after, after, new)
-        )
-        fits = len(was) == len(now) and all(
-            b.weight == a.weight and _replaces(pair, b.cluster, a.cluster, old, new)
-            for b, a in zip(was, now, strict=False)
+        was = left.splits[key].backends
+        then = right.splits[key]
+        now = tuple(replace(b, cluster=meant(pair.after, b.cluster)) for b in then.backends)
+        fits = (
+            not then.failing
+            and len(was) == len(now)
+            and all(
+                b.weight == a.weight and _replaces(pair, b.cluster, a.cluster, old, new)
+                for b, a in zip(was, now, strict=False)
+            )
         )
         if fits:
             renamed.update(
@@ -284,7 +291,7 @@ def _clusters(
             wrong.append(
                 Difference(
                     key=key,
-                    field="backendRefs",
+                    field=BACKENDS,
                     before=[[b.cluster.key, b.weight] for b in was],
                     after=[[a.cluster.key, a.weight] for a in now],
                     was=Fact({}, None, before),
@@ -314,8 +321,8 @@ def _replaces(
         return new.stands_for == old
     if old.destination == source:
         # The very destination of the outbound: any port of its successor will do.
-        return new.destination == target or new.destination in _of(pair, old)
-    return old.destination == new.destination or new.destination in _of(pair, old)
+        return new.key == own_cluster(target).key or _is_among(new.destination, _of(pair, old))
+    return old.key == new.key or _is_among(new.destination, _of(pair, old))
 
 
 def _of(pair: MeshComparison, cluster: Cluster) -> tuple[RealResource, ...]:

@@ -84,6 +84,17 @@ class MeshComparison:
         self.same_routes = before.routes == after.routes
 
     @cached_property
+    def by_section(self) -> frozenset[Kri]:
+        """Return the ports that some policy is about in particular."""
+        return frozenset(
+            kri
+            for reach, side in zip(self.reaches, (self.before, self.after), strict=True)
+            for kind in side.types
+            for known in reach.of(kind)
+            for kri in known.sections
+        )
+
+    @cached_property
     def chosen(self) -> Chosen:
         """Return the labels and tags by which others than policies choose."""
         return chosen_by(self.before, self.after)
@@ -163,10 +174,10 @@ class MeshComparison:
             old = self.routing(self.before, was, destination)
             new = self.routing(self.after, now, destination)
             facts = (
-                routing_facts(self.before, old, destination),
-                routing_facts(self.after, new, destination),
+                routing_facts(self.before, old),
+                routing_facts(self.after, new),
             )
-            tagged = self._as_tag(was, destination, routing_facts)
+            tagged = self._as_tag(was, destination, _routes_read)
             every = list(differences(*facts))
             said = self.routing_witnesses([d for d in every if _said(tagged, d)], destination)
             found = self.routing_witnesses([d for d in every if not _said(tagged, d)], destination)
@@ -261,7 +272,8 @@ class MeshComparison:
             and (self.same_routes or not self._binds_routes(was, policy_type))
         ):
             return None
-        return (policy_type, sig_b, sig_a, route_b, route_a)
+        transparent = (may_be_transparent(was), may_be_transparent(now))
+        return (policy_type, sig_b, sig_a, route_b, route_a, *transparent)
 
     def _compare_type(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination
@@ -477,7 +489,7 @@ class MeshComparison:
         named, outbound = "", None
         routes = policy_type in (ROUTING, TCP_ROUTING)
         if destination is not None:
-            named, place = called(destination), place or place_of(destination)
+            named, place = _named(destination), place or place_of(destination)
             tag = isinstance(destination, ServiceTag)
             outbound = Outbound.SERVICE_TAG if tag else Outbound.REAL
             if found.key[0] == "cluster" and found.key[1] != place_of(destination):
@@ -497,6 +509,13 @@ class MeshComparison:
         )
 
 
+def _named(destination: Destination) -> str:
+    """Return what a reader calls a destination, and that an outbound names its port by number."""
+    if isinstance(destination, RealResource) and destination.number:
+        return f"{called(destination)}, called by its number {destination.number}"
+    return called(destination)
+
+
 def _said(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:
     """Whether the service tag read before what the difference has after."""
     if tagged is None:
@@ -506,6 +525,10 @@ def _said(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:
         return not found.now.settings
     there = (found.field in fact.settings) == (found.field in found.now.settings)
     return there and fact.settings.get(found.field) == found.after
+
+
+def _routes_read(side: Side, routing: Routing, _destination: Destination) -> Mapping[Key, Fact]:
+    return routing_facts(side, routing)
 
 
 def _tag_facts(

@@ -12,15 +12,10 @@ from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, S
 from kumamigrate.model.conf import canonical, merge
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove import settings
-from kumamigrate.prove.backend import (
-    Cluster,
-    backends_of,
-    cluster_of,
-    own_cluster,
-    written_outbounds,
-)
+from kumamigrate.prove.backend import Cluster, own_cluster, written_outbounds
 from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL, Settings
 from kumamigrate.prove.side import Side, inbounds_of, networking, protocol_of
+from kumamigrate.prove.split import Split, mirror_of, split_of
 from kumamigrate.prove.traffic import successors
 
 Key = tuple[str, ...]
@@ -51,6 +46,10 @@ class Fact:
     route: EffectiveRoute | None = None
 
 
+BACKENDS = "backendRefs"
+FAILING, LISTENS, INSTEAD = "answered with 500", "listener", "or the oldest of"
+"""What becomes of requests besides going to backends (split.py)."""
+
 NOTHING = Fact({})
 Facts = Mapping[Key, Fact]
 
@@ -60,12 +59,14 @@ class Routing:
     """Where the traffic of one outbound goes: routes in Envoy's order, and all clusters.
 
     `http` is None where the outbound is certainly no HTTP outbound, `tcp` None where it is
-    certainly one. Of an unknown protocol both stand.
+    certainly one. Of an unknown protocol both stand. `splits` says of each route what becomes of
+    its requests.
     """
 
     protocol: str
     http: tuple[tuple[Key, EffectiveRoute], ...] | None
     tcp: tuple[EffectiveRoute, ...] | None
+    splits: Mapping[Key, Split]
     clusters: tuple[Cluster, ...]
 
 
@@ -84,12 +85,18 @@ def routing_of(side: Side, proxy: Resource, destination: Destination) -> Routing
             tcp = None
     elif protocol != UNKNOWN_PROTOCOL:
         http = None
-    clusters = {own_cluster(destination).key: own_cluster(destination)}
-    for route in (*(http or ()), *(tcp or ())):
-        for backend in backends_of(side, route, destination):
-            clusters.setdefault(backend.cluster.key, backend.cluster)
-    keyed = None if http is None else _keyed(http)
-    return Routing(protocol=protocol, http=keyed, tcp=tcp, clusters=tuple(clusters.values()))
+    splits: dict[Key, Split] = {}
+    keyed = None
+    if http is not None:
+        found = [(r, split_of(side, r, destination, http=True)) for r in http]
+        there = [(route, split) for route, split in found if not split.gone]
+        keyed = _keyed([route for route, _ in there])
+        splits.update({key: s for (key, _), (_, s) in zip(keyed, there, strict=True)})
+    for at, route in enumerate(tcp or ()):
+        splits[("tcp", str(at))] = split_of(side, route, destination, http=False)
+    led = (cluster for split in splits.values() for cluster in split.clusters)
+    clusters = dict.fromkeys((own_cluster(destination), *led))
+    return Routing(protocol=protocol, http=keyed, tcp=tcp, splits=splits, clusters=tuple(clusters))
 
 
 def _has_http_route(side: Side, proxy: Resource, destination: Destination) -> bool:
@@ -108,23 +115,22 @@ def _keyed(routes: Sequence[EffectiveRoute]) -> tuple[tuple[Key, EffectiveRoute]
     return tuple(out)
 
 
-def routing_facts(side: Side, routing: Routing, destination: Destination) -> dict[Key, Fact]:
+def routing_facts(side: Side, routing: Routing) -> dict[Key, Fact]:
     """Return where each route sends its traffic, what it changes, and the order of routes."""
     facts: dict[Key, Fact] = {("protocol",): Fact({"protocol": routing.protocol})}
     if routing.http is not None:
         facts[LISTENER] = Fact({"matches": [list(key) for key, _ in routing.http]})
         for key, route in routing.http:
-            facts[key] = Fact(_route_settings(side, route, destination), None, route)
+            facts[key] = Fact(_route_settings(side, route, routing.splits[key]), None, route)
     if routing.tcp is not None:
         for at, route in enumerate(routing.tcp):
-            facts[("tcp", str(at))] = Fact(
-                {"backendRefs": _backends(side, route, destination)}, None, route
-            )
+            key = ("tcp", str(at))
+            facts[key] = Fact(_traffic(side, routing.splits[key]), None, route)
     return facts
 
 
-def _route_settings(side: Side, route: EffectiveRoute, destination: Destination) -> Settings:
-    found: Settings = {"backendRefs": _backends(side, route, destination)}
+def _route_settings(side: Side, route: EffectiveRoute, split: Split) -> Settings:
+    found = _traffic(side, split)
     if route.filters:
         policy = None if route.entry is None else route.entry.policy
         found["filters"] = [_filter(side, one, policy) for one in route.filters]
@@ -137,12 +143,21 @@ def _filter(side: Side, one: Any, policy: Resource | None) -> Any:
     if not isinstance(mirror, Mapping) or not isinstance(mirror.get("backendRef"), Mapping):
         return one
     ref: Mapping[str, Any] = mirror["backendRef"]
-    cluster = meant(side, cluster_of(side, ref, policy))
-    return {**one, "requestMirror": {**mirror, "backendRef": cluster.key}}
+    found = mirror_of(side, ref, policy)
+    cluster = meant(side, found).key if isinstance(found, Cluster) else found
+    return {**one, "requestMirror": {**mirror, "backendRef": cluster}}
 
 
-def _backends(side: Side, route: EffectiveRoute, destination: Destination) -> list[Any]:
-    return [[meant(side, b.cluster).key, b.weight] for b in backends_of(side, route, destination)]
+def _traffic(side: Side, split: Split) -> Settings:
+    """Return where requests go; what is answered with an error, where something is."""
+    found: Settings = {BACKENDS: [[meant(side, b.cluster).key, b.weight] for b in split.backends]}
+    if split.failing:
+        found[FAILING] = split.failing
+    if split.gone:
+        found[LISTENS] = False
+    if split.instead:
+        found[INSTEAD] = sorted(meant(side, cluster).key for cluster in split.instead)
+    return found
 
 
 def meant(side: Side, cluster: Cluster) -> Cluster:
@@ -200,7 +215,8 @@ class Reader:
         """Yield every place with its settings."""
         if self.policy_type in BY_ROUTE:
             for key, route in self.routing.http or ():
-                yield key, self._route(route)
+                if self.routing.splits[key].failing != "all":
+                    yield key, self._route(route)
             yield LISTENER, self._listener()
         if self.policy_type not in ("MeshRetry", "MeshAccessLog"):
             yield from self._clusters().items()
@@ -213,10 +229,38 @@ class Reader:
         """
         found: dict[Key, Fact] = {}
         for cluster in self.routing.clusters:
-            place, fact = meant(self.side, cluster).place, self._cluster(cluster)
+            place, fact = meant(self.side, cluster).place, self._shared_cluster(cluster)
             known = found.get(place)
-            found[place] = fact if known is None else _at_odds(known, fact)
+            found[place] = fact if known is None else self._at_odds(known, fact)
         return found
+
+    def _shared_cluster(self, cluster: Cluster) -> Fact:
+        """Return what a cluster reads, by whatever it is referred to elsewhere as well.
+
+        2.x makes one cluster of a port, however it is referred to, and a transparent proxy
+        reaches it by name, too. Explicit outbounds all refer to it by number.
+        """
+        fact = self._cluster(cluster)
+        destination = cluster.destination
+        by_name = isinstance(destination, RealResource) and destination.number
+        if not by_name or not self.side.release.subset_rules or destination == self.destination:
+            return fact
+        if not may_be_transparent(self.proxy):
+            return fact
+        assert isinstance(destination, RealResource)
+        named = Cluster(destination=RealResource(destination.kri), tags=cluster.tags)
+        return self._at_odds(self._cluster(named), fact)
+
+    def _at_odds(self, first: Fact, second: Fact) -> Fact:
+        """Return two facts as one, with a value that no single fact has wherever they differ.
+
+        3.0 keeps what is referred to by name and by number apart.
+        """
+        fields = dict.fromkeys((*first.settings, *second.settings))
+        pairs = {k: (first.settings.get(k), second.settings.get(k)) for k in fields}
+        apart = not self.side.release.subset_rules
+        both = {k: a if a == b else _pair(a, b, apart=apart) for k, (a, b) in pairs.items()}
+        return replace(first, settings=both)
 
     def _look_up(
         self, destination: Destination, route: EffectiveRoute | None = None
@@ -283,11 +327,8 @@ class Reader:
         return Fact(read, found)
 
 
-def _at_odds(first: Fact, second: Fact) -> Fact:
-    """Return two facts as one, with a value that no single fact has wherever they differ."""
-    fields = dict.fromkeys((*first.settings, *second.settings))
-    pairs = {k: (first.settings.get(k), second.settings.get(k)) for k in fields}
-    return replace(first, settings={k: a if a == b else [a, b] for k, (a, b) in pairs.items()})
+def _pair(first: Any, second: Any, *, apart: bool) -> Any:
+    return {"by name": first, "by number": second} if apart else [first, second]
 
 
 def writes_defaults(side: Side) -> bool:

@@ -49,6 +49,7 @@ from kumamigrate.prove.share import told
 from kumamigrate.prove.side import ROUTES, Contents, Side
 from kumamigrate.prove.traffic import (
     MODES,
+    by_number,
     kind_of,
     real_destinations,
     service_tags,
@@ -495,13 +496,17 @@ class Claim:
 
     @cached_property
     def implied(self) -> tuple[Destination, ...]:
-        """Return all destinations of a transparent proxy that both sides have."""
+        """Return all destinations of a transparent proxy that both sides have.
+
+        A port that some policy is about counts twice: an explicit outbound calls it by number.
+        """
         before, after = self.pair.before.state, self.pair.after.state
         kinds = self._kinds(self.modes[0]) & self._kinds(self.modes[1])
         if self._only_real:
             kinds = self._kinds(self.modes[0]) & {Outbound.REAL}
         real = dict.fromkeys(real_destinations(before))
         both = [d for d in dict.fromkeys(real_destinations(after)) if d in real]
+        both += [n for d in both if d.kri in self.pair.by_section for n in by_number(after, d)]
         found: list[Destination] = [*map(ServiceTag, self.services), *both]
         return tuple(d for d in found if kind_of(d) in kinds)
 

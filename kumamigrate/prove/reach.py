@@ -25,7 +25,8 @@ Place = str | Kri | tuple[Kri] | None
 class Known:
     """A policy with what it asks of a proxy and what its entries are about.
 
-    `everything`: some entry is about every destination. `routes` are the routes its entries are
+    `everything`: some entry is about every destination. `sections` are the ports among `kris`
+    that entries are about alone. `routes` are the routes its entries are
     on; `bound` the pairs of service tag and route hash of a policy on a route (old form).
     """
 
@@ -34,6 +35,7 @@ class Known:
     everything: bool = False
     tags: frozenset[str] = frozenset()
     kris: frozenset[Kri] = frozenset()
+    sections: frozenset[Kri] = frozenset()
     routes: frozenset[Kri] = frozenset()
     bound: frozenset[tuple[str, str]] = frozenset()
     backends: tuple[Destination, ...] = ()
@@ -129,6 +131,7 @@ class Reach:
         selector = selector_of(policy, top_of(policy, release), self._first, release)
         entries = to_entries(policy, release.policy_types[policy.type], release)
         everything, tags, kris, routes = False, set[str](), set[Kri](), set[Kri]()
+        sections = set[Kri]()
         bound: set[tuple[str, str]] = set()
         top = top_of(policy, release)
         if top.kind == "MeshHTTPRoute":
@@ -142,7 +145,9 @@ class Reach:
             if target is None or kind in ("Mesh", "MeshSubset"):
                 everything = True
                 continue
-            found = {k.of_section("") for k in resolve(policy, target, self._index, release)}
+            meant = resolve(policy, target, self._index, release)
+            found = {k.of_section("") for k in meant}
+            sections.update(k for k in meant if k.section)
             if kind == "MeshHTTPRoute":
                 routes |= found
             else:
@@ -155,6 +160,7 @@ class Reach:
             everything=everything,
             tags=frozenset(tags),
             kris=frozenset(kris),
+            sections=frozenset(sections),
             routes=frozenset(routes),
             bound=frozenset(bound),
             backends=tuple(self._backends(policy, entries)),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from copy import copy
 from typing import Any
 
+from kumamigrate.match.backendref import DEFAULT_PROTOCOL, Places, ports_of, protocols_at
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.resolve import REAL
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
@@ -18,7 +19,6 @@ from kumamigrate.model.state import State
 from kumamigrate.prove.settings import UNKNOWN_PROTOCOL
 
 PROTOCOL = "kuma.io/protocol"
-DEFAULT_PROTOCOL = "tcp"
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 
 Signature = tuple[int, ...]
@@ -75,6 +75,7 @@ class Side:
         self.kinds = _kinds(state, contents)
         self.routes = tuple(sorted(contents.of_all(tuple(state.of_type(*ROUTES)))))
         self.real = {kri_of(r): r for r in reversed(tuple(state.of_type(*REAL)))}
+        self.places = Places(release=self.release, mesh=mesh, real=self.real)
         self._protocols = _tag_protocols(state)
         self._unknown: Set[Kri] = frozenset()
         ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway"))))
@@ -131,14 +132,6 @@ class Side:
             return UNKNOWN_PROTOCOL
         return _common_protocol(found)
 
-    def section_of(self, kri: Kri, port: str) -> str:
-        """Return the name of a port of a real resource; the number where it is not known."""
-        resource = self.real.get(kri)
-        for item in ports_of(resource.spec) if resource is not None else ():
-            if str(item.get("port", "")) == port:
-                return str(item.get("name") or port)
-        return port
-
 
 def _common_protocol(found: set[str]) -> str:
     """Return the protocol that endpoints of several have in common: gRPC is HTTP/2, too."""
@@ -152,12 +145,6 @@ def protocol_of(inbound: Mapping[str, Any]) -> str:
     tags = inbound.get("tags")
     by_tag = tags.get(PROTOCOL) if isinstance(tags, Mapping) else None
     return str(inbound.get("protocol") or by_tag or DEFAULT_PROTOCOL)
-
-
-def ports_of(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the ports of a MeshService or MeshMultiZoneService."""
-    ports = spec.get("ports")
-    return [p for p in ports if isinstance(p, Mapping)] if isinstance(ports, list) else []
 
 
 def inbounds_of(dataplane: Resource) -> list[Mapping[str, Any]]:
@@ -227,18 +214,8 @@ def _note(found: dict[str, set[str]], tags: Any, protocol: str) -> None:
 
 
 def _real_protocol(resource: Resource, kri: Kri) -> str:
-    if resource.made_up:
-        return UNKNOWN_PROTOCOL
-    if resource.type == "MeshExternalService":
-        match = resource.spec.get("match")
-        protocol = match.get("protocol") if isinstance(match, Mapping) else None
-        return str(protocol or DEFAULT_PROTOCOL)
-    protocols = {
-        str(port.get("appProtocol") or DEFAULT_PROTOCOL)
-        for port in ports_of(resource.spec)
-        if not kri.section or str(port.get("name") or port.get("port", "")) == kri.section
-    }
-    return protocols.pop() if len(protocols) == 1 else UNKNOWN_PROTOCOL
+    protocols = protocols_at(resource, kri.section) if not resource.made_up else frozenset[str]()
+    return next(iter(protocols)) if len(protocols) == 1 else UNKNOWN_PROTOCOL
 
 
 def _list(value: Any) -> list[Mapping[str, Any]]:

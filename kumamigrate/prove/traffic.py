@@ -49,6 +49,16 @@ def real_destinations(state: State) -> Iterator[RealResource]:
             yield RealResource(kri_of(resource, section))
 
 
+def by_number(state: State, destination: RealResource) -> Iterator[RealResource]:
+    """Yield a port with a name as outbounds refer to it that call it by its number."""
+    whole = destination.kri.of_section("")
+    for resource in state.of_type(whole.type):
+        for port in ports_of(resource.spec) if kri_of(resource) == whole else ():
+            number = str(port.get("port", ""))
+            if port.get("name") == destination.kri.section != number:
+                yield RealResource(destination.kri, number)
+
+
 def successors(side: Side, service: str) -> tuple[RealResource, ...]:
     """Return the ports of the MeshServices that replace a service tag.
 
