@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import ENCRYPTED, FieldPath
+
+_MARKS = ("{{", "{%", "${", "<%")
+_WHOLE = ("#@", ENCRYPTED)
+"""How a value begins that ytt makes or sops has encrypted."""
 
 Place = tuple[FieldPath, Any]
 
@@ -56,4 +60,6 @@ def field_path(pattern: str) -> FieldPath:
 
 def is_template(value: Any) -> bool:
     """Tell whether a value is filled in by a tool later, so that nobody knows it."""
-    return isinstance(value, str) and ("{{" in value or "{%" in value or "${" in value)
+    return isinstance(value, str) and (
+        any(mark in value for mark in _MARKS) or value.startswith(_WHOLE)
+    )

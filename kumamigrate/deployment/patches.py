@@ -211,8 +211,19 @@ def _concerns(patched: Patch, document: Document, one: Edited) -> bool:
     return bool(body.get("kind") == one.kind and named == one.name)
 
 
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
+_REPEATED = re.compile(r"[*+{]")
+_MOST_REPEATED = 4
+
+
 def _matches(pattern: str, text: str) -> bool:
-    """Say whether a target means a name; kustomize reads it as a whole regular expression."""
+    """Say whether a target means a name; kustomize reads it as a whole regular expression.
+
+    It may mean any where Python, unlike Go, could search for ever.
+    """
+    repeated = len(_REPEATED.findall(pattern))
+    if repeated > _MOST_REPEATED or _REPEATED_GROUP.search(pattern):
+        return True
     try:
         return re.fullmatch(pattern, text) is not None
     except re.error:

@@ -17,6 +17,7 @@ from kumamigrate.model.kinds import (
     MESH_SCOPED,
 )
 from kumamigrate.model.resource import MESH, Form, Resource, Where, mapping
+from kumamigrate.source.locks import SOPS
 from kumamigrate.source.mask import branch_words
 from kumamigrate.source.node import node_at, walk
 from kumamigrate.source.text import Document, FieldPath, SourceFile
@@ -26,7 +27,10 @@ GATEWAY_GROUP = "gateway.networking.k8s.io/"
 FLAGGER_GROUP = "flagger.app/"
 SECRET_TYPES = "system.kuma.io/"
 """How the types of the Secrets begin that a control plane on Kubernetes reads as its own."""
-_UNIVERSAL_IDENTITY = ("type", "mesh", "name", "labels", "creationTime", "modificationTime", "kri")
+_UNIVERSAL_IDENTITY = (
+    *("type", "mesh", "name", "labels", "creationTime", "modificationTime", "kri"),
+    SOPS,
+)
 
 
 def read_resources(file: SourceFile) -> tuple[Resource, ...]:
@@ -166,7 +170,9 @@ def _is_templated(resource: Resource, document: Document) -> bool:
     """Say whether a template fills in some part of a resource."""
     assert resource.where is not None
     node = node_at(document.root, resource.where.item)
-    return node is not None and any(inner.templated for _, inner in walk(node))
+    return node is not None and any(
+        inner.templated for path, inner in walk(node) if path[:1] != (SOPS,)
+    )
 
 
 def _strings(value: Any) -> dict[str, str]:

@@ -6,7 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from kumamigrate.source.directives import directives
 from kumamigrate.source.find import Kind, classify
+from kumamigrate.source.locks import Place, lock_of, overlay_of, sealed
 from kumamigrate.source.mask import Masked, mask_templates
 from kumamigrate.source.nested import Nested, mentions_kuma, nested_places
 from kumamigrate.source.node import JSON, json_value
@@ -48,6 +50,8 @@ def read_file(path: str, data: bytes) -> SourceFile:
         return _undecodable(path, body, error.start)
     starts = line_starts(text)
     masked = mask_templates(text)
+    ruling = tuple(directives(text))
+    behind = 0
     documents: list[Document] = []
     refusals: list[Refusal] = []
     for span in document_spans(masked.text):
@@ -61,7 +65,13 @@ def read_file(path: str, data: bytes) -> SourceFile:
             root = parse_document(text, masked, span.start, span.end)
         except UnparsableError as problem:
             refusals.append(_refusal(path, index, problem, text, masked, starts, span))
-        document = Document(path=path, index=index, span=span, parsed=root)
+        place = Place(behind, span, root)
+        behind = place.content.end
+        if overlay := overlay_of(place, ruling):
+            refusals.append(_overlay(path, index, overlay.start, starts))
+            root = None
+        lock = lock_of(place, masked, ruling)
+        document = Document(path=path, index=index, span=span, parsed=root, lock=lock)
         documents.append(document)
         refusals.extend(_nested(document, nested_places(document, text), starts))
     return SourceFile(
@@ -77,7 +87,21 @@ def read_file(path: str, data: bytes) -> SourceFile:
 def _quick(path: str, index: int, span: Span, masked: Masked, value: JSON, start: int) -> Document:
     tree = Later(lambda: parse_document(masked.text, masked, span.start, span.end))
     quick = (value, span.start + start)
-    return Document(path=path, index=index, span=span, parsed=tree, quick=quick)
+    lock = sealed(value, quick[1])
+    return Document(path=path, index=index, span=span, parsed=tree, quick=quick, lock=lock)
+
+
+def _overlay(path: str, index: int, offset: int, starts: tuple[int, ...]) -> Refusal:
+    line = bisect_right(starts, offset)
+    return Refusal(
+        path=path,
+        line=line,
+        column=offset - starts[line - 1] + 1,
+        reason=Reason.TEMPLATE,
+        detail=f"document {index + 1}: an overlay of ytt, which changes other manifests",
+        advice="render it with them and run on the result",
+        hides=True,
+    )
 
 
 def line_starts(text: str) -> tuple[int, ...]:

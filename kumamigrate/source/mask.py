@@ -8,15 +8,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from kumamigrate.source.directives import Directive, directives
+from kumamigrate.source.text import ENCRYPTED
+
 _BEGIN = re.compile(
     r"(?P<expression>\{\{)"  # Go templates, Jinja
     r"|(?P<statement>\{%[-+]?\s)"  # Jinja statements
     r"|(?P<comment>(?<!\S)\{#)"  # Jinja comments
+    r"|(?P<ruby><%)"
 )
-_END = {"expression": "}}", "statement": "%}", "comment": "#}"}
-_OPENER = re.compile(r"\{[{%][-+]?\s*(if|range|with|define|block|for|macro|raw|call|filter)\b")
-_MIDDLE = re.compile(r"\{[{%][-+]?\s*(else|elif|elseif)\b")
-_CLOSER = re.compile(r"\{[{%][-+]?\s*end(if|for|macro|raw|block|call|filter)?\b")
+_END = {"expression": "}}", "statement": "%}", "comment": "#}", "ruby": "%>"}
+_MARKS = ("{{", "{%", "{#", "<%", "#@")
+_OPENER = re.compile(
+    r"\{[{%][-+]?\s*(if|range|with|define|block|for|macro|raw|call|filter)\b"
+    r"|#@[ \t]*(if|for|while|def)\b(?!/end)"
+)
+_MIDDLE = re.compile(r"(?:\{[{%][-+]?\s*|#@[ \t]*)(else|elif|elseif)\b")
+_CLOSER = re.compile(r"\{[{%][-+]?\s*end(if|for|macro|raw|block|call|filter)?\b|#@[ \t]*end\b")
 _ACTS = re.compile(r"\b(include|template|toYaml|n?indent)\b")
 _LINES_OF_YAML = re.compile(r"[\r\n][ \t]*(?:- +)*[\w.\"'/-]+[ \t]*:(?=[ \t\r\n])")
 _SUBSTITUTION = re.compile(r"\$\{[A-Za-z_](?:[^}\n$]|\$(?!\{[A-Za-z_]))*+\}")
@@ -69,13 +77,15 @@ class Masked:
 
 def mask_templates(text: str) -> Masked:
     """Return the text with every template expression blanked or replaced by filler."""
-    if "{{" not in text and "{%" not in text and "{#" not in text:
+    if not any(mark in text for mark in _MARKS):
         return Masked(text=text)
     filler = next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in text)
-    spans = list(_spans(text))
-    if not spans:
+    found = list(directives(text))
+    ruled = _Inside(found)
+    spans = [span for span in _spans(text) if not ruled.holds(span[0])]
+    masks = tuple(_in_order(_classified(text, spans), found))
+    if not masks:
         return Masked(text=text)
-    masks = tuple(_classified(text, spans))
     pieces: list[str] = []
     last = 0
     for mask in masks:
@@ -119,6 +129,27 @@ def _places(text: str, word: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(word, at + 1)
+
+
+class _Inside:
+    """Spans in rising order, asked for from rising offsets."""
+
+    __slots__ = ("_at", "_spans")
+
+    def __init__(self, spans: Sequence[Directive]) -> None:
+        self._spans, self._at = spans, 0
+
+    def holds(self, offset: int) -> bool:
+        """Say whether an offset lies inside one of the spans."""
+        while self._at < len(self._spans) and self._spans[self._at].end <= offset:
+            self._at += 1
+        return self._at < len(self._spans) and self._spans[self._at].start <= offset
+
+
+def _in_order(masks: Iterable[Mask], found: Iterable[Directive]) -> list[Mask]:
+    """Return all masks in text order. Of a directive that makes a value the text stays one."""
+    ruling = (Mask(d.start, d.end, alone=not d.value, in_comment=False) for d in found)
+    return sorted((*masks, *ruling), key=lambda mask: mask.start)
 
 
 class _Ahead:
@@ -181,7 +212,9 @@ def restore(value: str, original: str, masked: Masked, span: tuple[int, int]) ->
 
 
 def substituted(text: str) -> bool:
-    """Say whether a scalar holds `${NAME}`, which deployment tools fill in later."""
+    """Say whether a scalar is encrypted, or holds `${NAME}`, which deployment tools fill in."""
+    if text.startswith(ENCRYPTED):
+        return True
     return "${" in text and _SUBSTITUTION.search(text) is not None
 
 

@@ -142,7 +142,7 @@ class _Builder:
         is_map = isinstance(event, yaml.MappingStartEvent)
         built = self.mapping(event, start, depth) if is_map else self.sequence(event, start, depth)
         node, size, height, limit = built
-        if self.masked.overlapping(before, limit):
+        if self.masked.overlapping(before, limit) or _local(event.tag):
             node = _templated(node)
         _check_size(size, start)
         if anchor:
@@ -192,7 +192,7 @@ class _Builder:
             style=style,
             text=text,
             value=value,
-            templated=templated or substituted(text),
+            templated=templated or substituted(text) or _local(event.tag),
             anchor=event.anchor,
             tag=event.tag,
         )
@@ -261,6 +261,11 @@ class _Builder:
         if flow:
             self.last = limit
         return node, size, height, limit
+
+
+def _local(tag: str | None) -> bool:
+    """Say whether a tag is one for some tool (`!vault`, `!include`), which makes the value."""
+    return tag is not None and len(tag) > 1 and tag.startswith("!")
 
 
 def _check_size(size: int, start: int) -> None:

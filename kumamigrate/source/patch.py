@@ -18,7 +18,7 @@ from kumamigrate.source.node import JSON, Node, SeqNode, json_value, node_at
 from kumamigrate.source.render import Renderer
 from kumamigrate.source.sheet import RefusedError, Sheet, is_refused, sheet_of
 from kumamigrate.source.sources import moved_node, place_of, plain, root_place
-from kumamigrate.source.text import Document, FieldPath, Reason, Refusal, SourceFile
+from kumamigrate.source.text import Document, FieldPath, Lock, Reason, Refusal, SourceFile
 from kumamigrate.source.value import Moved, Replacement, Unchanged, Value
 
 
@@ -74,6 +74,9 @@ def _edited(
     refusals: list[Refusal] = []
     runs: list[Run] = []
     for document, group in _by_document(replacements):
+        if (lock := document.lock) is not None:
+            refusals.append(_locked(file, lock))
+            continue
         try:
             runs.extend(_document_runs(file, sheet, document, group))
         except RefusedError as error:
@@ -115,6 +118,18 @@ def _refusal(file: SourceFile, error: RefusedError) -> Refusal:
         reason=error.reason,
         detail=error.detail,
         advice=advice,
+    )
+
+
+def _locked(file: SourceFile, lock: Lock) -> Refusal:
+    line, column = file.position(lock.offset)
+    return Refusal(
+        path=file.path,
+        line=line,
+        column=column,
+        reason=lock.reason,
+        detail=lock.detail,
+        advice=lock.advice,
     )
 
 

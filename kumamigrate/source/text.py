@@ -8,6 +8,12 @@ from enum import StrEnum
 
 from kumamigrate.source.node import JSON, Node, json_value
 
+ENCRYPTED = "ENC[AES256_GCM,"
+"""How a value begins that sops has encrypted."""
+
+FILLED_IN = ("{{", "{%", "{#", "<%", "${", "#@", ENCRYPTED, " !")
+"""What a text must hold for some value to come from elsewhere: templates, secrets, tags."""
+
 FieldPath = tuple[str | int, ...]
 """Keys and indexes from the root of a document: `("spec", "to", 0, "targetRef")`."""
 
@@ -41,6 +47,7 @@ class Reason(StrEnum):
     ONE_DOCUMENT = "one-document"
     UNREADABLE = "unreadable"
     OUTSIDE_ROOT = "outside-root"
+    ENCRYPTED = "encrypted"
     COMMENT = "comment"
     NOT_APPLIED = "not-applied"
     UNBUILDABLE = "unbuildable"
@@ -66,6 +73,16 @@ class Refusal:
     mesh: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """Why a document is read and never edited, and at which offset it says so."""
+
+    reason: Reason
+    offset: int
+    detail: str
+    advice: str
+
+
 class Later:
     """A tree that is built when it is first asked for."""
 
@@ -87,7 +104,8 @@ class Document:
     """One YAML document of a file.
 
     `parsed` is its tree, None when it is empty or was refused, or what builds the tree when it
-    is first needed; then `quick` holds the value, and the offset at which that begins.
+    is first needed; then `quick` holds the value, and the offset at which that begins. `lock`
+    says why it must stay as it is, byte for byte.
     """
 
     path: str
@@ -95,6 +113,7 @@ class Document:
     span: Span
     parsed: Node | Later | None
     quick: tuple[JSON, int] | None = None
+    lock: Lock | None = None
 
     @property
     def root(self) -> Node | None:
@@ -137,7 +156,7 @@ class SourceFile:
     @property
     def may_be_templated(self) -> bool:
         """Say whether some value may hold a template, or a name to fill in later."""
-        return any(mark in self.text for mark in ("{{", "{%", "{#", "${"))
+        return any(mark in self.text for mark in FILLED_IN)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column, both from 1, of a code-point offset."""

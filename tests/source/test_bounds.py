@@ -35,6 +35,7 @@ MADE_IN_FUNCTIONS = {
 }
 FROM_TABLES = {
     "admit/structure.py",
+    "deployment/patches.py",  # asks first how much the pattern repeats
     "deployment/environment.py",  # what the user's settings say
     "rewrite/steps.py",
     "rewrite/rules/proxy_patch_legacy_names.py",
