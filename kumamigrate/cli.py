@@ -76,6 +76,13 @@ Accept = Annotated[
     list[str] | None,
     typer.Option(help="Write what a rule could not prove, on your own word; repeatable."),
 ]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Kinds of differences that may pass: activation, name, residue or none;"
+        " several with commas. Default: all three."
+    ),
+]
 OutputFormat = Annotated[Format, typer.Option("--format", help="How to print the result.")]
 
 
@@ -97,6 +104,7 @@ def run(
     ignore: Ignore = None,
     stage: Stages = None,
     accept: Accept = None,
+    allow: Allow = None,
     format: OutputFormat = Format.TEXT,
 ) -> None:
     """Change what can be proven, in place; say what was held back and why."""
@@ -144,6 +152,7 @@ def prove(
     control_plane_mode: ControlPlaneMode = None,
     system_namespace: SystemNamespace = None,
     inventory: Inventory = None,
+    allow: Allow = None,
     format: OutputFormat = Format.TEXT,
 ) -> None:
     """Say whether two states give every proxy the same configuration."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.claims import allowed, claim_of
 from kumamigrate.config import settings
 from kumamigrate.errors import OutputError, SourceError, UsageError
 from kumamigrate.estate import Estate
@@ -79,11 +80,14 @@ def prove(
         assert after is not None
         first, second = _state(given, before), _state(given, after)
     proof = prove_estates(first, second)
+    claim = claim_of(second.whole.source, second.whole.target)
+    allow = _asked({**given, "paths": [before]})[1].allow
     repositories = (first.whole.repository, second.whole.repository)
-    data = {**proof_json(proof, repositories), "inventory": inventory_json(second.whole)}
-    first_line, *rest = proof_lines(proof, repositories)
-    _print(as_json, data, [first_line, *inventory_lines(second.whole), *rest])
-    return exit_of_proof(proof)
+    data = proof_json(proof, repositories, claim, allow)
+    data = {**data, "inventory": inventory_json(second.whole)}
+    verdict, world, *rest = proof_lines(proof, repositories, claim, allow)
+    _print(as_json, data, [verdict, world, *inventory_lines(second.whole), *rest])
+    return exit_of_proof(proof, claim, allow)
 
 
 def inspect(
@@ -193,6 +197,7 @@ def _options(asked: Mapping[str, Any]) -> Options:
         accept=tuple(asked.get("accept", ())),
         environments=tuple(asked.get("environments", ())),
         exclude=tuple(asked.get("exclude", ())),
+        allow=allowed(asked.get("allow")),
     )
 
 

@@ -19,7 +19,7 @@ _WORDS = {
     "system-namespace",
     "stage",
 }
-_LISTS = {"inventory", "select", "ignore", "accept", "exclude"}
+_LISTS = {"inventory", "select", "ignore", "accept", "allow", "exclude"}
 _NAMES = {"from": "source"}
 _CHOICES = {
     "stage": ("auto", "expand", "contract"),

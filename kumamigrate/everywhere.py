@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from functools import cache
 from itertools import chain
 
 from kumamigrate.estate import Estate
-from kumamigrate.prove import Proof
+from kumamigrate.prove import Effect, Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.rule import Rule
@@ -59,7 +59,7 @@ def _forms(change: Change | None) -> Iterator[Change]:
 
 
 def judge_everywhere(
-    rule: Rule, base: Estate, *, upgrade: bool, take_unknown: bool
+    rule: Rule, base: Estate, *, upgrade: bool, take_unknown: bool, allow: Set[Effect]
 ) -> Callable[[Estate, Estate], Verdict]:
     """Return the judge for the changes of one rule: they hold in every environment or not."""
     from kumamigrate.judge import judge_of
@@ -67,7 +67,7 @@ def judge_everywhere(
     @cache
     def judge_at(at: int) -> Judge:
         applied = base.sites[at].applied
-        return judge_of(rule, applied, upgrade=upgrade, take_unknown=take_unknown)
+        return judge_of(rule, applied, upgrade=upgrade, take_unknown=take_unknown, allow=allow)
 
     def judge(current: Estate, candidate: Estate) -> Verdict:
         unknown = Verdict()

@@ -33,13 +33,15 @@ def judge_of(
     *,
     upgrade: bool = False,
     take_unknown: bool = False,
+    allow: Set[Effect] = HARMLESS,
 ) -> Judge:
     """Return the judge for the changes of one rule.
 
-    *live*: no value that a proxy reads today may change; values that had no effect before may
-    take effect, and routes may be renamed. *carry* and *release*: where the changes touch
-    something, it must be carried over from the state the run began with, and nothing that was
-    carried over may be lost; what fails already for other reasons does not count.
+    *live*: nothing that a proxy reads today may change but in the ways of `allow`: values that
+    had no effect before may take effect, and routes may be renamed. *carry* and *release*: where
+    the changes touch something, it must be carried over from the state the run began with, and
+    nothing that was carried over may be lost; what fails already for other reasons does not
+    count.
     Nothing may be written that a control plane refuses. Changes that go out together with the
     `upgrade` are held to *release* whatever the rule claims else. With `take_unknown`
     (`--accept`) an unknown verdict passes.
@@ -58,7 +60,7 @@ def judge_of(
             proof = _prove(current, candidate, "live")
             live = proof.witnesses("live")
             touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
-            bad = tuple(w for w in live if w.effect not in HARMLESS)
+            bad = tuple(w for w in live if w.effect not in allow)
             verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
             # A proof for what is held anyway would only take its time.
             if verdicts[-1].good and "carry" not in claims and before.target != before.source:

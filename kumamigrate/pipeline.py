@@ -10,6 +10,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from kumamigrate.claims import (
+    CARRY,
+    LIVE,
+    RELEASE,
+    claim_of,
+    claims_of,
+    switched_meshes,
+    without_carry,
+)
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.errors import KumamigrateError, RulebookError, UsageError
 from kumamigrate.estate import Estate, Site, apply, single
@@ -19,8 +28,9 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import at_least, newest_two
-from kumamigrate.prove import Proof
+from kumamigrate.prove import Effect, Proof, Verdict
 from kumamigrate.prove.chain import chained, doubting
+from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.repository import Rejection, load_repository
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
@@ -32,7 +42,7 @@ from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.suppress import marks, suppress, suppressed
 from kumamigrate.trial import Held, Result, Scene, try_changes, without_conflicts
-from kumamigrate.whole import Whole, changed_types, claim_of, own_differences, whole_of
+from kumamigrate.whole import Whole, breaks_today, changed_types, whole_of
 
 OLD_FORMS = "legacy-"
 """Rules with such an id convert what the old engine reads."""
@@ -42,7 +52,10 @@ MOST_PASSES = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a run is asked to do. `source` is `--from`; empty means the newest 2.x ≤ target."""
+    """What a run is asked to do. `source` is `--from`; empty means the newest 2.x ≤ target.
+
+    `allow` holds the kinds of differences with which a change may be written.
+    """
 
     target: str = "2.14"
     source: str = ""
@@ -54,6 +67,7 @@ class Options:
     accept: tuple[str, ...] = ()
     environments: tuple[Deployment, ...] = ()
     exclude: tuple[str, ...] = ()
+    allow: frozenset[Effect] = HARMLESS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +90,11 @@ class Outcome:
     switched: Proof | None = None
     whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
+
+    @property
+    def claim(self) -> str:
+        """Return the claim that decides, and that the headline speaks of."""
+        return claim_of(self.before.source, self.before.target)
 
     @property
     def rejections(self) -> tuple[Rejection, ...]:
@@ -186,7 +205,10 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
         findings.extend(_left(rule, before, estate, options, in_the_end))
     outcome = _outcome(options, before, estate, findings)
     outcome = replace(outcome, kept=tuple(kept), held=done.held)
-    return _as_a_whole(outcome, between) if kept else outcome
+    # An upgrade changes what proxies get although no file does.
+    resources = any(site.applied.repository.resources for site in before.sites)
+    upgrade = outcome.claim == RELEASE and resources
+    return _as_a_whole(outcome, between) if kept or upgrade else outcome
 
 
 def _settle(
@@ -221,35 +243,39 @@ def _settle(
 def _as_a_whole(outcome: Outcome, between: Estate) -> Outcome:
     """Return the outcome with the proof of everything that was kept, and what it comes to."""
     began, ended = outcome.began, outcome.ended
+    claim, allow = outcome.claim, outcome.options.allow
     sites = [
         (old, new, mid)
         for old, new, mid in zip(began.sites, ended.sites, between.sites, strict=True)
         # Nothing of an environment that was not touched changes on one release.
-        if new is not old or outcome.before.target != outcome.before.source
+        if new is not old or claim == RELEASE
     ]
     proof = merged(
         (old.name, prove_scenes(old.applied, new.applied, mid.applied)) for old, new, mid in sites
     )
-    claim = claim_of(outcome.kept, proof)
-    changed = changed_types(outcome.before.repository, outcome.after.repository)
     switched = None
-    if claim == "release" and own_differences(proof, claim, changed):
+    if claim == RELEASE and proof.allowing(claim, allow) is Verdict.DIFFERENT:
         switched = merged(
             (old.name, _proof(old.applied, new.applied, (claim,), exclusive=True))
             for old, new, _ in sites
         )
-    whole = whole_of(proof, switched, claim, changed)
+    whole = whole_of(proof, switched, claim, allow)
     return replace(outcome, proof=proof, switched=switched, whole=whole)
 
 
 def write(outcome: Outcome) -> None:
     """Write the outcome: all of it or nothing. Raises SourceError if that cannot be done.
 
-    Steps that were proven one by one and differ as a sum are a fault of ours: nothing is
-    written then, unless the user took a rule on their own word (KumamigrateError).
+    Steps that were proven one by one and change as a sum what proxies read today are a fault of
+    ours: nothing is written then, unless the user took a rule on their own word
+    (KumamigrateError).
     """
     upgrade = any(change.rollout is not Rollout.NOW for change in outcome.kept)
-    if outcome.whole is Whole.DIFFERENT and not upgrade and not outcome.options.accept:
+    changed = changed_types(outcome.before.repository, outcome.after.repository)
+    broken = outcome.proof is not None and breaks_today(
+        outcome.proof, changed, outcome.options.allow
+    )
+    if broken and not upgrade and not outcome.options.accept:
         raise KumamigrateError(
             "the changes hold one by one and not together, which is a fault of this tool;"
             " nothing was written. See --dry-run, and please report it"
@@ -273,32 +299,39 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
 
 
 def prove_scenes(before: Scene, after: Scene, between: Scene | None = None) -> Proof:
-    """Prove the claims that matter for the options: live and carry, and release beyond 2.x.
+    """Prove the claims that matter: live, carry where a mode may still switch, and release where
+    the target is another release.
 
     With a scene `between` both halves of the way are proven, and what holds in both holds.
     """
-    claims = ("live", "carry", *(("release",) if before.target != before.source else ()))
-    if between is None:
-        return doubting(_proof(before, after, claims), _refused_changes(before, after))
-    if between is before or between is after:
-        return _proof(before, after, claims)
-    return chained(_proof(before, between, ("live",)), _proof(between, after, claims))
+    claims = claims_of(before, after)
+    if between is None or between is before or between is after:
+        proof = _proof(before, after, claims)
+    else:
+        proof = chained(_proof(before, between, (LIVE,)), _proof(between, after, claims))
+    today = _refused_changes(before, after, before.source)
+    proof = doubting(proof, today, {LIVE, CARRY})
+    if RELEASE in claims:
+        upgraded = _refused_changes(before, after, before.target)
+        proof = doubting(proof, upgraded, {RELEASE})
+    return without_carry(proof, switched_meshes(before, after))
 
 
-def _refused_changes(before: Scene, after: Scene) -> dict[str, list[str]]:
-    """Return by mesh what changed among resources that the release in use refuses.
+def _refused_changes(before: Scene, after: Scene, later: str) -> dict[str, list[str]]:
+    """Return by mesh what changed among resources that a release refuses: before the one in use,
+    after it a `later` one.
 
     They take no part in the comparison. One that an earlier release took is still in effect, so
     nobody knows what its change does.
     """
     found: dict[str, list[str]] = {}
-    for side, other in ((before, after), (after, before)):
+    for side, other, release_ in ((before, after, before.source), (after, before, later)):
         there = {canonical(resource.body) for resource in other.repository.resources}
-        for rejection in side.state(side.source)[1]:
+        for rejection in side.state(release_)[1]:
             one = rejection.resource
             if canonical(one.body) not in there:
                 found.setdefault(one.mesh, []).append(
-                    f"{one.type} {one.name} is refused by {side.source} and not compared:"
+                    f"{one.type} {one.name} is refused by {release_} and not compared:"
                     f" {rejection.problems[0].message}"
                 )
     return found
@@ -315,7 +348,7 @@ def _proof(
         as_exclusive(old) if exclusive else old,
         after.state(before.source)[0],
         claims=claims,
-        upgraded=after.state(before.target)[0] if "release" in claims else None,
+        upgraded=after.state(before.target)[0] if RELEASE in claims else None,
         same_unread=_same_unread(before, after),
         locate_before=before.locate,
         locate_after=after.locate,
@@ -354,8 +387,13 @@ def _run_rule(
         part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
         if part and not result.kept:
-            taken = rule.id in options.accept
-            judge = judge_everywhere(rule, base, upgrade=upgrade, take_unknown=taken)
+            judge = judge_everywhere(
+                rule,
+                base,
+                upgrade=upgrade,
+                take_unknown=rule.id in options.accept,
+                allow=options.allow,
+            )
             tried = try_changes(estate, without_conflicts(part), judge, apply)
             result = replace(tried, held=(*result.held, *tried.held))
     return result

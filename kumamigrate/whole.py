@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Set
 from enum import StrEnum
 
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import KUBERNETES
-from kumamigrate.prove import Effect, Proof, Witness
+from kumamigrate.prove import Effect, Proof, Verdict
 from kumamigrate.repository import Repository
-from kumamigrate.rewrite.change import Change, Rollout
 
 
 class Whole(StrEnum):
-    """The verdict on everything that a run wrote.
+    """The verdict on the state that a run leaves.
 
     AFTER_SWITCH: proven for a mesh that is switched to MeshService mode Exclusive before the
     upgrade; as it is now, the upgrade itself makes differences.
@@ -25,24 +24,31 @@ class Whole(StrEnum):
     DIFFERENT = "different"
 
 
-def claim_of(kept: Iterable[Change], proof: Proof) -> str:
-    """Return the claim that speaks for a run: *release* if a part goes out with the upgrade."""
-    upgrade = any(change.rollout is not Rollout.NOW for change in kept)
-    return "release" if upgrade and "release" in proof.claims else "live"
+_OF_VERDICT = {
+    Verdict.EQUIVALENT: Whole.PROVEN,
+    Verdict.UNKNOWN: Whole.UNKNOWN,
+    Verdict.DIFFERENT: Whole.DIFFERENT,
+}
 
 
-def whole_of(proof: Proof, switched: Proof | None, claim: str, changed: frozenset[str]) -> Whole:
-    """Return the verdict on a run that changed resources of some types."""
-    if _own(proof.witnesses(claim), changed):
-        if switched is None or _own(switched.witnesses(claim), changed):
-            return Whole.DIFFERENT
-        return Whole.UNKNOWN if switched.unknown(claim) else Whole.AFTER_SWITCH
-    return Whole.UNKNOWN if proof.unknown(claim) else Whole.PROVEN
+def whole_of(proof: Proof, switched: Proof | None, claim: str, allow: Set[Effect]) -> Whole:
+    """Return the verdict on all types, whoever is behind a difference."""
+    found = proof.allowing(claim, allow)
+    if found is not Verdict.DIFFERENT or switched is None:
+        return _OF_VERDICT[found]
+    later = switched.allowing(claim, allow)
+    return Whole.AFTER_SWITCH if later is Verdict.EQUIVALENT else _OF_VERDICT[later]
 
 
-def own_differences(proof: Proof, claim: str, changed: frozenset[str]) -> tuple[Witness, ...]:
-    """Return the changed values that what was written may have to do with."""
-    return _own(proof.witnesses(claim), changed)
+def breaks_today(proof: Proof, changed: Set[str], allow: Set[Effect]) -> bool:
+    """Say whether what was written changes a value that a proxy reads today."""
+    # A route decides what every policy on routes does, so a changed one may be behind anything.
+    everything = bool(changed & {"MeshHTTPRoute", "MeshTCPRoute"})
+    made = changed | {"Dataplane"} if changed & KUBERNETES else changed
+    return any(
+        w.effect not in allow and (everything or w.policy_type in made)
+        for w in proof.witnesses("live")
+    )
 
 
 def changed_types(before: Repository, after: Repository) -> frozenset[str]:
@@ -52,13 +58,3 @@ def changed_types(before: Repository, after: Repository) -> frozenset[str]:
         for side in (before, after)
     )
     return frozenset(type_ for type_, *_ in old ^ new)
-
-
-def _own(witnesses: Iterable[Witness], changed: frozenset[str]) -> tuple[Witness, ...]:
-    # A route decides what every policy on routes does, so a changed one may be behind anything.
-    routes = bool(changed & {"MeshHTTPRoute", "MeshTCPRoute"})
-    if changed & KUBERNETES:
-        changed |= {"Dataplane"}  # which these make
-    return tuple(
-        w for w in witnesses if w.effect is Effect.VALUE and (routes or w.policy_type in changed)
-    )

@@ -16,11 +16,17 @@ from kumamigrate.prove import (
     Verdict,
     Witness,
 )
+from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.repository import repository_of
-from kumamigrate.whole import Whole, changed_types, whole_of
+from kumamigrate.whole import Whole, breaks_today, changed_types, whole_of
 
 
-def _proof(*effects: Effect, unknown: tuple[str, ...] = (), type_: str = "MeshRetry") -> Proof:
+def _proof(
+    *effects: Effect,
+    unknown: tuple[str, ...] = (),
+    type_: str = "MeshRetry",
+    claim: str = "release",
+) -> Proof:
     witnesses = tuple(
         Witness(
             mesh="m",
@@ -34,21 +40,23 @@ def _proof(*effects: Effect, unknown: tuple[str, ...] = (), type_: str = "MeshRe
         )
         for effect in effects
     )
-    proxy = ProxyVerdict(name="p", verdict=Verdict.DIFFERENT, witnesses=witnesses)
-    result = ClaimResult(verdict=Verdict.DIFFERENT, proxies=(proxy,), unknown=unknown)
-    mesh = MeshProof(mesh="m", claims={"release": result})
+    verdict = Verdict.DIFFERENT if witnesses else Verdict.EQUIVALENT
+    proxy = ProxyVerdict(name="p", verdict=verdict, witnesses=witnesses)
+    result = ClaimResult(verdict=verdict, proxies=(proxy,), unknown=unknown)
+    mesh = MeshProof(mesh="m", claims={claim: result})
     return Proof(release_before="2.14", release_after="3.0", meshes={"m": mesh})
 
 
-CHANGED = frozenset({"MeshRetry"})
+HARMLESS_ONES = (Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
 
 
 @pytest.mark.parametrize(
     ("proof", "switched", "whole"),
     [
         (_proof(), None, Whole.PROVEN),
-        (_proof(Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE), None, Whole.PROVEN),
-        (_proof(Effect.VALUE, type_="MeshTrace"), None, Whole.PROVEN),
+        (_proof(*HARMLESS_ONES), None, Whole.PROVEN),
+        # Whoever is behind a difference: the upgrade itself, as well.
+        (_proof(Effect.VALUE, type_="MeshTrace"), None, Whole.DIFFERENT),
         (_proof(unknown=("a file",)), None, Whole.UNKNOWN),
         (_proof(Effect.VALUE), None, Whole.DIFFERENT),
         (_proof(Effect.VALUE), _proof(), Whole.AFTER_SWITCH),
@@ -60,12 +68,23 @@ CHANGED = frozenset({"MeshRetry"})
 def test_the_sum_is_only_as_good_as_its_own_proof(
     proof: Proof, switched: Proof | None, whole: Whole
 ) -> None:
-    assert whole_of(proof, switched, "release", CHANGED) is whole
+    assert whole_of(proof, switched, "release", HARMLESS) is whole
 
 
-def test_a_changed_route_may_be_behind_any_difference() -> None:
-    proof = _proof(Effect.VALUE, type_="MeshTimeout")
-    assert whole_of(proof, None, "release", frozenset({"MeshHTTPRoute"})) is Whole.DIFFERENT
+@pytest.mark.parametrize("effect", HARMLESS_ONES)
+def test_what_is_not_allowed_is_different(effect: Effect) -> None:
+    proof = _proof(effect)
+    assert whole_of(proof, None, "release", HARMLESS - {effect}) is Whole.DIFFERENT
+    assert whole_of(proof, None, "release", frozenset({effect})) is Whole.PROVEN
+
+
+def test_what_was_written_breaks_something_today_or_it_does_not() -> None:
+    proof = _proof(Effect.VALUE, claim="live")
+    assert breaks_today(proof, {"MeshRetry"}, HARMLESS)
+    assert not breaks_today(proof, {"MeshTimeout"}, HARMLESS)
+    assert not breaks_today(_proof(Effect.NAME, claim="live"), {"MeshRetry"}, HARMLESS)
+    # A route decides what every policy on routes does.
+    assert breaks_today(proof, {"MeshHTTPRoute"}, HARMLESS)
 
 
 def test_only_what_differs_counts_as_changed() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from kumamigrate.prove.proof import (
@@ -88,22 +88,24 @@ def upon(claim: str, result: ClaimResult, lived: ClaimResult) -> ClaimResult:
     return replace(result, verdict=verdict, unknown=(*result.unknown, reason))
 
 
-def doubting(proof: Proof, reasons: Mapping[str, Sequence[str]]) -> Proof:
-    """Return a proof with more that is not known, by mesh; "" stands for all meshes."""
+def doubting(proof: Proof, reasons: Mapping[str, Sequence[str]], claims: Set[str]) -> Proof:
+    """Return a proof that does not know more of some claims, by mesh; "" stands for all meshes."""
 
     def doubted(mesh: MeshProof) -> MeshProof:
         why = (*reasons.get("", ()), *reasons.get(mesh.mesh, ()))
         if not why:
             return mesh
-        claims = {
+        results = {
             name: replace(
                 result,
                 verdict=worst((result.verdict, Verdict.UNKNOWN)),
                 unknown=tuple(dict.fromkeys((*result.unknown, *why))),
                 modes={mode: worst((v, Verdict.UNKNOWN)) for mode, v in result.modes.items()},
             )
+            if name in claims
+            else result
             for name, result in mesh.claims.items()
         }
-        return replace(mesh, claims=claims)
+        return replace(mesh, claims=results)
 
     return replace(proof, meshes={name: doubted(mesh) for name, mesh in proof.meshes.items()})

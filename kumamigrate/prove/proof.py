@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -121,6 +121,16 @@ class ClaimResult:
         inner = (reason for proxy in self.proxies for reason in proxy.unknown)
         return tuple(dict.fromkeys((*self.unknown, *inner)))
 
+    def allowing(self, effects: Set[Effect]) -> Verdict:
+        """Return the verdict as if differences of some kinds were none."""
+        witnesses = self.witnesses
+        if any(w.effect not in effects for w in witnesses):
+            return Verdict.DIFFERENT
+        if self.verdict is Verdict.DIFFERENT and not witnesses:
+            return Verdict.DIFFERENT
+        known = self.verdict is not Verdict.UNKNOWN and not self.reasons
+        return Verdict.EQUIVALENT if known else Verdict.UNKNOWN
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeshProof:
@@ -177,6 +187,11 @@ class Proof:
         """Return the worst verdict of a claim over all meshes."""
         return worst(m.claims[claim].verdict for m in self.meshes.values() if claim in m.claims)
 
+    def allowing(self, claim: str, effects: Set[Effect]) -> Verdict:
+        """Return the worst verdict of a claim as if differences of some kinds were none."""
+        found = (m.claims[claim] for m in self.meshes.values() if claim in m.claims)
+        return worst(result.allowing(effects) for result in found)
+
     def witnesses(self, claim: str) -> tuple[Witness, ...]:
         """Return all witnesses of a claim."""
         found = (m.claims[claim].witnesses for m in self.meshes.values() if claim in m.claims)
@@ -212,13 +227,22 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=order.index, default=Verdict.EQUIVALENT)
 
 
-def to_json(proof: Proof, coverage: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the proof in the form `kumamigrate.proof/1` (product.md §5)."""
+def to_json(
+    proof: Proof,
+    coverage: Mapping[str, Any] | None = None,
+    allow: Set[Effect] = HARMLESS,
+) -> dict[str, Any]:
+    """Return the proof in the form `kumamigrate.proof/1` (product.md §5).
+
+    `verdict` says whether anything differs at all, `allowing` whether anything does that is not
+    allowed.
+    """
     return {
         "schema": "kumamigrate.proof/1",
         "release": {"before": proof.release_before, "after": proof.release_after},
         "proxies": proof.proxies,
-        "claims": {claim: _claim_json(proof, claim) for claim in proof.claims},
+        "allow": sorted(effect.value for effect in allow),
+        "claims": {claim: _claim_json(proof, claim, allow) for claim in proof.claims},
         "beyond": list(proof.beyond),
         "assumptions": list(proof.assumptions),
         "ties": list(proof.ties),
@@ -226,13 +250,17 @@ def to_json(proof: Proof, coverage: Mapping[str, Any] | None = None) -> dict[str
     }
 
 
-def _claim_json(proof: Proof, claim: str) -> dict[str, Any]:
+def _claim_json(proof: Proof, claim: str, allow: Set[Effect]) -> dict[str, Any]:
     dataplanes: dict[str, Any] = {}
     for called, mesh in proof.meshes.items():
         for proxy in mesh.claims[claim].proxies if claim in mesh.claims else ():
             name = proxy.name if proxy.name not in dataplanes else f"{called}/{proxy.name}"
             dataplanes[name] = _proxy_json(proxy)
-    out: dict[str, Any] = {"verdict": proof.verdict(claim).value, "dataplanes": dataplanes}
+    out: dict[str, Any] = {
+        "verdict": proof.verdict(claim).value,
+        "allowing": proof.allowing(claim, allow).value,
+        "dataplanes": dataplanes,
+    }
     if proof.unknown(claim):
         out["unknown"] = list(proof.unknown(claim))
     if proof.modes(claim):

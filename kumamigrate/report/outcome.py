@@ -6,19 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kumamigrate.claims import LIVE, RELEASE
 from kumamigrate.model.release import known_releases
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.pipeline import Outcome
-from kumamigrate.prove import Effect, Proof, Verdict, to_json
+from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.inventory import inventory_json, inventory_lines
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.proof import (
-    beyond_lines,
     coverage_json,
     not_read,
     refusal_json,
+    resting_lines,
     unread_lines,
 )
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
@@ -26,7 +27,7 @@ from kumamigrate.report.world import world_json, world_lines
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.trial import Held, Scene
-from kumamigrate.whole import Whole, claim_of
+from kumamigrate.whole import Whole
 
 MOST = 40
 _DANGERS = {
@@ -42,7 +43,7 @@ _OPEN = (Status.PENDING, Status.MANUAL, Status.HELD)
 
 _WHOLE = {
     Whole.PROVEN: Exit.CLEAN,
-    Whole.AFTER_SWITCH: Exit.FINDINGS,
+    Whole.AFTER_SWITCH: Exit.DIFFERENT,
     Whole.UNKNOWN: Exit.INCONCLUSIVE,
     Whole.DIFFERENT: Exit.DIFFERENT,
 }
@@ -79,10 +80,12 @@ def _exit_of_reading(outcome: Outcome) -> Exit:
 def run_json(outcome: Outcome, *, written: bool) -> dict[str, Any]:
     """Return the form `kumamigrate.report/1` (product.md §5)."""
     data = _report(outcome, written=written)
-    data["proof"] = to_json(outcome.proof) if outcome.proof is not None else {"claims": {}}
+    proof, allow = outcome.proof, outcome.options.allow
+    data["proof"] = to_json(proof, allow=allow) if proof is not None else {"claims": {}}
     data["held"] = [_held_json(held) for held in outcome.held]
     data["files"] = sorted(outcome.texts)
     data["whole"] = outcome.whole.value
+    data["decides"] = outcome.claim
     data["steps"] = list(_steps(outcome))
     return data
 
@@ -262,53 +265,64 @@ def _finding_lines(finding: Finding, *, action: bool) -> list[Line]:
 
 
 def _proved_lines(outcome: Outcome) -> list[Line]:
-    proof = outcome.proof
+    proof, claim, allow = outcome.proof, outcome.claim, outcome.options.allow
     assert proof is not None
-    claim = claim_of(outcome.kept, proof)
     witnesses = proof.witnesses(claim)
-    harmless = number_of(witnesses, Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
-    lines: list[Line] = [(), *_verdict_lines(outcome, claim, excepted=bool(harmless))]
-    lines += beyond_lines(proof)
-    lines += harmless_lines(witnesses, indent="  ")
+    lines: list[Line] = [(), *_verdict_lines(outcome)]
+    lines += difference_lines(witnesses, indent="      ")
+    lines += harmless_lines(witnesses, indent="  ", allow=allow)
     lines += _mode_lines(proof, claim)
-    changes = number_of(witnesses, Effect.VALUE)
-    if changes:
-        made = {
-            Whole.PROVEN: "that the upgrade makes where nothing was written",
-            Whole.AFTER_SWITCH: "that the upgrade makes as long as the mode is what it is",
-        }.get(outcome.whole, "remain between the old reading and the new")
-        lines.append(line((f"  {_count(changes, 'difference')} {made}", "warn")))
-        lines += difference_lines(witnesses, indent="      ")
-    return lines + [line((f"  assumed: {fact}", "dim")) for fact in proof.assumptions[:5]]
+    if claim == RELEASE:
+        # What goes out before the upgrade takes effect before it.
+        lines += harmless_lines(_today(outcome), indent="  today: ", allow=allow)
+    return lines + resting_lines(proof)
 
 
-def _verdict_lines(outcome: Outcome, claim: str, *, excepted: bool) -> list[Line]:
-    """Say what the run comes to as a whole, in one line and what it rests on."""
-    proof, source, target = outcome.proof, outcome.before.source, outcome.before.target
+def _today(outcome: Outcome) -> tuple[Witness, ...]:
+    """Return what takes effect today, where the claim about the upgrade does not list it."""
+    assert outcome.proof is not None
+    told = {witness.slot for witness in outcome.proof.witnesses(RELEASE)}
+    return tuple(w for w in outcome.proof.witnesses(LIVE) if w.slot not in told)
+
+
+def _verdict_lines(outcome: Outcome) -> list[Line]:
+    """Say what the run comes to as a whole, in one line and why not more."""
+    proof, claim, target = outcome.proof, outcome.claim, outcome.before.target
+    source = outcome.before.source
     assert proof is not None
+    witnesses = proof.witnesses(claim)
     scope = "every possible proxy" if proof.proxies == "all" else "the listed proxies"
-    same = (
-        "nothing that reaches a proxy changes"
-        if claim == "live"
-        else f"what was written means on {target} what it meant on {source}"
-    )
+    where = "" if claim == LIVE else f" with the upgrade to {target}"
+    same = f"nothing that reaches a proxy changes{where}"
     match outcome.whole:
         case Whole.PROVEN:
-            return [
-                line(("Proved", "good"), f" for {scope}: {same}", ", except" if excepted else "")
-            ]
+            excepted = ", except" if witnesses else ""
+            return [line(("Proved", "good"), f" for {scope}: {same}{excepted}")]
         case Whole.AFTER_SWITCH:
-            first = "if MeshService mode Exclusive comes first, on " + source
-            return [line(("Proved", "good"), f" for {scope}, {first}: {same}")]
+            first = f"Nothing changes if MeshService mode Exclusive comes first, on {source}"
+            said = _why_different(outcome)
+            return [line(("Not proved", "bad"), said), line(("  " + first, "good"))]
         case Whole.UNKNOWN:
             unknown = doubts(proof.unknown(claim))
-            said = ": it stands on your word, or on a part of the proof"
-            lines = [line(("Not proved as a whole", "warn"), said)]
+            lines = [line(("Not proved", "warn"), f": cannot tell whether {same}")]
             lines += [line(f"      cannot tell: {why}") for why in unknown[:MOST_REASONS]]
             return lines + _more(unknown, MOST_REASONS)
         case Whole.DIFFERENT:
-            said = ": each change holds by itself, but the old reading and the new one still differ"
-            return [line(("Not proved as a whole", "bad"), said)]
+            return [line(("Not proved", "bad"), _why_different(outcome))]
+
+
+def _why_different(outcome: Outcome) -> str:
+    found = _differences(outcome)
+    if outcome.claim == LIVE:
+        return f": what proxies read today changes, {found}"
+    safe = "each edit is safe by itself, but " if outcome.texts else ""
+    return f": {safe}the upgrade to {outcome.before.target} is not safe yet, {found} left"
+
+
+def _differences(outcome: Outcome) -> str:
+    assert outcome.proof is not None
+    counted = set(Effect) - outcome.options.allow
+    return _count(number_of(outcome.proof.witnesses(outcome.claim), *counted), "difference")
 
 
 def _mode_lines(proof: Proof, claim: str) -> list[Line]:
@@ -334,6 +348,8 @@ def _held_lines(outcome: Outcome) -> list[Line]:
         for finding in held.change.findings[:3]:
             lines += _finding_lines(_located(finding, outcome), action=True)
         lines += difference_lines(held.witnesses, indent="        ")
+        allow = outcome.options.allow
+        lines += harmless_lines(held.witnesses, indent="        ", allow=allow)
         reasons = doubts(held.unknown)
         lines += [line(f"        cannot tell: {reason}") for reason in reasons[:5]]
         lines += _more(reasons, 5)

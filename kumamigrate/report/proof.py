@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
-from kumamigrate.prove import Proof, Verdict, to_json
-from kumamigrate.report.exit import Exit
+from kumamigrate.claims import LIVE
+from kumamigrate.prove import Effect, MeshProof, Proof, Verdict, to_json
+from kumamigrate.prove.proof import HARMLESS
+from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
-from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines
+from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
 from kumamigrate.repository import Repository
 from kumamigrate.source.text import Reason, Refusal
 
 MOST = 10
 _STYLE = {Verdict.EQUIVALENT: "good", Verdict.DIFFERENT: "bad", Verdict.UNKNOWN: "warn"}
+_WORDS = {
+    Verdict.EQUIVALENT: "Equivalent",
+    Verdict.UNKNOWN: "Cannot tell",
+    Verdict.DIFFERENT: "Different",
+}
+_EXITS = {
+    Verdict.EQUIVALENT: Exit.CLEAN,
+    Verdict.UNKNOWN: Exit.INCONCLUSIVE,
+    Verdict.DIFFERENT: Exit.DIFFERENT,
+}
 _CLAIMS = {
     "live": "What proxies read today",
     "carry": "What moves to real-resource outbounds when the mode switches",
@@ -21,23 +33,20 @@ _CLAIMS = {
 }
 
 
-def exit_of_proof(proof: Proof) -> Exit:
-    """Return the exit code of a verdict: *live* decides, and *release* where it was asked for.
+def exit_of_proof(proof: Proof, claim: str, allow: Set[Effect]) -> Exit:
+    """Return the exit code of the claim that decides; the others are printed.
 
-    *carry* is the claim about a later switch; it is printed, and decides nothing here. What was
-    not read leaves a result inconclusive, also where it bars no verdict.
+    What was not read leaves a result inconclusive, also where it bars no verdict.
     """
-    claims = [claim for claim in proof.claims if claim != "carry"]
-    verdicts = {proof.verdict(claim) for claim in claims}
-    if Verdict.DIFFERENT in verdicts:
-        return Exit.DIFFERENT
-    doubtful = Verdict.UNKNOWN in verdicts or proof.unread
-    return Exit.INCONCLUSIVE if doubtful else Exit.CLEAN
+    unread = Exit.INCONCLUSIVE if proof.unread else Exit.CLEAN
+    return worst([_EXITS[proof.allowing(claim, allow)], unread])
 
 
-def proof_json(proof: Proof, repositories: Sequence[Repository]) -> dict[str, Any]:
+def proof_json(
+    proof: Proof, repositories: Sequence[Repository], claim: str, allow: Set[Effect]
+) -> dict[str, Any]:
     """Return the form `kumamigrate.proof/1` (product.md §5)."""
-    return to_json(proof, coverage=coverage_json(repositories[-1]))
+    return {**to_json(proof, coverage_json(repositories[-1]), allow), "decides": claim}
 
 
 def coverage_json(repository: Repository) -> dict[str, Any]:
@@ -63,38 +72,75 @@ def refusal_json(refusal: Refusal) -> dict[str, Any]:
     }
 
 
-def proof_lines(proof: Proof, repositories: Sequence[Repository]) -> list[Line]:
-    """Return verdict by claim and mesh, witnesses, assumptions, and unread content."""
-    policies = len(repositories[-1].resources)
-    meshes = len(proof.meshes)
+def proof_lines(
+    proof: Proof,
+    repositories: Sequence[Repository],
+    claim: str = LIVE,
+    allow: Set[Effect] = HARMLESS,
+) -> list[Line]:
+    """Return the verdict that decides, then every claim mesh by mesh with its witnesses, what
+    was taken for granted, and unread content."""
+    counted = f"{_count(len(repositories[-1].resources), 'resource')}"
     before, after = proof.release_before, proof.release_after
     kuma = f"Kuma {before}" if before == after else f"Kuma {before} → {after}"
-    counted = f"{_count(meshes, 'mesh', 'meshes')}, {_count(policies, 'resource')}"
-    lines = [line(f"{counted}.   {kuma}")]
+    meshes = _count(len(proof.meshes), "mesh", "meshes")
+    lines = [_verdict_line(proof, claim, allow), line(f"{meshes}, {counted}.   {kuma}")]
     told: set[str] = set()
-    for claim in proof.claims:
-        lines += [(), line((_CLAIMS[claim], "strong"), f" ({claim})")]
-        for name, mesh in proof.meshes.items():
-            result = mesh.claims.get(claim)
-            if result is None:
-                continue
-            scope = "for every possible proxy" if mesh.all_proxies else "for the listed proxies"
-            word = (result.verdict.value, _STYLE[result.verdict])
-            lines.append(
-                line(
-                    f"  {name}  ", word, f" {scope}" if result.verdict is Verdict.EQUIVALENT else ""
-                )
-            )
-            lines += difference_lines(result.witnesses, indent="      ")
-            lines += harmless_lines(result.witnesses, indent="      ")
-            lines += _doubt_lines(doubts(result.reasons), told)
-            for mode, verdict in result.modes.items():
-                lines.append(line(f"      mode {mode}: ", (verdict.value, _STYLE[verdict])))
-    lines += beyond_lines(proof)
-    lines += [line(("  assumed: " + fact, "dim")) for fact in proof.assumptions[:MOST]]
+    for name in proof.claims:
+        lines += [(), line((_CLAIMS[name], "strong"), f" ({name})")]
+        for mesh in proof.meshes.values():
+            if name in mesh.claims:
+                lines += _claim_lines(mesh, name, allow, told)
+    lines += resting_lines(proof)
     lines += [line(("  tie: " + tie, "dim")) for tie in proof.ties[:MOST]]
     lines += unread_lines(repositories[-1])
     return lines
+
+
+def _verdict_line(proof: Proof, claim: str, allow: Set[Effect]) -> Line:
+    """Say the result first: the verdict, what it is about, and how much is different."""
+    verdict = proof.allowing(claim, allow)
+    witnesses = proof.witnesses(claim)
+    counted = _count(number_of(witnesses, *Effect), "difference")
+    about = _CLAIMS[claim][0].lower() + _CLAIMS[claim][1:]
+    match verdict:
+        case Verdict.EQUIVALENT if witnesses:
+            said = f" but for {counted} that may pass: {about}"
+        case Verdict.EQUIVALENT:
+            said = f": {about}"
+        case Verdict.DIFFERENT:
+            said = f": {about}, {counted}"
+        case _:
+            said = f": {about}"
+    return line((_WORDS[verdict], _STYLE[verdict]), said)
+
+
+def _claim_lines(mesh: MeshProof, claim: str, allow: Set[Effect], told: set[str]) -> list[Line]:
+    result = mesh.claims[claim]
+    verdict = result.allowing(allow)
+    scope = " for every possible proxy" if mesh.all_proxies else " for the listed proxies"
+    excepted = ", except" if result.witnesses else ""
+    tail = f"{scope}{excepted}" if verdict is Verdict.EQUIVALENT else ""
+    lines = [line(f"  {mesh.mesh}  ", (verdict.value, _STYLE[verdict]), tail)]
+    lines += difference_lines(result.witnesses, indent="      ")
+    lines += harmless_lines(result.witnesses, indent="      ", allow=allow)
+    lines += _doubt_lines(doubts(result.reasons), told)
+    for mode, found in result.modes.items():
+        lines.append(line(f"      mode {mode}: ", (found.value, _STYLE[found])))
+    return lines
+
+
+def resting_lines(proof: Proof) -> list[Line]:
+    """Say what a verdict rests on: why it is not for every proxy, and what is taken for granted."""
+    lines = [line((f"  not for every proxy: {why}", "dim")) for why in proof.beyond[:MOST]]
+    lines += _rest(proof.beyond)
+    lines += [line((f"  taken for granted: {fact}", "dim")) for fact in proof.assumptions[:MOST]]
+    return lines + _rest(proof.assumptions)
+
+
+def _rest(facts: Sequence[str]) -> list[Line]:
+    more = len(facts) - MOST
+    return [line((f"  … and {more} more; --format json has them all", "dim"))] if more > 0 else []
 
 
 def _doubt_lines(reasons: Sequence[str], told: set[str]) -> list[Line]:
@@ -105,11 +151,6 @@ def _doubt_lines(reasons: Sequence[str], told: set[str]) -> list[Line]:
     if len(fresh) < len(reasons):
         lines.append(line("      cannot tell, as above"))
     return lines
-
-
-def beyond_lines(proof: Proof) -> list[Line]:
-    """Say why a verdict holds for the listed proxies only."""
-    return [line((f"  not for every proxy: {why}", "dim")) for why in proof.beyond[:3]]
 
 
 def not_read(repository: Repository) -> list[Refusal]:

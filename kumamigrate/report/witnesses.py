@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from kumamigrate.prove import Effect, Value, Witness
+from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.report.lines import Line, line
 
 MOST = 10
@@ -29,14 +30,17 @@ _HEADINGS = {
 _PLACE = re.compile(r" \(([^()\s]*:\d+(?::\d+)?)\)")
 
 
-def harmless_lines(witnesses: Sequence[Witness], *, indent: str) -> list[Line]:
+def harmless_lines(
+    witnesses: Sequence[Witness], *, indent: str, allow: Set[Effect] = HARMLESS
+) -> list[Line]:
     """Return the harmless differences, those of one kind below one heading."""
     lines: list[Line] = []
     for effect, (one, many) in _HEADINGS.items():
         groups = _groups(w for w in witnesses if w.effect is effect)
         if groups:
             heading = f"{len(groups)} {one if len(groups) == 1 else many}"
-            lines.append(line(indent, heading))
+            refused = "" if effect in allow else " (which --allow does not let pass)"
+            lines.append(line(indent, heading, (refused, "warn")))
             lines += _listed([[_short_line(group, f"{indent}    ")] for group in groups], indent)
     return lines
 

@@ -73,9 +73,11 @@ def test_the_shape() -> None:
         "schema": "kumamigrate.proof/1",
         "release": {"before": "2.14", "after": "2.14"},
         "proxies": "listed",
+        "allow": ["activation", "name", "residue"],
         "claims": {
             "live": {
                 "verdict": "different",
+                "allowing": "different",
                 "dataplanes": {
                     "web-1": {"verdict": "different", "witnesses": [witness]},
                     "backend-1": {"verdict": "different", "witnesses": [witness]},

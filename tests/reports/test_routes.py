@@ -163,7 +163,7 @@ spec:
     assert finding.status.value == "manual"
     assert "attached to a MeshGateway" in finding.message
     assert "3.0 removes" in finding.action
-    assert done.exit == 1
+    assert done.exit == {"2.14": 1, "3.0": 3}[target]  # what the upgrade makes of it is not known
 
 
 @pytest.mark.parametrize("unified", ["true", "false"])

@@ -1,0 +1,71 @@
+"""Which claims two scenes call for: what proxies read today, what a switch or an upgrade makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kumamigrate.errors import UsageError
+from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.prove import Effect, Proof
+from kumamigrate.prove.proof import HARMLESS
+from kumamigrate.trial import Scene
+
+LIVE, CARRY, RELEASE = "live", "carry", "release"
+NOTHING = "none"
+
+
+def allowed(words: Iterable[str] | None) -> frozenset[Effect]:
+    """Return the kinds of differences that may pass, as somebody wrote them down.
+
+    Raises UsageError for a word that names none of them.
+    """
+    if words is None:
+        return HARMLESS
+    known = {effect.value: effect for effect in Effect if effect in HARMLESS}
+    found = [word.strip() for one in words for word in one.split(",")]
+    for word in found:
+        if word not in known and word != NOTHING:
+            choices = ", ".join([*known, NOTHING])
+            raise UsageError(f"--allow {word}: may be {choices}; a changed value may never pass")
+    return frozenset(known[word] for word in found if word != NOTHING)
+
+
+def claim_of(source: str, target: str) -> str:
+    """Return the claim that decides: *release* where the target is another than the release in
+    use, or what the upgrade breaks would hide behind what is safe today."""
+    return LIVE if source == target else RELEASE
+
+
+def claims_of(before: Scene, after: Scene) -> tuple[str, ...]:
+    """Return the claims to prove: *carry* while a mode may still switch, or does just now."""
+    meshes, switched = _meshes(before, after), switched_meshes(before, after)
+    carry = (CARRY,) if not meshes or meshes - switched else ()
+    return (LIVE, *carry, *((RELEASE,) if before.source != before.target else ()))
+
+
+def switched_meshes(before: Scene, after: Scene) -> frozenset[str]:
+    """Return the meshes of mode Exclusive on both sides: nothing is left to carry over."""
+    states = [scene.state(scene.source)[0] for scene in (before, after)]
+    return frozenset(
+        mesh
+        for mesh in _meshes(before, after)
+        if all(mesh_services_mode(state, mesh) == "Exclusive" for state in states)
+    )
+
+
+def without_carry(proof: Proof, meshes: frozenset[str]) -> Proof:
+    """Return a proof that does not speak of *carry* for some meshes."""
+    return replace(
+        proof,
+        meshes={
+            name: replace(mesh, claims={c: r for c, r in mesh.claims.items() if c != CARRY})
+            if name in meshes
+            else mesh
+            for name, mesh in proof.meshes.items()
+        },
+    )
+
+
+def _meshes(before: Scene, after: Scene) -> frozenset[str]:
+    return frozenset(m for one in (before, after) for m in one.state(one.source)[0].meshes())
