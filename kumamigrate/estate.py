@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.follow import follow
 from kumamigrate.deployment.render import Rendering, render
+from kumamigrate.deployment.tree import Tree
 from kumamigrate.inventory import Inventory
 from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment
 from kumamigrate.repository import Repository, repository_of
 from kumamigrate.rewrite.change import Change
 from kumamigrate.scope import Scope
-from kumamigrate.source.text import Refusal
+from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.trial import Scene, patched
 
 
@@ -35,7 +35,6 @@ class Site:
     rendering: Rendering
     written: Scene
     applied: Scene
-    root: Path | None = None
 
     @property
     def name(self) -> str:
@@ -48,16 +47,14 @@ class Estate:
     """Sources, and the environments that they are applied to.
 
     `whole` is the scene of all sources that belong to an environment, for places and texts;
-    `files` are the bytes of all files, also of those that hold no manifest, None for those that
-    were removed; `root` is where they lie, None for a revision of Git; `scope` is what was
-    asked for, `writable` says which files may be edited (None: all). `strays` are files with
-    Kuma's resources that nobody is known to apply.
+    `tree` holds all files, also those without a manifest; `scope` is what was asked for,
+    `writable` says which files may be edited (None: all). `strays` are files with Kuma's
+    resources that nobody is known to apply.
     """
 
     whole: Scene
     sites: tuple[Site, ...]
-    files: Mapping[str, bytes | None] = field(default_factory=dict)
-    root: Path | None = None
+    tree: Tree = field(default_factory=lambda: Tree(files={}))
     scope: Scope | None = None
     writable: frozenset[str] | None = None
     strays: tuple[str, ...] = ()
@@ -77,24 +74,37 @@ class Estate:
         edits: dict[str, bytes | None] = {
             p: whole.files[p].render() if p in whole.files else None for p in texts
         }
-        if any(site.deployment.kustomize for site in self.sites):
-            followed = follow(self.files, edits, self.root)
-            if followed.refusals:
-                return followed.refusals
-            edits |= followed.files
-            more = {p: data.decode() for p, data in followed.files.items() if p in whole.files}
-            whole = whole.with_texts(more) if more else whole
-        files = {**self.files, **edits}
+        followed = follow(self.tree, edits)
+        outside = tuple(self._outside(path) for path in followed.files if not self._may(path))
+        if followed.refusals or outside:
+            return (*followed.refusals, *outside)
+        edits |= followed.files
+        more = {p: data.decode() for p, data in followed.files.items() if p in whole.files}
+        whole = whole.with_texts(more) if more else whole
+        tree = self.tree.edited(edits)
         scene = replace(self.whole, repository=whole, states={})
         sites, refusals = [], list[Refusal]()
         for site in self.sites:
-            after = _again(site, self.whole, scene, files, edits)
+            after = _again(site, self.whole, scene, tree, edits)
             known = set(site.rendering.refusals)
             refusals += [one for one in after.rendering.refusals if one not in known]
             sites.append(after)
         if refusals:
             return tuple(dict.fromkeys(refusals))
-        return replace(self, whole=scene, sites=tuple(sites), files=files)
+        return replace(self, whole=scene, sites=tuple(sites), tree=tree)
+
+    def _may(self, path: str) -> bool:
+        return self.scope is None or self.scope.allows(path)
+
+    def _outside(self, path: str) -> Refusal:
+        return Refusal(
+            path=path,
+            line=1,
+            column=1,
+            reason=Reason.OUTSIDE_ROOT,
+            detail="has to change together with it, and is not among the paths given",
+            advice="give its path as well",
+        )
 
 
 def single(scene: Scene) -> Estate:
@@ -107,7 +117,7 @@ def single(scene: Scene) -> Estate:
         written=scene,
         applied=scene,
     )
-    return Estate(whole=scene, sites=(site,), files=scene.repository.data)
+    return Estate(whole=scene, sites=(site,), tree=Tree(files=scene.repository.data))
 
 
 def apply(estate: Estate, changes: Iterable[Change]) -> Estate | tuple[Refusal, ...]:
@@ -119,22 +129,21 @@ def apply(estate: Estate, changes: Iterable[Change]) -> Estate | tuple[Refusal, 
 def site_of(
     deployment: Deployment,
     whole: Scene,
-    files: Mapping[str, bytes | None],
+    tree: Tree,
     *,
-    root: Path | None,
     environment: Environment,
     inventory: Inventory,
 ) -> Site:
     """Return one environment of some sources."""
     sources = whole.repository
-    rendering = render(deployment, files, root)
+    rendering = render(deployment, tree)
     scene = replace(
         whole,
         environment=environment,
         inventory=inventory.resources,
         exports=inventory.exports,
     )
-    site = Site(deployment=deployment, rendering=rendering, written=scene, applied=scene, root=root)
+    site = Site(deployment=deployment, rendering=rendering, written=scene, applied=scene)
     begun = _rendered(site, rendering, sources)
     written, applied = (replace(s, owned=_identities(s)) for s in (begun.written, begun.applied))
     return replace(begun, written=written, applied=applied if rendering.built else written)
@@ -166,9 +175,7 @@ def _home(built: Resource, rendering: Rendering) -> Where | None:
     return rendering.origins.get((where.path, where.document), where)
 
 
-def _again(
-    site: Site, old: Scene, new: Scene, files: Mapping[str, bytes | None], edits: Collection[str]
-) -> Site:
+def _again(site: Site, old: Scene, new: Scene, tree: Tree, edits: Collection[str]) -> Site:
     """Return an environment after some edits: the same one where they are no part of it."""
     if site.rendering.sources.isdisjoint(edits):
         return site
@@ -176,5 +183,5 @@ def _again(
         return replace(site, written=new, applied=new)
     rendering = site.rendering
     if rendering.built:
-        rendering = render(site.deployment, files, site.root)
+        rendering = render(site.deployment, tree)
     return _rendered(site, rendering, new.repository)

@@ -117,7 +117,7 @@ class Outcome:
 
     def _beside(self, known: Collection[str]) -> dict[str, tuple[bytes, bytes | None]]:
         """Return what changes in files that hold no manifest: it moves along with the others."""
-        old, new = self.began.files, self.ended.files
+        old, new = self.began.tree.files, self.ended.tree.files
         if old is new:
             return {}
         manifests = self.before.repository.files

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from kumamigrate.deployment.discover import discover
 from kumamigrate.deployment.environment import Deployment, matches
-from kumamigrate.deployment.tree import Tree
+from kumamigrate.deployment.installs import with_charts
+from kumamigrate.deployment.tree import SHAPING, Tree
 from kumamigrate.estate import Estate, Site, single, site_of
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.kinds import KUBERNETES
@@ -77,8 +78,8 @@ def estate_of(
         deployments = options.environments
     elif deployments is None:
         found = discover(_standing(repository), tree)
-        deployments, strays = found.deployments, found.strays
-    estate = replace(single(whole), files=contents, root=disk, strays=strays)
+        deployments, strays = with_charts(found.deployments, tree), found.strays
+    estate = replace(single(whole), tree=tree, strays=strays)
     if not (len(deployments) == 1 and _is_plain(deployments[0], tree)):
         estate = _of_environments(estate, deployments, options)
         if scope is not None:
@@ -119,8 +120,7 @@ def _site(deployment: Deployment, estate: Estate, options: Options) -> Site:
     return site_of(
         deployment,
         estate.whole,
-        estate.files,
-        root=estate.root,
+        estate.tree,
         environment=environment,
         inventory=inventory,
     )
@@ -139,11 +139,8 @@ def _standing(repository: Repository) -> dict[str, Collection[Identity]]:
 def _is_plain(deployment: Deployment, tree: Tree) -> bool:
     """Say whether all files are applied as they are."""
     return deployment == Deployment(name="", include=("**",), found=True) and not any(
-        path.rpartition("/")[2] in _BUILT for path in tree.files
+        path.rpartition("/")[2] in SHAPING for path in tree.files
     )
-
-
-_BUILT = ("kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml")
 
 
 def _stray(path: str, estate: Estate) -> Refusal:

@@ -13,13 +13,11 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from kumamigrate.deployment.tree import Tree, joined
+from kumamigrate.deployment.tree import KUSTOMIZATIONS, Tree, joined
 from kumamigrate.source.load import read_file
 from kumamigrate.source.node import node_at
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
 
-FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-"""What a kustomization may be called; two of them in one folder are an error."""
 GROUP = "kustomize.config.k8s.io/"
 LISTING = frozenset({"apiVersion", "kind", "metadata", "resources", "bases", "sortOptions"})
 """Fields of a kustomization that change nothing of what it lists."""
@@ -118,7 +116,7 @@ class Closure:
 
 def kustomization_in(folder: str, tree: Tree) -> Kustomization | None:
     """Return the kustomization of a folder, None where there is none."""
-    for name in FILE_NAMES:
+    for name in KUSTOMIZATIONS:
         path = joined(folder, name)
         data = tree.read(path)
         if data is not None and (found := kustomization_of(path, data)) is not None:
@@ -132,7 +130,7 @@ def kustomization_of(path: str, data: bytes) -> Kustomization | None:
 
     A file that cannot be parsed is a kustomization that says nothing: its refusals are in it.
     """
-    if posixpath.basename(path) not in FILE_NAMES:
+    if posixpath.basename(path) not in KUSTOMIZATIONS:
         return None
     file = read_file(path, data)
     body = file.documents[0].value if file.documents else None
@@ -250,7 +248,7 @@ def _faults(own: Kustomization, tree: Tree) -> Iterator[Refusal]:
         # An inline patch is no manifest that stands at the wrong place.
         if refusal.reason is not Reason.NOT_AT_ROOT:
             yield replace(refusal, hides=True)
-    twins = [n for n in FILE_NAMES if tree.read(joined(own.folder, n)) is not None]
+    twins = [n for n in KUSTOMIZATIONS if tree.read(joined(own.folder, n)) is not None]
     if len(twins) > 1:
         yield own.refusal((), f"{' and '.join(twins)} stand in one folder", "remove one")
     for key in _NESTED:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from kumamigrate.deployment.closure import Kustomization, Role
@@ -34,15 +33,11 @@ class Followed:
     refusals: tuple[Refusal, ...] = ()
 
 
-def follow(
-    files: Mapping[str, bytes | None], edited: Mapping[str, bytes | None], root: Path | None
-) -> Followed:
-    """Return what has to change beside some edits (None removes a file).
+def follow(tree: Tree, edited: Mapping[str, bytes | None]) -> Followed:
+    """Return what has to change beside some edits of a tree (None removes a file).
 
-    `files` are all files before the edits. Whatever is returned is read, rendered and proven
-    together with the edits.
+    Whatever is returned is read, rendered and proven together with the edits.
     """
-    tree = Tree(files=files, root=root)
     layout = layout_of(tree)
     parts = {part.path: part for closure in layout.closures.values() for part in closure.parts}
     resources = {path: edited_resources(path, tree.read(path), edited[path]) for path in edited}

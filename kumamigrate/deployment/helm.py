@@ -16,7 +16,7 @@ from typing import Any
 from kumamigrate.deployment.build import Built, resources_in, twin
 from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.program import Printed, copied, found, run
-from kumamigrate.deployment.tree import Tree, joined
+from kumamigrate.deployment.tree import CHART, Tree, joined
 from kumamigrate.model.kinds import CLUSTER_SCOPED
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Where, mapping
@@ -24,7 +24,6 @@ from kumamigrate.source.load import read_file
 from kumamigrate.source.node import MapNode, Style, node_at
 from kumamigrate.source.text import Reason, Refusal
 
-CHART = "Chart.yaml"
 INLINE = ".kumamigrate-values.yaml"
 """Where values that stand inside an object lie in the copy that is rendered."""
 _API = re.compile(rb"kuma\.io/v1alpha1(?:/[A-Za-z]+)?")

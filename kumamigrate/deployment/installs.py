@@ -13,14 +13,14 @@ from dataclasses import replace
 from kumamigrate.deployment.environment import Chart, Deployment
 from kumamigrate.deployment.gitops import Pointer, pointers
 from kumamigrate.deployment.guards import value_files, worlds
-from kumamigrate.deployment.helm import CHART, charts_within
-from kumamigrate.deployment.tree import Tree, joined
+from kumamigrate.deployment.layout import layout_of
+from kumamigrate.deployment.tree import CHART, Tree, joined
 from kumamigrate.source.find import may_hold_kuma
 
 
 def with_charts(deployments: Sequence[Deployment], tree: Tree) -> tuple[Deployment, ...]:
     """Return environments, found by their layout, with the charts that are installed in each."""
-    charts = [folder for folder in charts_within(tree)[0] if _of_kuma(folder, tree)]
+    charts = [folder for folder in layout_of(tree).charts if _of_kuma(folder, tree)]
     if not charts:
         return tuple(deployments)
     told = [one for one in pointers(tree) if one.chart is not None and one.folder in charts]

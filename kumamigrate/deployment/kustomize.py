@@ -26,9 +26,12 @@ _TELL = b"\nbuildMetadata: [originAnnotations]\n"
 _NOT_BUILT = Printed()
 
 
-def build(folder: str, tree: Tree) -> Built:
-    """Return what `kustomize build` of a folder gives, or why it cannot be known."""
-    closure = closure_of(folder, tree)
+def build(folder: str, tree: Tree, known: Closure | None = None) -> Built:
+    """Return what `kustomize build` of a folder gives, or why it cannot be known.
+
+    `known` is what is known to be read by it.
+    """
+    closure = closure_of(folder, tree) if known is None else known
     listed = sorted(_manifests(closure))
     sources = frozenset(real for p in closure.files if (real := tree.real(p)) is not None)
     plain = Built(

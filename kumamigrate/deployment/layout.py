@@ -10,15 +10,9 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kumamigrate.deployment.closure import (
-    FILE_NAMES,
-    Closure,
-    Role,
-    closure_of,
-    kustomization_of,
-)
-from kumamigrate.deployment.helm import CHART, charts_within
-from kumamigrate.deployment.tree import Tree
+from kumamigrate.deployment.closure import Closure, Role, closure_of, kustomization_of
+from kumamigrate.deployment.helm import charts_within
+from kumamigrate.deployment.tree import CHART, KUSTOMIZATIONS, Tree
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +35,14 @@ class Layout:
 
 
 def layout_of(tree: Tree) -> Layout:
-    """Return the kustomizations and charts among the files in memory."""
+    """Return the kustomizations and charts among the files in memory: once for a tree."""
+    if "layout" not in tree.known:
+        tree.known["layout"] = _layout(tree)
+    found: Layout = tree.known["layout"]
+    return found
+
+
+def _layout(tree: Tree) -> Layout:
     folders = sorted({posixpath.dirname(p) for p in tree.files if _is_kustomization(p, tree)})
     closures = {folder: closure_of(folder, tree) for folder in folders}
     included = {part.folder for closure in closures.values() for part in closure.parts[1:]}
@@ -62,7 +63,7 @@ def layout_of(tree: Tree) -> Layout:
 
 
 def _is_kustomization(path: str, tree: Tree) -> bool:
-    if posixpath.basename(path) not in FILE_NAMES:
+    if posixpath.basename(path) not in KUSTOMIZATIONS:
         return False
     data = tree.files[path]
     return data is not None and kustomization_of(path, data) is not None

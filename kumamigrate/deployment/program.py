@@ -6,6 +6,7 @@ They are looked for on the PATH, never in the repository, and are given copies o
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,8 @@ MOST_SECONDS = 60
 MOST_BYTES = 64 * 1024 * 1024
 """What a build may print; more is no set of manifests."""
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT")
+_LOGGED = re.compile(r"""E\d{4} .*?\] "command failed" err="(.*)\"""")
+"""How kubectl says what went wrong."""
 _NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody answers at: whatever should try to fetch something fails at once."""
 
@@ -124,5 +127,7 @@ def _plain(said: str, place: Path) -> str:
         said = said.replace(inner, "")
     lines = [line.strip() for line in said.splitlines() if not line.startswith(("#", "WARNING"))]
     text = " ".join(line for line in lines if line)
+    told = _LOGGED.fullmatch(text)
+    text = told[1] if told is not None else text
     text = text.removeprefix("Error: ").removeprefix("error: ")
     return text if len(text) <= 500 else f"{text[:240]} … {text[-240:]}"

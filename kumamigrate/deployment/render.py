@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from kumamigrate.deployment.build import Built, Origins
 from kumamigrate.deployment.environment import Chart, Deployment
-from kumamigrate.deployment.helm import CHART, build_chart
+from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.kustomize import build
 from kumamigrate.deployment.layout import Layout, layout_of
-from kumamigrate.deployment.tree import Tree, joined
+from kumamigrate.deployment.tree import CHART, Tree, joined
 from kumamigrate.source.find import may_hold_kuma
 from kumamigrate.source.text import Refusal
 
@@ -45,16 +44,8 @@ class Rendering:
         return set(self.files) != self.manifests
 
 
-def render(
-    deployment: Deployment, files: Mapping[str, bytes | None], root: Path | None
-) -> Rendering:
-    """Return what the control plane of an environment gets of some sources.
-
-    `files` are all files of the repository by path, edited or not, None for those that were
-    removed. `root` is where they lie, None for a revision of Git; what is not among them, for
-    its name, is read from there.
-    """
-    tree = Tree(files=files, root=root)
+def render(deployment: Deployment, tree: Tree) -> Rendering:
+    """Return what the control plane of an environment gets of the sources in a tree."""
     layout = layout_of(tree)
     built = [
         *(_kustomized(folder, layout, tree) for folder in _folders(deployment, layout)),
@@ -67,7 +58,7 @@ def render(
         read |= layout.listed()
     own = {
         path: data
-        for path, data in files.items()
+        for path, data in tree.files.items()
         if data is not None and deployment.holds(path) and path not in read
     }
     plain = Built(
@@ -84,7 +75,7 @@ def _kustomized(folder: str, layout: Layout, tree: Tree) -> Built:
     workloads come of it, and whether it can be built is no concern here."""
     closure = layout.closures.get(folder)
     if closure is None or closure.refusals or _of_kuma(closure.files, tree):
-        return build(folder, tree)
+        return build(folder, tree, closure)
     listed = sorted(closure.files - layout.owned)
     return Built(
         files={path: data for path in listed if (data := tree.read(path)) is not None},

@@ -5,9 +5,17 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+"""What a kustomization may be called; two of them in one folder are an error."""
+CHART = "Chart.yaml"
+"""The file that makes a folder a chart."""
+SHAPING = (*KUSTOMIZATIONS, CHART)
+"""Files that say how others hang together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,11 +23,26 @@ class Tree:
     """Files by path relative to a root, with `/`. What is in memory counts before the disk.
 
     `files` maps to None what is removed. Without a root there is nothing but `files`: a revision
-    of Git. Nothing outside the root is ever read, whichever links lead there.
+    of Git. Nothing outside the root is ever read, whichever links lead there. `known` keeps what
+    pure functions found out about all of it, by their own keys.
     """
 
     files: Mapping[str, bytes | None]
     root: Path | None = None
+    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def edited(self, edits: Mapping[str, bytes | None]) -> Tree:
+        """Return the tree with some files changed (None removes one).
+
+        What is known of how files hang together stays known where only contents change.
+        """
+        files = {**self.files, **edits}
+        shapes = any(
+            (data is None) is not (self.files.get(path) is None)
+            or posixpath.basename(path) in SHAPING
+            for path, data in edits.items()
+        )
+        return Tree(files=files, root=self.root, known={} if shapes else self.known)
 
     @cached_property
     def _folders(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ import pytest
 
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.follow import follow
+from kumamigrate.deployment.tree import Tree
 from tests.deployment.trees import needs_kustomize, rendered, resources, timeout, tree
 
 FROM = """\
@@ -38,7 +39,7 @@ def after(files: dict[str, bytes], root: Path, **edits: str | None) -> dict[str,
         if not edits
         else {name: text.encode() if text is not None else None for name, text in edits.items()}
     )
-    found = follow(files, edited, root)
+    found = follow(Tree(files=files, root=root), edited)
     assert found.refusals == ()
     later = {**files, **edited, **found.files}
     return {path: data for path, data in later.items() if data is not None}
@@ -142,7 +143,7 @@ def test_a_patch_that_cannot_move_holds_the_edit(
     patch: str, place: str, said: str, tmp_path: Path
 ) -> None:
     files = overlay(INLINE.replace("/spec/from/0/default/connectionTimeout", patch))
-    found = follow(files, {"base/t.yaml": RULES.encode()}, tmp_path)
+    found = follow(Tree(files=files, root=tmp_path), {"base/t.yaml": RULES.encode()})
     (refusal,) = found.refusals
     assert f"{refusal.path}:{refusal.line}:{refusal.column}" == place
     assert said in refusal.detail
@@ -151,13 +152,13 @@ def test_a_patch_that_cannot_move_holds_the_edit(
 def test_a_patch_in_a_file_is_named_there(tmp_path: Path) -> None:
     other = MERGE.replace("kind: Mesh}", "kind: MeshSubset}")
     files = overlay(f"patches: [{{path: p.yaml}}]\n=== overlays/prod/p.yaml\n# one\n{other}")
-    (refusal,) = follow(files, {"base/t.yaml": RULES.encode()}, tmp_path).refusals
+    (refusal,) = follow(Tree(files=files, root=tmp_path), {"base/t.yaml": RULES.encode()}).refusals
     assert (refusal.path, refusal.line) == ("overlays/prod/p.yaml", 2)
 
 
 def test_a_patch_of_something_else_stays(tmp_path: Path) -> None:
     files = overlay(INLINE.replace("name: t}", "name: u}"))
-    assert follow(files, {"base/t.yaml": RULES.encode()}, tmp_path).files == {}
+    assert follow(Tree(files=files, root=tmp_path), {"base/t.yaml": RULES.encode()}).files == {}
 
 
 @needs_kustomize

@@ -10,6 +10,7 @@ import pytest
 
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.render import Rendering, render
+from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.load import read_file
@@ -40,7 +41,7 @@ def write(files: dict[str, bytes], root: Path) -> Path:
 
 def rendered(files: dict[str, bytes], root: Path, deployment: Deployment) -> Rendering:
     """Return what an environment gets of files that stand in memory only."""
-    return render(deployment, files, root)
+    return render(deployment, Tree(files=files, root=root))
 
 
 def resources(rendering: Rendering) -> list[Resource]:
