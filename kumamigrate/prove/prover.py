@@ -31,6 +31,7 @@ from kumamigrate.prove.local import LocalProof, local_proof
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.network import Network
 from kumamigrate.prove.old import OldEngine, converted
+from kumamigrate.prove.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
 from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.proof import (
     ClaimResult,
@@ -54,7 +55,7 @@ from kumamigrate.prove.traffic import (
     real_destinations,
     service_tags,
 )
-from kumamigrate.prove.upgrade import upgrade_differences, upgrade_doubts
+from kumamigrate.prove.upgrade import upgrade_differences, upgrade_doubts, upgrade_notes
 from kumamigrate.prove.workload import (
     Workload,
     changed_workloads,
@@ -242,6 +243,8 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
         shares = (one for pair, _ in scene.pairs for one in told(pair.after.shares))
         more = (one for c in asked for one in (*c.old.answer.beyond, *c.beyond))
         beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *more)))
+    sides = scene.pairs[0][0]
+    notes = upgrade_notes(sides.before, sides.after) if claim == RELEASE else ()
     return MeshProof(
         mesh=scene.mesh,
         claims={claim: result},
@@ -251,6 +254,7 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
             *scene.worlds.assumptions,
             *asked[0].old.answer.assumptions,
             *template_assumptions(*scene.states),
+            *notes,
         ),
         ties=tuple(r for r in result.reasons if TIED in r),
     )
@@ -350,6 +354,7 @@ class Claim:
             coverage.live(names=self.claim == LIVE)
             if self._tags_end:
                 coverage.carry(self.services, live=True)
+        coverage.found.unknown.update(dict.fromkeys(self._name_doubts(None, None)))
         self.old.join(coverage.found, made_up=made_up)
         self.beyond = tuple(coverage.found.beyond)
         there = made_up and not self._gateways_end
@@ -380,6 +385,15 @@ class Claim:
                 f" {after.release.name}; ask for claim release"
             )
         return tuple(dict.fromkeys(found))
+
+    def _name_doubts(self, was: Resource | None, now: Resource | None) -> tuple[str, ...]:
+        """Return the patches of a proxy, or of any, that match by names which change."""
+        before, after = self.pair.before, self.pair.after
+        if self.claim == CARRY:
+            return tuple(mode_name_doubts(patches_of(before, was)))
+        if not before.release.subset_rules or not self._only_real:
+            return ()
+        return tuple(upgrade_name_doubts((*patches_of(before, was), *patches_of(after, now))))
 
     def _workloads(self) -> Iterator[Subject]:
         for one in changed_workloads(self.pair.before, self.pair.after):
@@ -413,6 +427,7 @@ class Claim:
             sure = tuple(w for w in every if w.policy_type not in chance)
             found = (*shared, *self.old.seen(sure))
             found += () if subject.made_up else self.old.of(subject.name)
+            unknown += self._name_doubts(subject.was, subject.now)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)
         if found and subject.workload is not None and not subject.workload.sure:

@@ -59,6 +59,23 @@ def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:
         yield f"release {after.release.name} has no built-in gateways ({proxy.name}); {advice}"
 
 
+def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
+    """Yield what the upgrade changes by itself and no manifest can keep as it was."""
+    if not _ends(before, after):
+        return
+    for policy in after.state.of_type("MeshHealthCheck"):
+        if any(_at(item, "default.http") is not None for item in policy.spec.get("to") or ()):
+            yield (
+                f"probes of MeshHealthCheck {policy.name} send the labels of a proxy in x-kuma-tags"
+                f" from release {after.release.name} on, where {before.release.name} sends its tags"
+            )
+    if next(after.state.of_type("MeshFaultInjection"), None) is not None:
+        yield (
+            f"requests carry the labels of a proxy in x-kuma-tags from release {after.release.name}"
+            f" on, where {before.release.name} sends its tags"
+        )
+
+
 def _unread(before: Side, after: Side) -> Iterator[str]:
     """Yield what Dataplanes, Pods and services say that the later release does not read."""
     for kind, fields in _table()["unread"].items():

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 
 from kumamigrate.legacy.patched import read_patch
-from kumamigrate.model.resource import SERVICE
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, items
 from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.source.text import FieldPath
 
 _NAMES = ("name", "listenerName", "routeConfigurationName", "clusterName")
+_FILTERS = ("httpFilter", "networkFilter")
 _TAGS = "listenerTags"
 
 
@@ -22,25 +24,45 @@ def plan(view: View) -> Iterator[Finding]:
         for index, modification in enumerate(items(patch.body, at)):
             for part in modification if isinstance(modification, Mapping) else ():
                 match = at_path(modification, (part, "match"))
-                if not isinstance(match, Mapping):
-                    continue
-                path = (*at, index, part, "match")
-                probes = read_patch(modification) is not None
-                for key in _NAMES:
-                    advice = _advice(view, match.get(key), probes=probes)
-                    if advice:
-                        yield finding(view, patch, (*path, key), advice=advice)
-                tag = at_path(match, (_TAGS, SERVICE))
-                if tag is not None:
-                    advice = view.rule.table["tags"]
-                    yield finding(view, patch, (*path, _TAGS, SERVICE), advice=advice)
+                if isinstance(match, Mapping):
+                    probes = read_patch(modification) is not None
+                    path = (*at, index, part, "match")
+                    yield from _of_match(view, patch, str(part), path, match, probes=probes)
 
 
-def _advice(view: View, name: object, *, probes: bool) -> str:
-    """Return what to do about a name; `probes`: on the cluster of that name, whatever it is."""
-    for known in view.rule.table["names"]:
-        if isinstance(name, str) and re.search(known["pattern"], name):
+def _of_match(
+    view: View,
+    patch: Resource,
+    part: str,
+    path: FieldPath,
+    match: Mapping[str, object],
+    *,
+    probes: bool,
+) -> Iterator[Finding]:
+    for key in _NAMES:
+        name = match.get(key)
+        # The name of a filter is its own, and the same on every release.
+        if not isinstance(name, str) or not name or (part in _FILTERS and key == "name"):
+            continue
+        advice = _advice(view, part, name, probes=probes)
+        if advice:
+            yield finding(view, patch, (*path, key), advice=advice)
+    if at_path(match, (_TAGS, SERVICE)) is not None:
+        yield finding(view, patch, (*path, _TAGS, SERVICE), advice=view.rule.table["tags"])
+
+
+def _advice(view: View, part: str, name: str, *, probes: bool) -> str:
+    """Return what to do about a name; `probes`: on the cluster of that name, whatever it is.
+
+    A name of no known pattern is that of a service on Universal, or one of Kuma's own: either
+    is another in 3.0.
+    """
+    table = view.rule.table
+    if re.match(table["new names"], name):
+        return ""
+    for known in table["names"]:
+        if re.search(known["pattern"], name):
             return str(known["advice"])
-    if probes and isinstance(name, str) and not re.match(view.rule.table["new names"], name):
-        return str(view.rule.table["probes"])
-    return ""
+    if probes:
+        return str(table["probes"])
+    return str(table["service"] if part in ("cluster", "virtualHost") else table["other"])
