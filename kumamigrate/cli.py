@@ -57,6 +57,14 @@ class MeshServices(StrEnum):
     EXCLUSIVE = "Exclusive"
 
 
+class InitialPolicies(StrEnum):
+    """What a control plane gave its meshes when it made them."""
+
+    NONE = "none"
+    UP_TO_2_5 = "2.5"
+    SINCE_2_6 = "2.6"
+
+
 Paths = Annotated[list[Path] | None, typer.Argument(help="Files or folders; default: here.")]
 Target = Annotated[str | None, typer.Option(help="The release to reach: 2.9 to 2.14, or 3.0.")]
 Source = Annotated[str | None, typer.Option("--from", help="The release in use now.")]
@@ -66,6 +74,10 @@ MeshServicesMode = Annotated[
 Zone = Annotated[str | None, typer.Option(help="The zone whose control plane reads the files.")]
 ControlPlaneMode = Annotated[Mode | None, typer.Option(help="What control plane reads the files.")]
 SystemNamespace = Annotated[str | None, typer.Option(help="Where the control plane lives.")]
+Given = Annotated[
+    InitialPolicies | None,
+    typer.Option(help="What meshes were given: no policies, those up to 2.5, those since 2.6."),
+]
 Inventory = Annotated[
     list[Path] | None, typer.Option(help="Exported resources of a control plane; repeatable.")
 ]
@@ -99,6 +111,7 @@ def run(
     zone: Zone = None,
     control_plane_mode: ControlPlaneMode = None,
     system_namespace: SystemNamespace = None,
+    initial_policies: Given = None,
     inventory: Inventory = None,
     select: Select = None,
     ignore: Ignore = None,
@@ -123,6 +136,7 @@ def check(
     zone: Zone = None,
     control_plane_mode: ControlPlaneMode = None,
     system_namespace: SystemNamespace = None,
+    initial_policies: Given = None,
     inventory: Inventory = None,
     select: Select = None,
     ignore: Ignore = None,
@@ -151,6 +165,7 @@ def prove(
     zone: Zone = None,
     control_plane_mode: ControlPlaneMode = None,
     system_namespace: SystemNamespace = None,
+    initial_policies: Given = None,
     inventory: Inventory = None,
     allow: Allow = None,
     format: OutputFormat = Format.TEXT,
@@ -178,6 +193,7 @@ def inspect(
     zone: Zone = None,
     control_plane_mode: ControlPlaneMode = None,
     system_namespace: SystemNamespace = None,
+    initial_policies: Given = None,
     inventory: Inventory = None,
     format: OutputFormat = Format.TEXT,
 ) -> None:

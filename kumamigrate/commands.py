@@ -185,6 +185,7 @@ def _options(asked: Mapping[str, Any]) -> Options:
         zone=asked.get("zone", default.zone),
         system_namespace=asked.get("system_namespace", default.system_namespace),
         mesh_services=asked.get("mesh_services"),
+        initial_policies=asked.get("initial_policies"),
     )
     return Options(
         target=asked.get("target", "2.14"),

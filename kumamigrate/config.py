@@ -9,6 +9,7 @@ from typing import Any
 
 from kumamigrate.deployment.settings import read_environments
 from kumamigrate.errors import UsageError
+from kumamigrate.model.initial import CHOICES
 
 _WORDS = {
     "target",
@@ -18,6 +19,7 @@ _WORDS = {
     "control-plane-mode",
     "system-namespace",
     "stage",
+    "initial-policies",
 }
 _LISTS = {"inventory", "select", "ignore", "accept", "allow", "exclude"}
 _NAMES = {"from": "source"}
@@ -25,6 +27,7 @@ _CHOICES = {
     "stage": ("auto", "expand", "contract"),
     "control-plane-mode": ("zone", "global"),
     "mesh-services": ("Disabled", "Everywhere", "ReachableBackends", "Exclusive"),
+    "initial-policies": CHOICES,
 }
 
 

@@ -145,12 +145,18 @@ def site_of(
     )
     site = Site(deployment=deployment, rendering=rendering, written=scene, applied=scene)
     begun = _rendered(site, rendering, sources)
-    written, applied = (replace(s, owned=_identities(s)) for s in (begun.written, begun.applied))
+    written, applied = (
+        replace(s, owned=_identities(s), made=_meshes(s)) for s in (begun.written, begun.applied)
+    )
     return replace(begun, written=written, applied=applied if rendering.built else written)
 
 
 def _identities(scene: Scene) -> frozenset[Identity]:
     return frozenset(resource.identity for resource in scene.repository.resources)
+
+
+def _meshes(scene: Scene) -> tuple[Resource, ...]:
+    return tuple(r for r in scene.repository.resources if r.type == "Mesh")
 
 
 def _rendered(site: Site, rendering: Rendering, sources: Repository) -> Site:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
 from kumamigrate.admit.check import refusals_of
+from kumamigrate.everyworld import open_worlds
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.problem import Problem
@@ -14,6 +15,7 @@ from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove import Effect, Proof, Witness, prove
+from kumamigrate.prove.agree import apart
 from kumamigrate.prove.local import local_proof
 from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.repository import Rejection
@@ -44,8 +46,46 @@ def judge_of(
     count.
     Nothing may be written that a control plane refuses. Changes that go out together with the
     `upgrade` are held to *release* whatever the rule claims else. With `take_unknown`
-    (`--accept`) an unknown verdict passes.
+    (`--accept`) an unknown verdict passes. What initial policies a mesh has may be open: then a
+    change has to be good whichever it has (world.md §1).
     """
+
+    def judge(current: Scene, candidate: Scene) -> Verdict:
+        found = {
+            world: _judge_of(rule, old, upgrade=upgrade, allow=allow)(now, then)
+            for world, (old, now, then) in _in_worlds(before, current, candidate).items()
+        }
+        return _whichever(found, take_unknown=take_unknown)
+
+    return judge
+
+
+def _in_worlds(before: Scene, current: Scene, candidate: Scene) -> dict[str, tuple[Scene, ...]]:
+    """Return the three scenes in every world that what changes between two of them can feel."""
+    scenes = (before, current, candidate)
+    worlds = open_worlds(current, candidate)
+    return {world: tuple(scene.in_world(world) for scene in scenes) for world in worlds} or {
+        "": scenes
+    }
+
+
+def _whichever(verdicts: Mapping[str, Verdict], *, take_unknown: bool) -> Verdict:
+    """Return what holds in every world: where some show a difference and some do not, nobody
+    knows whether there is one."""
+    found = list(verdicts.values())
+    if len(found) == 1 or all(verdict.witnesses for verdict in found):
+        unknown, witnesses = found[0].unknown, found[0].witnesses
+    else:
+        witnesses = ()
+        unknown = apart(
+            {world: verdict.witnesses for world, verdict in verdicts.items()},
+            {world: verdict.unknown for world, verdict in verdicts.items()},
+        )
+    return Verdict(witnesses=witnesses, unknown=() if take_unknown else unknown)
+
+
+def _judge_of(rule: Rule, before: Scene, *, upgrade: bool, allow: Set[Effect]) -> Judge:
+    """Return the judge for the changes of one rule in one world."""
     claims = ("release",) if upgrade and rule.claims else rule.claims
 
     def judge(current: Scene, candidate: Scene) -> Verdict:
@@ -73,7 +113,7 @@ def judge_of(
             proof = _prove(current, candidate, "live")
             bad = tuple(w for w in proof.witnesses("live") if w.effect not in HARMLESS)
             verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
-        return _together(verdicts, take_unknown=take_unknown)
+        return _together(verdicts)
 
     return judge
 
@@ -340,11 +380,11 @@ def _is_taken_on_trust(resource: Resource, state: State) -> bool:
     return bool(refusals_of(bare, release=state.release, environment=state.environment))
 
 
-def _together(verdicts: Iterable[Verdict], *, take_unknown: bool) -> Verdict:
+def _together(verdicts: Iterable[Verdict]) -> Verdict:
     listed = list(verdicts)
     witnesses = tuple(w for verdict in listed for w in verdict.witnesses)
     unknown = tuple(dict.fromkeys(u for verdict in listed for u in verdict.unknown))
-    return Verdict(witnesses=witnesses, unknown=() if take_unknown else unknown)
+    return Verdict(witnesses=witnesses, unknown=unknown)
 
 
 def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[str, ...]:

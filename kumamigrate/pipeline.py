@@ -23,6 +23,7 @@ from kumamigrate.deployment.environment import Deployment
 from kumamigrate.errors import KumamigrateError, RulebookError, UsageError
 from kumamigrate.estate import Estate, Site, apply, single
 from kumamigrate.everywhere import all_said, merged
+from kumamigrate.everyworld import in_every_world
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.release import UnknownRelease, release
@@ -43,6 +44,7 @@ from kumamigrate.rewrite.view import View
 from kumamigrate.suppress import marks, suppress, suppressed
 from kumamigrate.trial import Held, Result, Scene, try_changes, without_conflicts
 from kumamigrate.whole import Whole, breaks_today, changed_types, whole_of
+from kumamigrate.worlds import at_home
 
 OLD_FORMS = "legacy-"
 """Rules with such an id convert what the old engine reads."""
@@ -147,10 +149,11 @@ def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
         repository=repository,
         inventory=inventory.resources,
         exports=inventory.exports,
-        environment=options.environment,
+        environment=at_home(options.environment, inventory.resources),
         source=source,
         target=target,
         owned=frozenset(resource.identity for resource in repository.resources),
+        made=tuple(r for r in repository.resources if r.type == "Mesh"),
     )
 
 
@@ -343,16 +346,22 @@ def _proof(
     from kumamigrate.judge import as_exclusive
     from kumamigrate.prove.prover import prove
 
-    old = before.state(before.source)[0]
-    return prove(
-        as_exclusive(old) if exclusive else old,
-        after.state(before.source)[0],
-        claims=claims,
-        upgraded=after.state(before.target)[0] if RELEASE in claims else None,
-        same_unread=_same_unread(before, after),
-        locate_before=before.locate,
-        locate_after=after.locate,
-    )
+    def one(
+        before: Scene, after: Scene, claims: tuple[str, ...], meshes: Collection[str] | None
+    ) -> Proof:
+        old = before.state(before.source)[0]
+        return prove(
+            as_exclusive(old) if exclusive else old,
+            after.state(before.source)[0],
+            claims=claims,
+            upgraded=after.state(before.target)[0] if RELEASE in claims else None,
+            only=meshes,
+            same_unread=_same_unread(before, after),
+            locate_before=before.locate,
+            locate_after=after.locate,
+        )
+
+    return in_every_world(before, after, claims, one)
 
 
 def _same_unread(before: Scene, after: Scene) -> bool:

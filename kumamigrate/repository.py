@@ -267,8 +267,10 @@ def state_of(
     """
     stored: list[Resource] = []
     rejections: list[Rejection] = []
+    # What else its mesh was given changes nothing about a resource.
+    reader = replace(environment, initial_policies=None)
     for resource in resources:
-        admitted = _admitted(resource, release, environment, known)
+        admitted = _admitted(resource, release, reader, known)
         if isinstance(admitted, Rejection):
             rejections.append(admitted)
         else:

@@ -21,6 +21,7 @@ from kumamigrate.repository import Repository, contents_of, repository_of
 from kumamigrate.scope import Scope
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.trial import Scene
+from kumamigrate.worlds import at_home
 
 
 def survey(scope: Scope, options: Options) -> Estate:
@@ -67,10 +68,11 @@ def estate_of(
         repository=repository,
         inventory=inventory.resources,
         exports=inventory.exports,
-        environment=options.environment,
+        environment=at_home(options.environment, inventory.resources),
         source=source,
         target=target,
         owned=frozenset(resource.identity for resource in repository.resources),
+        made=tuple(r for r in repository.resources if r.type == "Mesh"),
     )
     tree = Tree(files=contents, root=disk)
     strays: tuple[str, ...] = ()
@@ -115,13 +117,14 @@ def _site(deployment: Deployment, estate: Estate, options: Options) -> Site:
         zone=facts.zone or asked.zone,
         system_namespace=facts.system_namespace or asked.system_namespace,
         mesh_services=facts.mesh_services or asked.mesh_services,
+        initial_policies=facts.initial_policies or asked.initial_policies,
     )
     inventory = load_inventory((*options.inventory, *deployment.inventory))
     return site_of(
         deployment,
         estate.whole,
         estate.tree,
-        environment=environment,
+        environment=at_home(environment, inventory.resources),
         inventory=inventory,
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kumamigrate.inventory.stamp import Export
 from kumamigrate.model.kinds import OLD_POLICIES
@@ -19,6 +19,7 @@ from kumamigrate.repository import Admitted, Rejection, Repository, state_of
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.source.text import FieldPath, Refusal
 from kumamigrate.source.value import Replacement
+from kumamigrate.worlds import Given, given_to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,9 @@ class Scene:
     repositories that are compared: what an inventory, taken from the control plane that they
     are deployed to, says of such a resource does not outlive it. `exports` are the files that the
     inventory was read from. `sources` is what people know and edit, where the repository was
-    built from it.
+    built from it. `made` are the Meshes as they were made, as far as that is known: what one says
+    later changes no initial policy. Where it is open which of those a mesh has, the states hold
+    none; `in_world` gives the others.
     """
 
     repository: Repository
@@ -41,9 +44,8 @@ class Scene:
     owned: frozenset[Identity] = frozenset()
     exports: tuple[Export, ...] = ()
     sources: Repository | None = None
-    states: dict[str, tuple[State, tuple[Rejection, ...]]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    made: tuple[Resource, ...] | None = None
+    states: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     admitted: Admitted = field(default_factory=dict, compare=False, repr=False)
 
@@ -52,20 +54,53 @@ class Scene:
         release would refuse of it. Kept, since every rule asks for it."""
         if release not in self.states:
             self.states[release] = self._state(release)
-        return self.states[release]
+        found: tuple[State, tuple[Rejection, ...]] = self.states[release]
+        return found
+
+    def given(self) -> dict[str, Given]:
+        """Return what is known of the initial policies of each mesh (world.md §1)."""
+        if "given" not in self.states:
+            own = self.repository.resources
+            taken = self.owned | {resource.identity for resource in own}
+            meshes = {mesh for _, mesh, _, _ in taken} | {n for t, _, _, n in taken if t == "Mesh"}
+            self.states["given"] = given_to(
+                sorted(meshes - {""}),
+                own,
+                self.inventory,
+                made=self.made if self.made is not None else (r for r in own if r.type == "Mesh"),
+                taken=taken,
+                release=self.source,
+                environment=self.environment,
+            )
+        found: dict[str, Given] = self.states["given"]
+        return found
+
+    def in_world(self, world: str) -> Scene:
+        """Return the scene as if every mesh of which it is not known had been given the initial
+        policies of a world."""
+        if ("world", world) not in self.states:
+            environment = replace(self.environment, initial_policies=world)
+            self.states["world", world] = replace(self, environment=environment, states={})
+        found: Scene = self.states["world", world]
+        return found
 
     def _state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         own = self.repository.resources
         taken = self.owned | {resource.identity for resource in own}
         outside = (r for r in self.inventory if not taken & self.names_of(r))
+        given = self.given()
+        brought = [policy for one in given.values() for policy in one.least]
         state, rejections = state_of(
-            (*own, *outside),
+            (*own, *outside, *brought),
             release=release,
             environment=self.environment,
             unread=[refusal for refusal in self.repository.unread if refusal.hides],
             known=self.admitted,
         )
-        return self._dated(state), rejections
+        known = frozenset(mesh for mesh, one in given.items() if one.settled)
+        mine = {policy.identity for policy in brought}
+        told = tuple(one for one in rejections if one.resource.identity not in mine)
+        return replace(self._dated(state), initial_known=known), told
 
     def names_of(self, exported: Resource) -> set[Identity]:
         """Return what an exported resource may be called in the repository of this zone.
@@ -110,7 +145,13 @@ def owned_by_both(first: Scene, second: Scene) -> tuple[Scene, Scene]:
     other holds in its repository."""
     identities = {r.identity for one in (first, second) for r in one.repository.resources}
     owned = frozenset(identities)
-    return replace(first, owned=owned, states={}), replace(second, owned=owned, states={})
+    meshes = {r.name: r for one in (second, first) for r in one.repository.resources
+              if r.type == "Mesh"}  # fmt: skip
+    made = tuple(meshes.values())
+    return (
+        replace(first, owned=owned, made=made, states={}),
+        replace(second, owned=owned, made=made, states={}),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

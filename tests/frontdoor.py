@@ -36,9 +36,15 @@ class Answer:
         return json.loads(self.out)
 
 
-def command(*words: str | Path) -> Answer:
-    """Run `kumamigrate` with some words, in this process. Faults of ours are raised."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
+def command(*words: str | Path, given: str | None = "none") -> Answer:
+    """Run `kumamigrate` with some words, in this process. Faults of ours are raised.
+
+    `given` are the initial policies of meshes, None where a test is about not knowing them.
+    """
+    asked = [str(word) for word in words]
+    if given is not None and asked[:1] in (["run"], ["check"], ["prove"], ["inspect"]):
+        asked += ["--initial-policies", given]
+    result = CliRunner().invoke(app, asked)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Answer(code=result.exit_code, out=result.stdout, err=result.stderr)

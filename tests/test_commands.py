@@ -11,9 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
+from kumamigrate.model.state import Environment
 from kumamigrate.pipeline import Options, scene_of
 
-MESH = "type: Mesh\nname: default\nmeshServices:\n  mode: Exclusive\n"
+MESH = (
+    "type: Mesh\nname: default\nmeshServices:\n  mode: Exclusive\n"
+    'skipCreatingInitialPolicies: ["*"]\n'
+)
 ROUTE = """type: MeshHTTPRoute
 name: api
 mesh: default
@@ -177,7 +181,7 @@ def test_an_export_is_the_same_policy_under_another_name(
     assert _call(monkeypatch, tmp_path, "prove", "one", "two", *options)[0] == 4
 
 
-@pytest.mark.parametrize(("zone", "names"), [("default", ["t"]), ("other", ["t", "t.kuma-system"])])
+@pytest.mark.parametrize(("zone", "names"), [("here", ["t"]), ("other", ["t", "t.kuma-system"])])
 def test_the_same_name_in_another_zone_is_another_policy(
     zone: str, names: list[str], tmp_path: Path
 ) -> None:
@@ -185,7 +189,9 @@ def test_the_same_name_in_another_zone_is_another_policy(
     inventory = tmp_path / "inventory"
     inventory.mkdir()
     _write(inventory, all=EXPORTED.replace("zone: default", f"zone: {zone}"))
-    options = Options(inventory=(inventory,))
+    options = Options(
+        inventory=(inventory,), environment=Environment(zone="here", initial_policies="none")
+    )
     state, _ = scene_of([Path("policy.yaml")], tmp_path, options).state("2.14")
     assert [r.name for r in state.resources] == names
 

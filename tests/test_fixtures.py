@@ -20,10 +20,13 @@ _COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
 def _options(case: Case) -> Options:
     proof = case.proof
     flags: dict[str, Any] = proof.get("flags", {})
+    given = flags.get("initial_policies", "none")
     environment = Environment(
         mode=flags.get("control_plane_mode", "zone"),
         zone=flags.get("zone", "default"),
         mesh_services=flags.get("mesh_services"),
+        # Most cases are about something else; "open" leaves it open what a mesh was given.
+        initial_policies=None if given == "open" else given,
     )
     return Options(
         target=proof.get("target", "2.14"),

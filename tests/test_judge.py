@@ -15,7 +15,9 @@ from kumamigrate.trial import Scene
 
 BY_NAME = next(rule for rule in rulebook() if rule.id == "reference-by-name")
 
-MESH = "type: Mesh\nname: default\nmeshServices: {mode: %s}\n---\n"
+MESH = (
+    "type: Mesh\nname: default\nmeshServices: {mode: %s}\nskipCreatingInitialPolicies: ['*']\n---\n"
+)
 INBOUND = """\
 type: MeshTimeout
 name: t

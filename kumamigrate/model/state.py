@@ -15,13 +15,15 @@ class Environment:
     """What a control plane adds to resources that come from Git.
 
     `mode` is "zone" or "global". `mesh_services` is the mode of `Mesh.meshServices` to assume
-    for a mesh whose Mesh resource is not in the state; None means unknown.
+    for a mesh whose Mesh resource is not in the state; None means unknown. `initial_policies` is
+    what it gave meshes when it made them (`model.initial`), None where nobody says.
     """
 
     mode: str = "zone"
     zone: str = "default"
     system_namespace: str = "kuma-system"
     mesh_services: str | None = None
+    initial_policies: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,8 @@ class State:
     `unread` holds what could not be read and may hide resources: no verdict about a mesh is
     "equivalent" while it is not empty. `complete` says that nothing outside exists (an
     inventory, a golden). `known` keeps what pure functions found out about the whole state,
-    by their own keys, so that asking again for every policy or rule costs nothing.
+    by their own keys, so that asking again for every policy or rule costs nothing. Of the meshes
+    in `initial_known` it is known which policies the control plane made with them: they are here.
     """
 
     release: str
@@ -39,6 +42,7 @@ class State:
     resources: tuple[Resource, ...] = ()
     unread: tuple[Refusal, ...] = ()
     complete: bool = False
+    initial_known: frozenset[str] = frozenset()
     known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def of_type(self, *types: str) -> Iterator[Resource]:
@@ -84,6 +88,7 @@ class State:
             resources=kept,
             unread=self.unread,
             complete=self.complete,
+            initial_known=self.initial_known,
         )
 
 

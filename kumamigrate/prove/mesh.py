@@ -319,7 +319,8 @@ class MeshComparison:
         # numRetries: 0 leaves no retry policy at all: where the route switches retries on or off,
         # everything else comes and goes with it, as the old place would have it.
         whole = _said_at_route(policy_type, there.conf)
-        switched = not found.was.settings or not found.now.settings
+        old, new = (_together(policy_type, f, found.field) for f in (found.was, found.now))
+        switched = not old or not new
         return switched and whole.get(found.field) == found.after
 
     def _is_new_there(self, policy_type: str, found: Difference) -> bool:
@@ -545,6 +546,13 @@ def _tag_of(service: Resource, section: str) -> str:
         return service.display_name
     numbers = {str(p.get("name") or p.get("port")): p.get("port") for p in ports_of(service.spec)}
     return f"{service.display_name}_{service.namespace_label}_svc_{numbers.get(section, section)}"
+
+
+def _together(policy_type: str, fact: Fact, field: str) -> list[str]:
+    """Return the settings that are there or gone together with a field: of a MeshRetry those of
+    one protocol, each of which has a retry policy of its own."""
+    part = f"{field.partition('.')[0]}."
+    return [k for k in fact.settings if policy_type != "MeshRetry" or k.startswith(part)]
 
 
 def _said_at_route(policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, Any]:

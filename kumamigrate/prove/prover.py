@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -87,10 +87,11 @@ def prove(
     one_protocol: bool = False,
     also: Sequence[State] = (),
     same_unread: bool = False,
+    only: Collection[str] | None = None,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
 ) -> Proof:
-    """Return the proof of some claims for all meshes of two states.
+    """Return the proof of some claims for all meshes of two states, or for `only` some.
 
     `upgraded` is the state after as the target release stores it; claim *release* compares
     `before` with it (with `after` where it is absent). `proxies` is "witnesses": the verdict
@@ -104,6 +105,8 @@ def prove(
     contents = Contents()
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
     meshes = sorted({*before.meshes(), *after.meshes()}) or [DEFAULT_MESH]
+    if only is not None:
+        meshes = [mesh for mesh in meshes if mesh in only]
     locate = (locate_before, locate_after)
     local = same_unread or not (before.unread or after.unread)
     return Proof(

@@ -69,10 +69,14 @@ def run(
     mesh_services: str | None = None,
     mode: str = "zone",
     zone: str = "default",
+    initial_policies: str | None = "none",
     only_check: bool = False,
     **options: Any,
 ) -> Run:
-    """Write the files below a folder and return what a run over them would do."""
+    """Write the files below a folder and return what a run over them would do.
+
+    `initial_policies` is None where a test is about not knowing them.
+    """
     listed = {"a.yaml": files} if isinstance(files, str) else files
     root = folder / "repository"
     for name, text in listed.items():
@@ -81,7 +85,9 @@ def run(
     if inventory:
         (folder / "inventory.yaml").write_text(inventory)
         options["inventory"] = (folder / "inventory.yaml",)
-    environment = Environment(mode=mode, zone=zone, mesh_services=mesh_services)
+    environment = Environment(
+        mode=mode, zone=zone, mesh_services=mesh_services, initial_policies=initial_policies
+    )
     asked = Options(environment=environment, **options)
     scene = scene_of([Path()], root, asked)
     outcome = check(scene, asked) if only_check else migrate(scene, asked)

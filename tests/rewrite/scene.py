@@ -28,7 +28,7 @@ def run(
         target=target,
         stage=stage,
         select=tuple(rules),
-        environment=Environment(mesh_services=mesh_services),
+        environment=Environment(mesh_services=mesh_services, initial_policies="none"),
     )
     return migrate(scene_of([Path()], folder, options), options)
 

@@ -1,0 +1,147 @@
+"""Two scenes compared in every world that is open: a claim holds only where it holds in each.
+
+Only worlds that a claim can feel are looked at, mesh by mesh (`worlds.can_feel`): most changes
+touch nothing that an initial policy has a say in.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+
+from kumamigrate.model.conf import canonical
+from kumamigrate.model.initial import NONE, possible
+from kumamigrate.model.resource import Identity
+from kumamigrate.prove import MeshProof, Proof
+from kumamigrate.prove.agree import agreed
+from kumamigrate.trial import Scene
+from kumamigrate.worlds import Given, can_feel, told
+
+LIVE, RELEASE = "live", "release"
+
+Prove = Callable[[Scene, Scene, tuple[str, ...], Collection[str] | None], Proof]
+"""Proves some claims about two scenes, for some meshes or for all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Types:
+    """The types of resources that concern a mesh: all, and those that differ."""
+
+    present: frozenset[str]
+    touched: frozenset[str]
+
+
+def open_worlds(before: Scene, after: Scene) -> tuple[str, ...]:
+    """Return the worlds that may be ours and that what changes between two scenes can feel.
+
+    Nothing where it is settled, or makes no difference.
+    """
+    felt: dict[str, None] = {}
+    given = after.given()
+    for mesh, types in _types(before, after, given).items():
+        if not given[mesh].settled:
+            felt |= dict.fromkeys(
+                w for w in given[mesh].worlds if can_feel(w, types.touched, types.present)
+            )
+    return (NONE, *felt) if felt else ()
+
+
+def in_every_world(before: Scene, after: Scene, claims: tuple[str, ...], prove: Prove) -> Proof:
+    """Return the proof of some claims that holds whichever initial policies each mesh has.
+
+    With each mesh stands what is taken for granted of them, where they could matter.
+    """
+    proof = prove(before, after, claims, None)
+    given = after.given()
+    types = _types(before, after, given)
+    asked: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
+    for mesh, own in types.items():
+        for world in () if given[mesh].settled else given[mesh].worlds:
+            felt = tuple(c for c in claims if _felt(c, world, own, before))
+            if felt:
+                asked[world, felt].add(mesh)
+    parts: dict[str, dict[str, MeshProof]] = defaultdict(dict)
+    for (world, felt), meshes in asked.items():
+        there = prove(before.in_world(world), after.in_world(world), felt, meshes)
+        for mesh, found in there.meshes.items():
+            parts[mesh][world] = found
+    every = {
+        mesh: _assuming(_whichever(found, parts.get(mesh, {})), given.get(mesh), types, before)
+        for mesh, found in proof.meshes.items()
+    }
+    return replace(proof, meshes=every)
+
+
+def _whichever(least: MeshProof, others: dict[str, MeshProof]) -> MeshProof:
+    """Return what holds in the world without initial policies and in the others, each claim by
+    those worlds that it can feel."""
+    if not others:
+        return least
+    claims = {}
+    for name, result in least.claims.items():
+        found = {
+            world: replace(part, claims={name: part.claims[name]})
+            for world, part in others.items()
+            if name in part.claims
+        }
+        one = agreed({NONE: replace(least, claims={name: result}), **found})
+        claims[name] = one.claims[name]
+    every = (least, *others.values())
+    return replace(
+        least,
+        claims=claims,
+        all_proxies=all(part.all_proxies for part in every),
+        beyond=_distinct(b for part in every for b in part.beyond),
+        assumptions=_distinct(a for part in every for a in part.assumptions),
+        ties=_distinct(t for part in every for t in part.ties),
+    )
+
+
+def _assuming(
+    proof: MeshProof, given: Given | None, types: dict[str, Types], before: Scene
+) -> MeshProof:
+    if given is None:
+        return proof
+    felt = any(
+        _felt(claim, world, types[given.mesh], before)
+        for claim in proof.claims
+        for world in possible(before.source)
+    )
+    return replace(proof, assumptions=(told(given), *proof.assumptions)) if felt else proof
+
+
+def _felt(claim: str, world: str, types: Types, before: Scene) -> bool:
+    """Say whether a claim may come out otherwise in a world.
+
+    *live* compares equal things but for what changed; the others compare one reading with
+    another, and 3.0 reads the policies that 2.x made in another way than 2.x does.
+    """
+    if claim == RELEASE and before.source != before.target:
+        return world != NONE
+    return can_feel(world, types.touched if claim == LIVE else types.present, types.present)
+
+
+def _types(before: Scene, after: Scene, meshes: Iterable[str]) -> dict[str, Types]:
+    old, new = (_by_mesh(scene) for scene in (before, after))
+    found = {}
+    for mesh in meshes:
+        was, now = (side[mesh] | side[""] for side in (old, new))
+        found[mesh] = Types(
+            present=frozenset(type_ for type_, *_ in was | now),
+            touched=frozenset(type_ for type_, *_ in was ^ now),
+        )
+    return found
+
+
+def _by_mesh(scene: Scene) -> dict[str, set[tuple[str, Identity, str]]]:
+    """Return what the repository says of each mesh, and of none ("")."""
+    found: dict[str, set[tuple[str, Identity, str]]] = defaultdict(set)
+    for resource in scene.repository.resources:
+        own = resource.name if resource.type == "Mesh" else resource.mesh
+        found[own].add((resource.type, resource.identity, canonical(resource.body)))
+    return found
+
+
+def _distinct(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
