@@ -19,6 +19,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.repository import Repository, repository_of
 from kumamigrate.rewrite.change import Change
 from kumamigrate.scope import Scope
+from kumamigrate.source.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.trial import Scene, patched
 
@@ -86,8 +87,8 @@ class Estate:
         sites, refusals = [], list[Refusal]()
         for site in self.sites:
             after = _again(site, self.whole, scene, tree, edits)
-            known = set(site.rendering.refusals)
-            refusals += [one for one in after.rendering.refusals if one not in known]
+            known = {_bare(one) for one in site.rendering.refusals}
+            refusals += [r for r in after.rendering.refusals if _bare(r) not in known]
             sites.append(after)
         if refusals:
             return tuple(dict.fromkeys(refusals))
@@ -136,7 +137,7 @@ def site_of(
 ) -> Site:
     """Return one environment of some sources."""
     sources = whole.repository
-    rendering = render(deployment, tree)
+    rendering = _told_apart(render(deployment, tree), tree)
     scene = replace(
         whole,
         environment=environment,
@@ -173,6 +174,22 @@ def _rendered(site: Site, rendering: Rendering, sources: Repository) -> Site:
     return replace(site, rendering=rendering, written=written, applied=applied)
 
 
+def _told_apart(rendering: Rendering, tree: Tree) -> Rendering:
+    """Return a rendering whose refusals say of which sources they are: what these come to is not
+    known, so the same sources have to be the same."""
+    if not rendering.refusals:
+        return rendering
+    sources = sorted(rendering.sources)
+    digest = digest_of(*(part for p in sources for part in (p.encode(), tree.read(p) or b"")))
+    return replace(
+        rendering, refusals=tuple(replace(one, digest=digest) for one in rendering.refusals)
+    )
+
+
+def _bare(refusal: Refusal) -> Refusal:
+    return replace(refusal, digest="")
+
+
 def _home(built: Resource, rendering: Rendering) -> Where | None:
     """Return where the source of a built resource stands."""
     where = built.where
@@ -189,5 +206,5 @@ def _again(site: Site, old: Scene, new: Scene, tree: Tree, edits: Collection[str
         return replace(site, written=new, applied=new)
     rendering = site.rendering
     if rendering.built:
-        rendering = render(site.deployment, tree)
+        rendering = _told_apart(render(site.deployment, tree), tree)
     return _rendered(site, rendering, new.repository)

@@ -72,6 +72,7 @@ def _missing(path: str, detail: str) -> Refusal:
         detail=f"the submodule cannot be read at its old commit: {detail}",
         advice="fetch it",
         hides=True,
+        digest=f"not in this clone: {path}",
     )
 
 

@@ -16,6 +16,7 @@ from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove import Effect, Proof, Witness, prove
 from kumamigrate.prove.agree import apart
+from kumamigrate.prove.doubt import concerns, unread_reason
 from kumamigrate.prove.local import local_proof
 from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.repository import Rejection
@@ -265,10 +266,12 @@ def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
                 f" ({candidate.locate(resource, ())}); render it and run on the result"
             )
     touched = {mesh for mesh, _ in old ^ new}
+    types = _written_types(current, candidate)
+    known = release_of(candidate.source).policy_types.keys()
     for refusal in unread:
-        if refusal.mesh in touched or not refusal.mesh:
-            place = f"{refusal.path}:{refusal.line}:{refusal.column}"
-            yield f"{place} was not read ({refusal.detail}); {refusal.advice}"
+        mine = refusal.mesh in touched or not refusal.mesh
+        if mine and concerns(refusal.kind, types, known):
+            yield unread_reason(refusal)
 
 
 def _has_tag_outbounds(scene: Scene) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +22,7 @@ from kumamigrate.model.workloads import injecting
 from kumamigrate.source.find import Kind, classify, find_files, pods_only
 from kumamigrate.source.load import read_file
 from kumamigrate.source.node import node_at
+from kumamigrate.source.seen import seen_of
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
 
 
@@ -66,16 +65,21 @@ class Repository:
     def unread(self) -> tuple[Refusal, ...]:
         """Return everything that could not be read, in path order, and what stands twice.
 
-        Where the text that was refused names its mesh, only that mesh is in doubt. Which of two
-        manifests of one identity is in force depends on the order in which they are applied.
+        Where the text that was refused names its mesh or its kind, only these are in doubt.
+        Which of two manifests of one identity is in force depends on the order in which they
+        are applied.
         """
         inner = (
-            replace(refusal, mesh=refusal.mesh or _mesh_named(self.files[path], refusal))
+            seen_of(refusal, self.files[path], self.data.get(path, b""))
             for path in sorted(self.files)
             for refusal in self.files[path].refusals
         )
         own = self.resources
-        return (*self.refusals, *inner, *_templated(own), *_doubles(own, self.apart))
+        # Of what cannot be opened nobody knows whether it is the same elsewhere.
+        closed = (
+            r if r.digest else replace(r, digest=f"{self.root}/{r.path}") for r in self.refusals
+        )
+        return (*closed, *inner, *_templated(own), *_doubles(own, self.apart))
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
         """Return the repository with some files changed (None removes one) and read again."""
@@ -198,30 +202,6 @@ def _injecting(files: Iterable[SourceFile], inventory: Sequence[Resource]) -> li
     return [name.encode() if "{{" not in name else b"" for name in sorted(names)]
 
 
-_MESH = re.compile(
-    r"""^[ \t]*+["']?(?:kuma\.io/mesh|mesh)["']?[ \t]*+:([^#\r\n]*+)""", re.MULTILINE
-)
-_NAME = re.compile(r"""(["']?)([a-z0-9]([-.a-z0-9]*[a-z0-9])?)\1""")
-
-
-def _mesh_named(file: SourceFile, refusal: Refusal) -> str:
-    """Return the one mesh that a refused document names in plain words, else nothing."""
-    if not refusal.line or not file.documents:
-        return ""
-    offset = file.line_starts[refusal.line - 1] + refusal.column - 1
-    at = bisect_right(file.documents, offset, key=lambda document: document.span.start)
-    # An error at the end of one document stands where the next begins.
-    near = [d for d in file.documents[max(0, at - 2) : at] if d.span.start <= offset <= d.span.end]
-    refused = [document.span for document in near if document.root is None]
-    if len(refused) != 1:
-        return ""
-    span = refused[0]
-    found = _MESH.finditer(file.text, span.start, span.end)
-    said = [_NAME.fullmatch(match[1].strip()) for match in found]
-    names = {match[2] if match is not None else "" for match in said}
-    return names.pop() if len(names) == 1 else ""
-
-
 def _read_bytes(root: Path, path: str) -> bytes:
     with open(os.path.join(root, path), "rb") as stream:  # noqa: PTH118, PTH123  # hot loop
         return stream.read()
@@ -330,6 +310,7 @@ def _templated(resources: Iterable[Resource]) -> list[Refusal]:
             detail=f"a template fills in a part of {resource.type} {resource.name}",
             advice="render it and run on the result to be told everything",
             mesh=resource.mesh,
+            kind=resource.type,
         )
         for resource in resources
         if resource.templated and resource.mesh and resource.where is not None
@@ -371,6 +352,7 @@ def _twice(resources: Iterable[Resource]) -> list[Refusal]:
                     advice="remove one, or give each environment its own run",
                     hides=True,
                     mesh=again.mesh or again.name,
+                    kind=again.type,
                 )
             )
     return refusals

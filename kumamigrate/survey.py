@@ -19,6 +19,7 @@ from kumamigrate.overlap import check_environments
 from kumamigrate.pipeline import Options, releases_of
 from kumamigrate.repository import Repository, contents_of, repository_of
 from kumamigrate.scope import Scope
+from kumamigrate.source.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.trial import Scene
 from kumamigrate.worlds import at_home
@@ -160,6 +161,8 @@ def _stray(path: str, estate: Estate) -> Refusal:
         advice="list it, or leave it out with `exclude` in kumamigrate.toml",
         hides=True,
         mesh=meshes.pop() if len(meshes) == 1 else "",
+        kind=first.type if len({r.type for r in resources}) == 1 else "",
+        digest=digest_of(estate.tree.read(path) or b""),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from typing import Any
 
@@ -19,12 +19,16 @@ from kumamigrate.model.state import State
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.side import ROUTES, Side
+from kumamigrate.source.text import Refusal
 
 TIED = "nothing decides between them"
 """Stands in every doubt about a tie."""
 
 KRI = "kri_"
 """How names that Envoy resources have for real resources begin."""
+
+_BESIDE_ROUTES = frozenset({"MeshMetric", "MeshTLS", "MeshTrace", "MeshTrafficPermission"})
+"""Policy types to which it does not matter which way requests take."""
 
 UNSTABLE_SORT = 12
 """Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
@@ -37,8 +41,9 @@ def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...
     policy types in which something changed.
     """
     found: dict[str, None] = {}
+    for refusal in relevant(before, after, changed):
+        found[unread_reason(refusal)] = None
     for side in (before, after):
-        found.update(dict.fromkeys(_unread(side)))
         found.update(dict.fromkeys(_foreign(side, changed)))
         for policy_type in sorted(changed):
             found.update(dict.fromkeys(_templated(side, policy_type)))
@@ -61,13 +66,38 @@ def changed_types(before: Side, after: Side) -> frozenset[str]:
     return frozenset(changed)
 
 
-def _unread(side: Side) -> Iterator[str]:
-    for refusal in side.state.unread:
-        if refusal.mesh not in ("", side.mesh):
-            continue
-        at = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
-        advice = f"; {refusal.advice}" if refusal.advice else ""
-        yield f"{at} was not read ({refusal.detail}){advice}"
+def relevant(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Refusal]:
+    """Yield what could not be read and matters where some types changed (world.md §5)."""
+    known = before.release.policy_types.keys() | after.release.policy_types.keys()
+    told = [{(r.kind, r.digest) for r in side.state.unread} for side in (before, after)]
+    moved = {kind for kind, _ in told[0] ^ told[1]}
+    for refusal in dict.fromkeys((*before.state.unread, *after.state.unread)):
+        if refusal.mesh in ("", before.mesh) and (
+            refusal.kind in moved or concerns(refusal.kind, changed, known)
+        ):
+            yield refusal
+
+
+def concerns(kind: str, changed: Set[str], policies: Set[str]) -> bool:
+    """Say whether something of a kind that could not be read matters where some types changed.
+
+    A policy says nothing of other types, but routes decide which traffic others speak of, and
+    what is no policy (a Mesh, a Dataplane, an old policy) may matter to all.
+    """
+    if not kind or kind not in policies or changed - policies:
+        return True
+    if kind in ROUTES:
+        return bool(changed - _BESIDE_ROUTES)
+    if changed & set(ROUTES) and kind not in _BESIDE_ROUTES:
+        return True
+    return kind in changed
+
+
+def unread_reason(refusal: Refusal) -> str:
+    """Return what makes a verdict unknown where something was not read."""
+    at = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
+    advice = f"; {refusal.advice}" if refusal.advice else ""
+    return f"{at} was not read ({refusal.detail}){advice}"
 
 
 def _foreign(side: Side, changed: frozenset[str]) -> Iterator[str]:

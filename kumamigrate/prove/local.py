@@ -72,6 +72,8 @@ def local_proof(before: State, after: State) -> LocalProof | None:
     """
     if (before.release, before.environment) != (after.release, after.environment):
         return None
+    if _unread(before) != _unread(after):
+        return None  # what cannot be read has changed
     release = release_of(before.release)
     old, new, kept = _changed(before, after)
     if any(r.templated or r.branches for r in (*old, *new)):
@@ -94,6 +96,10 @@ def local_proof(before: State, after: State) -> LocalProof | None:
     if conditions and not _is_ordered((*old, *new, *kept), conditions, release):
         return None
     return LocalProof(tuple(dict.fromkeys(conditions)))
+
+
+def _unread(state: State) -> list[tuple[str, str]]:
+    return sorted((one.kind, one.digest) for one in state.unread)
 
 
 def _changed(before: State, after: State) -> tuple[list[Resource], list[Resource], list[Resource]]:

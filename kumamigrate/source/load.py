@@ -153,10 +153,10 @@ def _nested(
     document: Document, places: Sequence[Nested], starts: tuple[int, ...]
 ) -> Iterator[Refusal]:
     """Yield what is said of each resource inside of something else; of many alike once."""
-    known: dict[tuple[str, str], list[Nested]] = {}
+    known: dict[tuple[str, str, str], list[Nested]] = {}
     for place in places:
-        known.setdefault((place.mesh, place.what), []).append(place)
-    for (mesh, what), alike in known.items():
+        known.setdefault((place.mesh, place.what, place.kind), []).append(place)
+    for (mesh, what, kind), alike in known.items():
         line = bisect_right(starts, alike[0].start)
         more = f", and {len(alike) - 1} more" if len(alike) > 1 else ""
         yield Refusal(
@@ -168,6 +168,7 @@ def _nested(
             advice="make it a document of its own to have it read, or render what holds it",
             hides=True,
             mesh=mesh,
+            kind=kind,
         )
 
 

@@ -37,12 +37,13 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 class Nested:
     """A resource of Kuma's inside of something else: where it begins, and what can be seen of it.
 
-    An empty `mesh` means that it may be any.
+    An empty `mesh` means that it may be any, and so does an empty `kind`.
     """
 
     start: int
     what: str
     mesh: str
+    kind: str = ""
 
 
 def mentions_kuma(text: str, span: Span) -> bool:
@@ -114,7 +115,13 @@ def _nested(node: MapNode) -> Nested:
     elif said:
         known = isinstance(said[0], ScalarNode) and not said[0].templated
         mesh = said[0].text if known and isinstance(said[0], ScalarNode) else ""
-    return Nested(node.start, f"{kind} {name}".strip(), mesh)
+    seen = "" if _is_templated(node, "kind", "type") else kind
+    return Nested(node.start, f"{kind} {name}".strip(), mesh, seen)
+
+
+def _is_templated(node: MapNode, *keys: str) -> bool:
+    found = (node.get(key) for key in keys)
+    return any(one is not None and one.templated for one in found)
 
 
 def _is_kuma(node: Node) -> bool:

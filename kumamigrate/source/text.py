@@ -60,7 +60,8 @@ class Refusal:
     `line` and `column` count from 1; 0 means the whole file. `detail` says what is wrong,
     `advice` what the user can do. `hides` is true where content went unread that may hold
     Kuma resources: such a refusal bars the verdict "equivalent" for the mesh named in `mesh`,
-    or for every mesh when that is empty.
+    and there for what things of type `kind` matter to; empty means any. `digest` tells apart
+    what was not read: where it is the same before and after, nothing of its type has changed.
     """
 
     path: str
@@ -71,6 +72,8 @@ class Refusal:
     advice: str = ""
     hides: bool = False
     mesh: str = ""
+    kind: str = ""
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
