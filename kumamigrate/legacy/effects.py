@@ -80,7 +80,7 @@ _RETRY_NAMES = {
     "deadline_exceeded": "DeadlineExceeded", "internal": "Internal",
     "resource_exhausted": "ResourceExhausted", "unavailable": "Unavailable",
 }  # fmt: skip
-_HTTP_DEFAULT = frozenset({"GatewayError", "ConnectFailure", "RefusedStream"})
+_HTTP_DEFAULT = ("GatewayError", "ConnectFailure", "RefusedStream")
 
 
 def retries_before(policy: Resource | None, protocol: str) -> Effect:
@@ -115,10 +115,12 @@ def retries_after(conf: Json | None, protocol: str) -> Effect:
 
 
 def _retries(section: Json, back_off: Json, on: Iterable[str], protocol: str) -> Effect:
-    names = frozenset(on)
-    plain = {n for n in names if not n.isdigit() and not n.startswith("HttpMethod")}
+    names = list(dict.fromkeys(on))
+    codes = tuple(n for n in names if n.isdigit())
+    methods = tuple(n for n in names if n.startswith("HttpMethod"))
+    plain = tuple(n for n in names if n not in codes and n not in methods)
     if protocol == "http" and not plain:
-        names |= _HTTP_DEFAULT
+        plain = _HTTP_DEFAULT
     base = as_duration(back_off.get("baseInterval"))
     longest = as_duration(back_off.get("maxInterval"))
     if base is not None and longest is None:
@@ -127,7 +129,7 @@ def _retries(section: Json, back_off: Json, on: Iterable[str], protocol: str) ->
         "retries": section.get("numRetries", 1),
         "perTry": as_duration(section.get("perTryTimeout")),
         "backOff": (base or Duration(25_000_000), longest or Duration(250_000_000)),
-        "on": names,
+        "on": (*plain, *codes, *methods),
     }
 
 
@@ -169,7 +171,10 @@ def breakers_before(policy: Resource | None) -> Effect:
 
 
 def breakers_after(conf: Json | None) -> Effect:
-    """Return limits and ejection of a MeshCircuitBreaker conf."""
+    """Return limits and ejection of a MeshCircuitBreaker conf.
+
+    A detector without `consecutive` is not enforced, but the block replaces an old one.
+    """
     conf = conf or {}
     limits = {**_LIMITS, **mapping(conf.get("connectionLimits"))}
     outlier = mapping(conf.get("outlierDetection"))
@@ -182,7 +187,7 @@ def breakers_after(conf: Json | None) -> Effect:
         counted = "consecutive" not in defaults or values.get("consecutive") is not None
         if new in detectors and counted:
             found[new] = {**defaults, **values}
-    if not found or outlier.get("disabled") is True:
+    if not outlier or outlier.get("disabled") is True:
         return {"limits": limits, "ejection": None}
     outer = {name: same_type(outlier.get(name, value), value) for name, value in _OUTLIER.items()}
     return {"limits": limits, "ejection": {**outer, "detectors": found}}

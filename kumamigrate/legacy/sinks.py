@@ -10,6 +10,7 @@ from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.duration import ZERO
 from kumamigrate.legacy.selector import selectors_of
 from kumamigrate.legacy.values import Effect, Json, as_duration, same_type
+from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource, mapping
 
 
@@ -24,15 +25,19 @@ def logs_before(policy: Resource | None, mesh: Resource | None) -> tuple[tuple[s
 
 
 def logs_after(conf: Json | None) -> tuple[tuple[str, str, str], ...]:
-    """Return where a MeshAccessLog conf logs."""
-    result = []
-    for backend in (conf or {}).get("backends") or ():
-        kind = str(backend.get("type", "")).lower()
-        values = mapping(backend.get(kind))
-        form = mapping(values.get("format"))
-        text = form.get("plain", "") if form.get("type") == "Plain" else str(form.get("json") or "")
-        result.append((kind, str(values.get("path") or values.get("address") or ""), str(text)))
-    return tuple(sorted(result))
+    """Return where a MeshAccessLog conf logs, in order; what no old backend can say as it is."""
+    return tuple(_log(mapping(backend)) for backend in (conf or {}).get("backends") or ())
+
+
+def _log(backend: Json) -> tuple[str, str, str]:
+    kind = str(backend.get("type", "")).lower()
+    values = mapping(backend.get(kind))
+    form = mapping(values.get("format"))
+    plain = form.get("type", "Plain") == "Plain" and form.get("omitEmptyValues") is not True
+    if kind not in ("file", "tcp") or not plain:
+        return (kind, canonical(backend), "")
+    target = values.get("path") if kind == "file" else values.get("address")
+    return (kind, str(target or ""), str(form.get("plain") or ""))
 
 
 def traces_before(policy: Resource | None, mesh: Resource | None) -> Effect:
@@ -62,11 +67,14 @@ def traces_after(conf: Json | None) -> Effect:
         return {}
     kind = str(backends[0].get("type", "")).lower()
     values = mapping(backends[0].get(kind))
-    target: Any = _zipkin(values)
+    target: Any = canonical(backends[0])
+    if kind == "zipkin":
+        target = _zipkin(values)
     if kind == "datadog":
         target = (values.get("url"), values.get("splitService") is True)
     overall = mapping((conf or {}).get("sampling")).get("overall", 100)
-    return {"type": kind, "target": target, "sampling": float(overall)}
+    more = {"more backends": canonical(list(backends[1:]))} if len(backends) > 1 else {}
+    return {"type": kind, "target": target, "sampling": float(overall), **more}
 
 
 def _zipkin(conf: Json) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prove.madeup import ANY_PORT
-from kumamigrate.prove.side import Side, networking
+from kumamigrate.prove.side import Side, may_be_transparent, networking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,13 +124,13 @@ def outbound_destination(side: Side, proxy: Resource, outbound: Mapping[str, Any
 
 
 def written_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster] | None:
-    """Return the outbounds in a Dataplane by `address:port`; None where it has none.
+    """Return the outbounds in a Dataplane by `address:port`; None where it reaches every service.
 
-    A proxy without outbounds is transparent: it reaches every service.
+    That is a transparent proxy without outbounds of its own.
     """
     outbounds = networking(proxy).get("outbound")
     if not isinstance(outbounds, list) or not outbounds:
-        return None
+        return None if may_be_transparent(proxy) else {}
     return {
         f"{item.get('address') or '127.0.0.1'}:{item.get('port')}": outbound_destination(
             side, proxy, item

@@ -12,6 +12,7 @@ from kumamigrate.prove.proof import (
     Proof,
     ProxyVerdict,
     Verdict,
+    doubted,
     worst,
 )
 
@@ -84,22 +85,29 @@ def upon(claim: str, result: ClaimResult, lived: ClaimResult) -> ClaimResult:
     if not lived.unknown and all(w.effect in HARMLESS for w in lived.witnesses):
         return result
     reason = f"claim {claim} rests on claim live where old policies are, which does not hold"
-    verdict = worst((result.verdict, Verdict.UNKNOWN))
-    return replace(result, verdict=verdict, unknown=(*result.unknown, reason))
+    return _doubted(result, (reason,))
+
+
+def _doubted(result: ClaimResult, reasons: Sequence[str]) -> ClaimResult:
+    """Return a claim with more that is not known, of the mesh and so of each proxy."""
+    return replace(
+        result,
+        verdict=worst((result.verdict, Verdict.UNKNOWN)),
+        proxies=tuple(doubted(proxy, reasons) for proxy in result.proxies),
+        unknown=tuple(dict.fromkeys((*result.unknown, *reasons))),
+    )
 
 
 def doubting(proof: Proof, reasons: Mapping[str, Sequence[str]], claims: Set[str]) -> Proof:
     """Return a proof that does not know more of some claims, by mesh; "" stands for all meshes."""
 
-    def doubted(mesh: MeshProof) -> MeshProof:
+    def doubtful(mesh: MeshProof) -> MeshProof:
         why = (*reasons.get("", ()), *reasons.get(mesh.mesh, ()))
         if not why:
             return mesh
         results = {
             name: replace(
-                result,
-                verdict=worst((result.verdict, Verdict.UNKNOWN)),
-                unknown=tuple(dict.fromkeys((*result.unknown, *why))),
+                _doubted(result, why),
                 modes={mode: worst((v, Verdict.UNKNOWN)) for mode, v in result.modes.items()},
             )
             if name in claims
@@ -108,4 +116,4 @@ def doubting(proof: Proof, reasons: Mapping[str, Sequence[str]], claims: Set[str
         }
         return replace(mesh, claims=results)
 
-    return replace(proof, meshes={name: doubted(mesh) for name, mesh in proof.meshes.items()})
+    return replace(proof, meshes={name: doubtful(mesh) for name, mesh in proof.meshes.items()})

@@ -181,6 +181,9 @@ class Coverage:
         there = set(self.pair.before.types | self.pair.after.types)
         if TCP_ROUTING in there:
             there.add(ROUTING)  # Both kinds of route are looked at together.
+        if not self.pair.same_outbounds:
+            there.add(ROUTING)
+            changed.add(ROUTING)
         for kind in kinds:
             if kind in there and (everything or kind in changed):
                 yield kind

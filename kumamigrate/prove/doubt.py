@@ -52,20 +52,6 @@ def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...
     return tuple(found)
 
 
-def changed_types(before: Side, after: Side) -> frozenset[str]:
-    """Return the policy types whose input differs, routes counting for what stands on routes."""
-    changed = set()
-    for policy_type in {*before.kinds, *after.kinds}:
-        if before.kinds.get(policy_type) != after.kinds.get(policy_type):
-            changed.add(policy_type)
-    if before.release != after.release:
-        changed.update(before.types | after.types)
-    if changed & set(ROUTES):
-        # A policy that names no route reads nothing of them but which route a request takes.
-        changed.update(set(BY_ROUTE) & (before.types | after.types))
-    return frozenset(changed)
-
-
 def relevant(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Refusal]:
     """Yield what could not be read and matters where some types changed (world.md §5)."""
     known = before.release.policy_types.keys() | after.release.policy_types.keys()

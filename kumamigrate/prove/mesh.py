@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
+from kumamigrate.legacy.proxy import PASS_THROUGH
 from kumamigrate.match.entry import Found
 from kumamigrate.match.explain import winner_of
 from kumamigrate.match.merge import merge_entries
@@ -17,9 +18,11 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove import settings
 from kumamigrate.prove.backend import Cluster, called, own_cluster, place_of
+from kumamigrate.prove.changed import changed_types, covered_types
 from kumamigrate.prove.chosen import Chosen, chosen_by
 from kumamigrate.prove.compare import Difference, differences, match_of, value_of
 from kumamigrate.prove.couple import Couplings
+from kumamigrate.prove.makers import TAGS_HEADER, Made, Makers
 from kumamigrate.prove.network import Named, Network
 from kumamigrate.prove.picture import (
     BY_ROUTE,
@@ -32,7 +35,6 @@ from kumamigrate.prove.picture import (
     Routing,
     has_http,
     inbound_fact,
-    may_be_transparent,
     meant,
     names_of,
     outbound_facts,
@@ -40,10 +42,10 @@ from kumamigrate.prove.picture import (
     routing_of,
     single_fact,
 )
-from kumamigrate.prove.proof import Effect, Locate, Outbound, Witness
+from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
 from kumamigrate.prove.reach import Reach
 from kumamigrate.prove.share import shares_of
-from kumamigrate.prove.side import Side, ports_of
+from kumamigrate.prove.side import Side, may_be_transparent, ports_of
 
 INBOUND_TYPES = (*settings.INBOUND, "MeshTrafficPermission")
 SINGLE_TYPES = (*settings.SINGLE, "MeshTimeout")
@@ -76,6 +78,11 @@ class MeshComparison:
         self._binds: dict[Any, bool] = {}
         self.reaches = (Reach(before), Reach(after))
         self.couplings = Couplings(before, after)
+        self.makers = (Makers(before), Makers(after))
+        self.same_outbounds = (self.makers[0].routed, self.makers[0].tagging) == (
+            self.makers[1].routed,
+            self.makers[1].tagging,
+        )
         self.same_ground = (
             before.release == after.release
             and before.ground == after.ground
@@ -93,6 +100,11 @@ class MeshComparison:
             for known in reach.of(kind)
             for kri in known.sections
         )
+
+    @cached_property
+    def covered(self) -> frozenset[str]:
+        """The types that both engines are asked for together where the old one has a say."""
+        return covered_types(self.before, self.after, changed_types(self.before, self.after))
 
     @cached_property
     def chosen(self) -> Chosen:
@@ -171,21 +183,99 @@ class MeshComparison:
             return ()
         key = (destination, inputs)
         if key not in self._outbounds:
-            old = self.routing(self.before, was, destination)
-            new = self.routing(self.after, now, destination)
-            facts = (
-                routing_facts(self.before, old),
-                routing_facts(self.after, new),
-            )
-            tagged = self._as_tag(was, destination, _routes_read)
-            every = list(differences(*facts))
-            said = self.routing_witnesses([d for d in every if _said(tagged, d)], destination)
-            found = self.routing_witnesses([d for d in every if not _said(tagged, d)], destination)
-            found += tuple(replace(w, effect=Effect.ACTIVATION) for w in said)
-            if names:
-                found += self._name_witnesses(was, now, old, new, destination, facts)
-            self._outbounds[key] = found
+            self._outbounds[key] = self._routes(was, now, destination, names=names)
         return self._outbounds[key]
+
+    def _routes(
+        self, was: Resource, now: Resource, destination: Destination, *, names: bool
+    ) -> Witnesses:
+        made = self.made(was, now, destination)
+        if isinstance(destination, RealResource) and (made[0] != made[1] or not any(made[0])):
+            return self._come_or_gone(made, destination)
+        if not self._is_mine(was, now, ROUTING, destination):
+            return ()
+        old = self.routing(self.before, was, destination)
+        new = self.routing(self.after, now, destination)
+        facts = (
+            routing_facts(self.before, old),
+            routing_facts(self.after, new),
+        )
+        tagged = self._as_tag(was, destination, _routes_read)
+        every = list(differences(*facts))
+        said = self.routing_witnesses([d for d in every if _said(tagged, d)], destination)
+        found = self.routing_witnesses([d for d in every if not _said(tagged, d)], destination)
+        found += tuple(replace(w, effect=Effect.ACTIVATION) for w in said)
+        if names:
+            found += self._name_witnesses(was, now, old, new, destination, facts)
+        if new.http is not None and all(map(all, made)):
+            found += self._tag_witnesses(destination)
+        return found
+
+    def made(self, was: Resource, now: Resource, destination: Destination) -> tuple[Made, Made]:
+        """Return whether the new engine makes an outbound, before and after."""
+        return self.makers[0].new(was, destination), self.makers[1].new(now, destination)
+
+    def _is_mine(
+        self, was: Resource, now: Resource, policy_type: str, destination: Destination
+    ) -> bool:
+        """Whether what the new engine reads at an outbound is all there is to compare.
+
+        Traffic that passes through goes by no outbound: both engines log it, routes or none.
+        """
+        if destination == ServiceTag(PASS_THROUGH):
+            return policy_type not in self.covered
+        made = self.made(was, now, destination)
+        if isinstance(destination, RealResource):
+            return made[0] == made[1] and any(made[0])
+        return all(map(all, made)) or policy_type not in self.covered
+
+    def _come_or_gone(self, made: tuple[Made, Made], destination: Destination) -> Witnesses:
+        """Return the witness of a real outbound that TrafficRoutes take away, or no longer do.
+
+        One that comes reads what policies say as written: an activation.
+        """
+        if made[0] == made[1]:
+            return ()
+        was, now = (Value(value="present" if all(one) else None) for one in made)
+        named = Witness(
+            mesh=self.before.mesh,
+            proxy="",
+            policy_type=ROUTING,
+            direction="outbound",
+            destination=called(destination),
+            place=place_of(destination),
+            outbound=Outbound.REAL,
+            field="outbound",
+            before=was,
+            after=now,
+        )
+        gone = any(made[0]) and not all(made[1])
+        return (named if gone else replace(named, effect=Effect.ACTIVATION),)
+
+    def _tag_witnesses(self, destination: Destination) -> Witnesses:
+        """Return whether requests begin or cease to carry the tags of the proxy.
+
+        Without any policy left that reads the header, losing it is what no policy can express.
+        """
+        was, now = (one.tagging for one in self.makers)
+        if bool(was) == bool(now):
+            return ()
+        tag = isinstance(destination, ServiceTag)
+        return (
+            Witness(
+                mesh=self.before.mesh,
+                proxy="",
+                policy_type=was or now,
+                direction="outbound",
+                destination=called(destination),
+                place=place_of(destination),
+                outbound=Outbound.SERVICE_TAG if tag else Outbound.REAL,
+                field=TAGS_HEADER,
+                before=Value(value="present" if was else None),
+                after=Value(value="present" if now else None),
+                effect=Effect.RESIDUE if was else Effect.VALUE,
+            ),
+        )
 
     def routing_witnesses(self, found: Iterable[Difference], destination: Destination) -> Witnesses:
         """Return differences of routes as witnesses; a whole route that comes or goes is one."""
@@ -248,7 +338,9 @@ class MeshComparison:
             return ()
         key = (destination, inputs)
         if key not in self._outbounds:
-            self._outbounds[key] = self._compare_type(was, now, policy_type, destination)
+            mine = self._is_mine(was, now, policy_type, destination)
+            found = self._compare_type(was, now, policy_type, destination) if mine else ()
+            self._outbounds[key] = found
         return self._outbounds[key]
 
     def _outbound_key(
@@ -257,7 +349,8 @@ class MeshComparison:
         """Return all that an outbound's differences in a type depend on; None: there are none."""
         route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
         if policy_type == ROUTING:
-            if self.same_ground and route_b == route_a and self.same_routes:
+            same = self.same_ground and self.same_outbounds and self.same_routes
+            if same and route_b == route_a:
                 return None
             matter = names and self._names_matter(was, now)
             return (ROUTING, route_b, route_a, names, matter)

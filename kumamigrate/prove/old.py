@@ -11,29 +11,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from kumamigrate.legacy.engine import order
 from kumamigrate.legacy.selector import matches, selectors_of
 from kumamigrate.legacy.targets import UNKNOWN
 from kumamigrate.match.items import top_of
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State
 from kumamigrate.prove.coverage import Findings
+from kumamigrate.prove.fields import READ
 from kumamigrate.prove.gateway import is_builtin
 from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.oldmade import INBOUND, OUTBOUND, ROUTES, kinds_of, successors
+from kumamigrate.prove.oldmade import INBOUND, OUTBOUND, ROUTES, kinds_of
 from kumamigrate.prove.oldrun import Answer, Run, said
-from kumamigrate.prove.oldsection import SECTIONS, sections_changed, unread_fields
-from kumamigrate.prove.oldside import (
-    REMOVED,
-    OldSide,
-    asked_of,
+from kumamigrate.prove.oldsection import (
+    SECTIONS,
+    section_reads,
+    sections_changed,
+    unread_fields,
 )
+from kumamigrate.prove.oldside import OldSide, asked_of
 from kumamigrate.prove.proof import Effect, Outbound, Witness
-from kumamigrate.prove.side import Side
+from kumamigrate.prove.side import REMOVED, Side
 
+_BY_TAGS = ("Mesh", "MeshSubset", "MeshService", "MeshServiceSubset")
 ASSUMABLE = (UNKNOWN, "http", "http2", "grpc", "tcp", "kafka")
 
 
@@ -51,7 +53,7 @@ class OldEngine:
         self.locate = pair.locate
         self.before, self.after = pair.before, pair.after
         self.changed = changed
-        self.covered = self._covered()
+        self.covered = pair.covered
         self.sections = sections_changed(self.before, self.after)
 
     @property
@@ -63,42 +65,36 @@ class OldEngine:
     def _sides(self) -> tuple[OldSide, OldSide]:
         return OldSide(self.before), OldSide(self.after)
 
-    def _covered(self) -> frozenset[str]:
-        there = {kind for s in self._sides for kind in s.old.by_kind}
-        if not there:
-            return frozenset()
-        changed = set(self.changed)
-        found: set[str] = set()
-        routes = "TrafficRoute" in there and bool(changed & {"TrafficRoute", *ROUTES})
-        for kind in there:
-            new = successors().get(kind, ())
-            read = {"TrafficLog": "logging", "TrafficTrace": "tracing"}.get(kind, "")
-            section = read and _section(self.before, read) != _section(self.after, read)
-            if changed & {kind, *new} or section:
-                found.update(new)
-        if routes:
-            found.update(OUTBOUND)
-        if "MeshHealthCheck" in found and "MeshProxyPatch" in changed:
-            found.add("MeshProxyPatch")  # it sets probes that no MeshHealthCheck can
-        return frozenset(found)
-
     def takes(self, witness: Witness) -> Witness | None:
         """Return a witness of the plain comparison as it counts here, None if it does not."""
         if witness.policy_type == "Mesh" and witness.direction == "mesh":
             return None if self._compared_here(witness.field) else witness
-        here = witness.policy_type in self.covered or witness.policy_type in self._section_types
-        if not here:
-            return witness
+        if section_reads(self.sections, witness.policy_type, witness.field):
+            return self._activated(witness)
+        if witness.direction != "outbound" and self._answers(witness):
+            return None
+        covered = witness.outbound is Outbound.REAL and witness.policy_type in self.covered
+        return self._activated(witness) if covered else witness
+
+    def _answers(self, witness: Witness) -> bool:
+        """Whether both engines are asked together for what a witness is about (fields.py).
+
+        That any MeshTimeout rewrites inbounds shows at the inbounds.
+        """
+        slot = (witness.policy_type, witness.direction)
+        rewritten = slot == ("MeshTimeout", "proxy")
+        return witness.policy_type in self.covered and (slot in READ or rewritten)
+
+    def _activated(self, witness: Witness) -> Witness | None:
+        """Return what shows on a real outbound: the old engine has none to compare it with.
+
+        What reached none of them before takes effect there exactly as written.
+        """
         if witness.outbound is not Outbound.REAL:
             return None
-        # What reached no real outbound before takes effect there exactly as written.
         if witness.policy_type not in self.before.types:
             return replace(witness, effect=Effect.ACTIVATION)
         return witness
-
-    @property
-    def _section_types(self) -> frozenset[str]:
-        return frozenset(SECTIONS[name].policy_type for name in self.sections)
 
     def _compared_here(self, path: str) -> bool:
         roots = [SECTIONS[name].root for name in (*self.sections, "passthrough", "locality")]
@@ -113,6 +109,10 @@ class OldEngine:
     def of(self, name: str) -> tuple[Witness, ...]:
         """Return what differs for a Dataplane of the states."""
         return tuple(self.answer.witnesses.get(name, ()))
+
+    def doubts(self, name: str) -> tuple[str, ...]:
+        """Return what is not known of a Dataplane of the states."""
+        return tuple(self.answer.doubts.get(name, ()))
 
     def join(self, found: Findings, *, made_up: bool) -> None:
         """Put what differs for made-up proxies among what the plain comparison found."""
@@ -165,7 +165,8 @@ class OldEngine:
                     " configuration by hand"
                 )
             yield from self._external(old)
-            yield from self._labelled(side)
+        if not self._known:
+            yield from self._not_made_up()
 
     def _external(self, old: OldSide) -> Iterator[str]:
         """Yield doubts about ExternalServices: limits where requests leave, and zone egress."""
@@ -209,16 +210,25 @@ class OldEngine:
                 "compared for the Dataplanes of the state, not for any proxy with traffic to"
                 f" {', '.join(services)}, which RateLimit {policy.name} limits"
             )
+        if self._known:
+            yield from self._not_made_up()
 
-    def _labelled(self, side: Side) -> Iterator[str]:
-        for policy_type in sorted(self.covered & side.types):
-            for policy in side.state.of_type(policy_type):
-                top = top_of(policy, side.release)
-                if top.kind not in ("Mesh", "MeshSubset", "MeshService", "MeshServiceSubset"):
-                    yield (
-                        f"{policy.type} {policy.name} chooses by {top.kind}, and what it gives"
-                        " together with old policies is not compared; convert those first"
-                    )
+    def _labelled(self) -> Iterator[Resource]:
+        """Yield the policies that choose by other things than the tags made-up proxies have."""
+        for side in (self.before, self.after):
+            for policy_type in sorted(self.covered & side.types):
+                for policy in side.state.of_type(policy_type):
+                    if top_of(policy, side.release).kind not in _BY_TAGS:
+                        yield policy
+
+    def _not_made_up(self) -> Iterator[str]:
+        """Yield why no proxy is made up for some types."""
+        for policy in self._labelled():
+            kind = mapping(policy.spec.get("targetRef")).get("kind")
+            yield (
+                f"{policy.type} {policy.name} chooses by {kind}, and what it gives a proxy that is"
+                " not listed is not compared together with old policies; convert those first"
+            )
 
     def _assume(self, found: Answer) -> None:
         if self.covered & {*OUTBOUND, *INBOUND} and not self.before.state.complete:
@@ -260,7 +270,7 @@ class OldEngine:
         )
         for name, was, now in listed:
             run.listed(name, was, now)
-        for policy_type in sorted(self.covered):
+        for policy_type in sorted(self.covered - {p.type for p in self._labelled()}):
             run.made_up(policy_type)
         if self.sections:
             run.sections(listed)
@@ -271,6 +281,8 @@ def _agree(found: Answer, runs: Sequence[Answer]) -> None:
     """Join runs under different assumptions: what only some of them find is unknown."""
     for run in runs:
         found.unknown |= run.unknown
+        found.elsewhere |= run.elsewhere
+        found.doubts |= run.doubts
         found.beyond |= run.beyond
     if len(runs) == 1:
         found.witnesses = runs[0].witnesses
@@ -285,16 +297,11 @@ def _agree(found: Answer, runs: Sequence[Answer]) -> None:
         if len(holding) == len(runs) or witness.effect is not Effect.VALUE:
             found.witnesses.setdefault(name, []).append(witness)
         else:
-            found.unknown[
+            found.elsewhere[
                 f"{witness.policy_type} for {witness.destination or name}: {witness.field} depends"
                 " on the protocol of the service, which the state does not say; give an inventory"
                 " with the Dataplanes (--inventory)"
             ] = None
-
-
-def _section(side: Side, name: str) -> Any:
-    mesh = next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
-    return mesh.spec.get(name) if mesh is not None else None
 
 
 def _has_gateways(side: Side) -> bool:

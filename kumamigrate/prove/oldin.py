@@ -26,7 +26,9 @@ from kumamigrate.match.entry import Found
 from kumamigrate.match.inbound import InboundPoint
 from kumamigrate.match.selection import Point
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
+from kumamigrate.prove.fields import rest
 from kumamigrate.prove.oldside import Asked, OldSide, Options, Outcome, Place, Places, outcome
+from kumamigrate.prove.picture import has_http
 from kumamigrate.prove.settings import patches
 
 OTHER = "\x00other"
@@ -114,7 +116,7 @@ class _Inbound:
             if read.rules:
                 rules = [(r.match, r.conf) for r in read.rules]
                 return outcome([{"rules": repr(rules)}], (), _whole(read))
-            return outcome([{"allowed": _lets_in(read, client)}], (), _whole(read))
+            return outcome([_lets_in(read, client)], (), _whole(read))
         options, let_in = self._permitted
         effects = [{"allowed": admits_before(clients, client)} for clients in let_in]
         return outcome(effects, options, None, "creation time")
@@ -158,7 +160,9 @@ class _Inbound:
         if any(rule.match for rule in read.rules):
             return outcome([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
         confs = [r.conf for r in read.rules] or [r.conf for r in read.from_rules if not r.subset]
-        return outcome([limit_after(_merged(confs))], (), _whole(read))
+        conf = _merged(confs)
+        effect = {**limit_after(conf), **rest("MeshRateLimit", "inbound", conf)}
+        return outcome([effect], (), _whole(read))
 
     def timeouts(self) -> Outcome:
         """Return the timeouts of the inbound; any MeshTimeout on the proxy rewrites it (C5)."""
@@ -166,11 +170,16 @@ class _Inbound:
             return outcome([{**_INBOUND, "http.idleTimeout (downstream)": seconds(7200)}])
         _, read = self._point("MeshTimeout")
         confs: list[Mapping[str, Any]] = []
+        matched: list[Any] = []
         if read is not None:
-            confs = [r.conf for r in read.rules] or [r.conf for r in read.from_rules]
+            confs = [r.conf for r in read.rules if not r.match]
+            matched = [(r.match, r.conf) for r in read.rules if r.match]
+            confs = confs if read.rules else [r.conf for r in read.from_rules]
         conf = _merged(confs)
         http = mapping(conf.get("http"))
-        effect: dict[str, Any] = {}
+        effect: dict[str, Any] = rest("MeshTimeout", "inbound", conf)
+        if matched:
+            effect["rules"] = repr(matched)
         for name, default in _REWRITTEN.items():
             value = http.get(name[5:]) if name.startswith("http.") else conf.get(name)
             effect[name] = default if value is None else as_duration(value) or ZERO
@@ -202,11 +211,11 @@ def _holds(rule: Any, client: Identity) -> bool:
     return all(((t.key, t.value) in client) != t.negated for t in rule.subset)
 
 
-def _lets_in(read: InboundPoint, client: Identity) -> bool:
-    return any(
-        _holds(rule, client) and rule.conf.get("action") in ("Allow", "AllowWithShadowDeny")
-        for rule in read.from_rules
-    )
+def _lets_in(read: InboundPoint, client: Identity) -> Effect:
+    """Return whether `from` lets a client in, and whether it notes that it should not have."""
+    actions = {rule.conf.get("action") for rule in read.from_rules if _holds(rule, client)}
+    noted = {"shadow denied": True} if "AllowWithShadowDeny" in actions else {}
+    return {"allowed": bool(actions & {"Allow", "AllowWithShadowDeny"}), **noted}
 
 
 def _first(read: InboundPoint, client: Identity) -> Mapping[str, Any] | None:
@@ -257,6 +266,9 @@ def whole_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
         conf = side.single(asked, "MeshTrace")
         new = traces_after(conf.conf if conf else None)
         options = side.options(proxy_winner(old.of("TrafficTrace"), sets, old.ties))
+        if new and has_http(side.side, asked.dataplane):
+            assert conf is not None
+            new = {**new, **rest("MeshTrace", "proxy", conf.conf)}
         effects = [new or traces_before(p, side.mesh) for p in options]
         found["MeshTrace", "proxy"] = outcome(effects, options, conf, "creation time")
     if "MeshProxyPatch" in kinds:

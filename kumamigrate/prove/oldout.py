@@ -27,9 +27,11 @@ from kumamigrate.legacy.sinks import logs_after, logs_before
 from kumamigrate.legacy.targets import HTTP_FAMILY, common_protocol, main_targets
 from kumamigrate.legacy.values import Effect, as_duration
 from kumamigrate.legacy.winners import inbound_winner
+from kumamigrate.match.entry import Found
 from kumamigrate.match.route import ServiceTag
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.prove import settings
+from kumamigrate.prove.fields import only, rest
 from kumamigrate.prove.oldroute import Table, new_table, old_table
 from kumamigrate.prove.oldside import (
     Asked,
@@ -43,6 +45,8 @@ from kumamigrate.prove.oldside import (
     mentioned,
     outcome,
 )
+from kumamigrate.prove.picture import writes_defaults
+from kumamigrate.prove.side import may_be_transparent
 
 _CONNECT, _HOUR, _STREAM = seconds(5), seconds(3600), seconds(300)
 SHARED = "the order of outbounds"
@@ -58,17 +62,47 @@ DOWNSTREAM = "http.idleTimeout (downstream)"
 
 
 def outbound_places(
-    side: OldSide, asked: Asked, kinds: frozenset[str], routes: Sequence[Routes]
+    side: OldSide,
+    asked: Asked,
+    kinds: frozenset[str],
+    routes: Sequence[Routes],
+    kept: frozenset[str] | None = None,
 ) -> Places:
-    """Return what the outbounds of a proxy come to if one of these sets of routes wins."""
-    return joined([dict(_Outbounds(side, asked, one, kinds).places()) for one in routes])
+    """Return what the outbounds of a proxy come to if one of these sets of routes wins.
+
+    With `kept`, of the outbounds to these services alone, and the clusters they lead to.
+    """
+    return joined([dict(_Outbounds(side, asked, one, kinds, kept).places()) for one in routes])
+
+
+def log_of_passthrough(side: OldSide, asked: Asked) -> Places:
+    """Return the log of traffic that passes through, which only a transparent proxy has."""
+    if not may_be_transparent(asked.dataplane):
+        return {}
+    old = side.connection("TrafficLog", asked, PASS_THROUGH)
+    return {("MeshAccessLog", "outbound", PASS_THROUGH): _log(side, asked, PASS_THROUGH, old)}
+
+
+def _log(side: OldSide, asked: Asked, service: str, old: Options) -> Outcome:
+    found = side.to(asked, "MeshAccessLog", service)
+    new = logs_after(found.conf) if found is not None else ()
+    effects: list[Effect] = [{"backends": (*logs_before(p, side.mesh), *new)} for p in old]
+    return outcome(effects, old, found, _tied(old))
 
 
 class _Outbounds:
     """The outbounds of one proxy when these TrafficRoutes win."""
 
-    def __init__(self, side: OldSide, asked: Asked, routes: Routes, kinds: frozenset[str]) -> None:
+    def __init__(
+        self,
+        side: OldSide,
+        asked: Asked,
+        routes: Routes,
+        kinds: frozenset[str],
+        kept: frozenset[str] | None,
+    ) -> None:
         self.side, self.asked, self.routes, self.kinds = side, asked, routes, kinds
+        self.kept = kept
         self.targets = side.targets(routes)
         self.http_new = side.has_to(asked, "MeshHTTPRoute")
         self.tcp_new = side.has_to(asked, "MeshTCPRoute")
@@ -87,14 +121,19 @@ class _Outbounds:
         """Yield every place with what it may come to."""
         for name, table in self.tables.items():
             service = self.own[name][SERVICE]
+            if not self._is_kept(service):
+                continue
             if "MeshHTTPRoute" in self.kinds:
                 winner = self.routes.get(service) if self.side.routed else None
                 yield ("MeshHTTPRoute", "outbound", name), outcome([{"routes": table}], [winner])
             if table.family:
                 yield from self._listener(name, service, table)
         for name, (tags, led) in self.clusters.items():
-            yield from self._cluster(name, tags, led)
-        yield from self._pass_through()
+            if any(self._is_kept(self.own[outbound][SERVICE]) for outbound in led):
+                yield from self._cluster(name, tags, led)
+
+    def _is_kept(self, service: str) -> bool:
+        return self.kept is None or service in self.kept
 
     def _old_makes(self, service: str) -> bool:
         if not self.side.routed:
@@ -132,9 +171,14 @@ class _Outbounds:
             yield ("MeshTimeout", "outbound", name), self._timeout(service, table)
         if "MeshRetry" in self.kinds:
             yield ("MeshRetry", "outbound", name), self._retry(service, table)
+        if "MeshLoadBalancingStrategy" in self.kinds:
+            found = self.side.to(self.asked, "MeshLoadBalancingStrategy", service)
+            hashed = settings.balancer_route(None if found is None else found.conf)
+            yield ("MeshLoadBalancingStrategy", "outbound", name), outcome([hashed], (), found)
         if "MeshAccessLog" in self.kinds:
             old = self._old("TrafficLog", service) if self.old_made[service] else (None,)
-            yield ("MeshAccessLog", "outbound", name), self._log(service, old)
+            logged = _log(self.side, self.asked, service, old)
+            yield ("MeshAccessLog", "outbound", name), logged
 
     def _old(self, kind: str, service: str) -> Options:
         return self.side.connection(kind, self.asked, service)
@@ -153,6 +197,9 @@ class _Outbounds:
                 effects.append(_old_listener(OldConf(), table.family, made=True))
             else:
                 effects.append(_new_listener(found.conf, table.family))
+        more = _rest("MeshTimeout", found)
+        if table.family != "tcp":
+            effects = [{**effect, **_listeners(more)} for effect in effects]
         effects = [{TREATED: _treated_as(table.family), **effect} for effect in effects]
         crossed = PAST_PROTOCOL if found is not None and not fits else ""
         return outcome(effects, own, found, _tied(own) or crossed)
@@ -161,30 +208,17 @@ class _Outbounds:
         found = self.side.to(self.asked, "MeshRetry", service)
         made = self.old_made[service] and service in self.targets
         old = self._old("Retry", service) if made else (None,)
-        protocol, treated = self.side.protocol(service), self.treated[service]
+        protocol, treated = self._protocol(service), self.treated[service]
         new: Effect = {}
         if found is not None and (_family(protocol) == "tcp") == (table.family == "tcp"):
             new = retries_after(found.conf, protocol)
-        if service not in self.side.known and self.side.known:
-            return outcome([{TREATED: _treated_as(table.family)}])  # no endpoint to try again
+        if new:
+            new = {**new, **only(protocol, _rest("MeshRetry", found))}
         effects: list[Effect] = []
         for policy in old:
             own = new or (retries_before(policy, treated) if policy else {})
             effects.append({TREATED: _treated_as(table.family), **own})
         return outcome(effects, old, found, _tied(old))
-
-    def _log(self, service: str, old: Options) -> Outcome:
-        found = self.side.to(self.asked, "MeshAccessLog", service)
-        new = logs_after(found.conf) if found is not None else ()
-        effects: list[Effect] = [
-            {"backends": tuple(sorted((*logs_before(p, self.side.mesh), *new)))} for p in old
-        ]
-        return outcome(effects, old, found, _tied(old))
-
-    def _pass_through(self) -> Iterator[tuple[Place, Outcome]]:
-        if "MeshAccessLog" in self.kinds:
-            old = self._old("TrafficLog", PASS_THROUGH)
-            yield ("MeshAccessLog", "outbound", PASS_THROUGH), self._log(PASS_THROUGH, old)
 
     # -- clusters ----------------------------------------------------------------------------
 
@@ -197,14 +231,19 @@ class _Outbounds:
             yield ("MeshTimeout", "cluster", name), self._cluster_timeout(name, service, led)
         if "MeshCircuitBreaker" in self.kinds:
             yield ("MeshCircuitBreaker", "cluster", name), self._breaker(service, made)
-        if "MeshHealthCheck" in self.kinds and self._has_endpoints(service):
+        if "MeshHealthCheck" in self.kinds:
             checks = self.patched.get(name) if set(tags) == {SERVICE} else None
             yield ("MeshHealthCheck", "cluster", name), self._probe(service, made, checks)
         if "MeshLoadBalancingStrategy" in self.kinds:
             yield ("MeshLoadBalancingStrategy", "cluster", name), self._balancer(service, led)
 
-    def _has_endpoints(self, service: str) -> bool:
-        return service in self.side.known or not self.side.known
+    def _protocol(self, service: str) -> str:
+        """Return the protocol by which new policies read a service: TCP if no Dataplane has it.
+
+        Its cluster is there and has what policies say, although nothing answers yet.
+        """
+        lone = bool(self.side.known) and service not in self.side.known
+        return "tcp" if lone else self.side.protocol(service)
 
     def _leading(self, led: Sequence[str]) -> tuple[str, ...]:
         """Return whose settings a cluster has: the last outbound that leads there (notes C2b)."""
@@ -227,7 +266,8 @@ class _Outbounds:
                 old = _old_cluster(conf, family, made=made)
                 if found is not None:
                     old = _new_cluster(found.conf, family, self.side.protocol(service), old)
-                effects.append(old)
+                more = _rest("MeshTimeout", found)
+                effects.append({**old, **{k: v for k, v in more.items() if k not in _LISTENERS}})
         return outcome(effects, policies, found, why or crossed or SHARED)
 
     def _breaker(self, service: str, made: Sequence[str]) -> Outcome:
@@ -235,13 +275,16 @@ class _Outbounds:
         reached = bool(made) and service in self.targets
         old = self._old("CircuitBreaker", service) if reached else (None,)
         conf = found.conf if found is not None else {}
-        new = breakers_after(conf)
+        new, given = breakers_after(conf), mapping(conf.get("connectionLimits"))
+        more = _rest("MeshCircuitBreaker", found)
         effects = []
         for policy in old:
             own = breakers_before(policy)
-            limits = new["limits"] if conf.get("connectionLimits") else own["limits"]
+            limits = new["limits"] if given else own["limits"]
+            if given and writes_defaults(self.side.side):  # since 2.14 field by field (§3)
+                limits = {**own["limits"], **{k: given[k] for k in own["limits"] if k in given}}
             ejection = new["ejection"] or own["ejection"]
-            effects.append({"limits": limits, "ejection": ejection})
+            effects.append({"limits": limits, "ejection": ejection, **more})
         return outcome(effects, old, found, _tied(old))
 
     def _probe(self, service: str, made: Sequence[str], checks: Checks | None) -> Outcome:
@@ -249,14 +292,16 @@ class _Outbounds:
         found = self.side.to(self.asked, "MeshHealthCheck", service)
         reached = bool(made) and service in self.targets
         old = self._old("HealthCheck", service) if reached else (None,)
-        protocol = self.side.protocol(service)
+        protocol = self._protocol(service)
         conf = found.conf if found else None
+        if protocol != self.side.protocol(service) and _asks_by_http(conf):
+            protocol = "http"
         new = probes_after(conf, protocol)
         effects: list[Effect] = []
         for policy in old:
             probes = tuple(p for p in (probes_before(policy), new) if p)
             probes = probes if checks is None else patched(checks, policy, conf)
-            effects.append({"probes": probes})
+            effects.append({"probes": probes, **({} if new else _panic(conf))})
         unprobed = NOT_PROBED if found is not None and protocol in UNPROBED and not checks else ""
         return outcome(effects, old, found, _tied(old) or unprobed)
 
@@ -276,6 +321,29 @@ class _Outbounds:
             policies.append(route)
             effects.append({**_old_balancer(route), "locality aware": aware})
         return outcome(effects, policies, None, SHARED)
+
+
+_LISTENERS = ("http.requestHeadersTimeout",)
+"""Leaves of MeshTimeout without an old counterpart that a listener reads; clusters the others."""
+
+
+def _listeners(leaves: Mapping[str, Any]) -> dict[str, Any]:
+    return {path: leaves[path] for path in _LISTENERS if path in leaves}
+
+
+def _rest(policy_type: str, found: Found | None) -> dict[str, Any]:
+    return {} if found is None else rest(policy_type, "outbound", found.conf)
+
+
+def _panic(conf: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the panic settings of a MeshHealthCheck, which count where it probes nothing, too."""
+    names = ("healthyPanicThreshold", "failTrafficOnPanic")
+    return {name: conf[name] for name in names if conf is not None and name in conf}
+
+
+def _asks_by_http(conf: Mapping[str, Any] | None) -> bool:
+    section = (conf or {}).get("http")
+    return isinstance(section, Mapping) and section.get("disabled") is not True
 
 
 def _family(protocol: str) -> str:

@@ -12,9 +12,11 @@ from kumamigrate.legacy.duration import Duration
 from kumamigrate.legacy.proxy import Proxy, proxy_of
 from kumamigrate.legacy.selector import Tags, selectors_of
 from kumamigrate.legacy.winners import OldPolicies
+from kumamigrate.match.route import ServiceTag
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove.compare import value_of
+from kumamigrate.prove.makers import Makers
 from kumamigrate.prove.oldin import (
     Identity,
     clients,
@@ -44,6 +46,7 @@ from kumamigrate.prove.oldout import (
     SHARED,
     TREATED,
     external_access,
+    log_of_passthrough,
     outbound_places,
 )
 from kumamigrate.prove.oldroute import Table, first_difference
@@ -66,10 +69,15 @@ MOST_PAIRS = 60
 
 @dataclass(slots=True)
 class Answer:
-    """What the comparison came to, proxy by proxy, and what it rests on."""
+    """What the comparison came to, proxy by proxy, and what it rests on.
+
+    `doubts` is what is not known of listed proxies, `elsewhere` of others, `unknown` of all.
+    """
 
     witnesses: dict[str, list[Witness]] = field(default_factory=dict)
     unknown: dict[str, None] = field(default_factory=dict)
+    doubts: dict[str, dict[str, None]] = field(default_factory=dict)
+    elsewhere: dict[str, None] = field(default_factory=dict)
     beyond: dict[str, None] = field(default_factory=dict)
     assumptions: dict[str, None] = field(default_factory=dict)
 
@@ -102,7 +110,8 @@ class Run:
         self._seen: set[tuple[str, ...]] = set()
         self._residues: set[tuple[str, ...]] = set()
         self._crossed: set[tuple[str, ...]] = set()
-        self._same: dict[str, tuple[Witness, ...]] = {}
+        self._same: dict[str, tuple[Sequence[Witness], Mapping[str, None]]] = {}
+        self._noted = self.found.elsewhere
 
     def clients(self, policy_type: str) -> dict[str, Identity]:
         """Return the clients to ask for, as far as anybody tells them apart, by what they show."""
@@ -141,12 +150,35 @@ class Run:
 
     def listed(self, name: str, was: Resource, now: Resource) -> None:
         """Compare a Dataplane of the states; proxies that read the same are compared once."""
-        key = repr((was.spec.get("networking"), now.spec.get("networking"), was.zone, now.zone))
-        asked = [asked_of(d, self.zone, self.services) for d in (was, now)]
+        key = repr([(d.spec.get("networking"), sorted(d.labels.items())) for d in (was, now)])
         if key not in self._same:
-            self._same[key] = tuple(self._compare(asked[0], asked[1], self.covered))
-        for witness in self._same[key]:
+            self._same[key] = self._listed(was, now)
+        found, noted = self._same[key]
+        for witness in found:
             self._add(name, witness)
+        if noted:
+            self.found.doubts[name] = dict(noted)
+
+    def _listed(self, was: Resource, now: Resource) -> tuple[Sequence[Witness], Mapping[str, None]]:
+        """Return what differs for a Dataplane, and what is not known of it."""
+        asked = [asked_of(d, self.zone, self.services) for d in (was, now)]
+        self._noted = {}
+        kept = self._kept(was, now, asked[0].services)
+        found = tuple(self._compare(asked[0], asked[1], self.covered, kept=kept))
+        noted, self._noted = self._noted, self.found.elsewhere
+        return found, noted
+
+    def _kept(self, was: Resource, now: Resource, services: Sequence[str]) -> frozenset[str]:
+        """Return the services whose outbounds the old engine makes on either side.
+
+        The others the new engine's own reading compares.
+        """
+        sides = ((Makers(self.was.side), was), (Makers(self.now.side), now))
+        return frozenset(
+            service
+            for service in services
+            if not all(all(makers.new(d, ServiceTag(service))) for makers, d in sides)
+        )
 
     def made_up(self, policy_type: str) -> None:
         """Compare a proxy for every set of tags that policies of a type tell apart."""
@@ -206,19 +238,28 @@ class Run:
     # -- comparing ---------------------------------------------------------------------------
 
     def _compare(
-        self, was: Asked, now: Asked, kinds: frozenset[str], *, made_up: str = ""
+        self,
+        was: Asked,
+        now: Asked,
+        kinds: frozenset[str],
+        *,
+        made_up: str = "",
+        kept: frozenset[str] | None = None,
     ) -> Iterator[Witness]:
-        if kinds & set(OUTBOUND) and not self._only_real:
+        if kinds & set(OUTBOUND) and self._routed and not self._only_real:
             ways = [side.scenarios(asked) for side, asked in ((self.was, was), (self.now, now))]
             if ways[0] is None or ways[1] is None:
-                self.found.unknown["old TrafficRoutes tie in more ways than can be tried"] = None
+                self._noted["old TrafficRoutes tie in more ways than can be tried"] = None
                 return
             for left, right in _couples(ways[0], ways[1]):
                 yield from self._differing(
-                    outbound_places(self.was, was, kinds, left),
-                    outbound_places(self.now, now, kinds, right),
+                    outbound_places(self.was, was, kinds, left, kept),
+                    outbound_places(self.now, now, kinds, right, kept),
                     made_up,
                 )
+        if "MeshAccessLog" in kinds:
+            passed = [log_of_passthrough(*s) for s in ((self.was, was), (self.now, now))]
+            yield from self._differing(passed[0], passed[1], made_up)
         led_to = self._led_to(was, now)
         places = [self._places(s, a, kinds, led_to) for s, a in ((self.was, was), (self.now, now))]
         yield from self._differing(places[0], places[1], made_up)
@@ -254,6 +295,11 @@ class Run:
             found |= whole_places(side, asked, kinds)
         return found
 
+    @property
+    def _routed(self) -> bool:
+        """Whether the old engine makes outbounds on either side."""
+        return self.was.routed or self.now.routed
+
     @cached_property
     def _only_real(self) -> bool:
         """Whether the mesh has no service-tag outbounds, which alone the old engine makes."""
@@ -276,7 +322,7 @@ class Run:
             if tied.why != SHARED
             else "give an inventory with the Dataplanes"
         )
-        self.found.unknown[f"{names(tied.old)}: {tied.why} decides between them; {advice}"] = None
+        self._noted[f"{names(tied.old)}: {tied.why} decides between them; {advice}"] = None
 
     def _witnesses(self, place: Place, old: Outcome, new: Outcome) -> Iterator[Witness]:
         left, right = old.effects[0], new.effects[0]
@@ -346,8 +392,9 @@ class Run:
         """Compare what the Mesh said itself with the policies that say it now."""
         plain_ = made_up([{}], self.zone, self.was.side.mesh)
         for name, was, now in [*listed, ("any proxy", plain_, plain_)]:
-            old = section_places(self.was, asked_of(was, self.zone, ()), self.changed_sections)
-            new = section_places(self.now, asked_of(now, self.zone, ()), self.changed_sections)
+            asked = [asked_of(d, self.zone, self.services) for d in (was, now)]
+            old = section_places(self.was, asked[0], self.changed_sections)
+            new = section_places(self.now, asked[1], self.changed_sections)
             for place in old:
                 for witness in self._differ(place, old[place], new[place], ""):
                     self._add(name, witness)

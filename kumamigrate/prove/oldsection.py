@@ -8,25 +8,35 @@ from typing import Any
 
 from kumamigrate.match.entry import Found
 from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.prove.oldmade import ANY_SERVICE
 from kumamigrate.prove.oldside import Asked, OldSide, Places, outcome
-from kumamigrate.prove.picture import may_be_transparent
-from kumamigrate.prove.side import Side
+from kumamigrate.prove.side import Side, may_be_transparent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """Where a section stands in the Mesh, and the policy type that says it now."""
+    """Where a section stands in the Mesh, and the policy type that says it now, in which fields.
+
+    An empty field stands for all of them.
+    """
 
     root: str
     policy_type: str
+    fields: tuple[str, ...]
 
 
 SECTIONS: Mapping[str, Section] = {
-    "metrics": Section(root="metrics", policy_type="MeshMetric"),
-    "mtls mode": Section(root="mtls.backends", policy_type="MeshTLS"),
-    "passthrough": Section(root="networking.outbound.passthrough", policy_type="MeshPassthrough"),
+    "metrics": Section(root="metrics", policy_type="MeshMetric", fields=("",)),
+    "mtls mode": Section(root="mtls.backends", policy_type="MeshTLS", fields=("mode",)),
+    "passthrough": Section(
+        root="networking.outbound.passthrough",
+        policy_type="MeshPassthrough",
+        fields=("passthroughMode",),
+    ),
     "locality": Section(
-        root="routing.localityAwareLoadBalancing", policy_type="MeshLoadBalancingStrategy"
+        root="routing.localityAwareLoadBalancing",
+        policy_type="MeshLoadBalancingStrategy",
+        fields=("localityAwareness.disabled",),
     ),
 }
 _READERS = {"logging": "TrafficLog", "tracing": "TrafficTrace"}
@@ -61,6 +71,15 @@ def unread_fields(before: Side, after: Side) -> list[str]:
     return ["policyEngine", *_READERS]
 
 
+def section_reads(sections: Iterable[str], policy_type: str, field: str) -> bool:
+    """Whether a field of a policy type is read together with one of these sections."""
+    return any(
+        SECTIONS[name].policy_type == policy_type
+        and ("" in SECTIONS[name].fields or field in SECTIONS[name].fields)
+        for name in sections
+    )
+
+
 def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Places:
     """Return what a proxy comes to in these sections."""
     spec = side.mesh.spec if side.mesh is not None else {}
@@ -79,11 +98,13 @@ def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Plac
         elif name == "mtls mode":
             found |= _modes_of_inbounds(side, asked, _enabled_mode(spec))
         elif name == "locality":
-            to = side.to(asked, policy_type, "any-other-service")
-            aware = _locality(spec) if to is None else not _disabled(to)
-            found["MeshLoadBalancingStrategy", "outbound", "any service"] = outcome(
-                [{"locality aware": aware}], (), to
-            )
+            for service in (ANY_SERVICE, *asked.services):
+                to = side.to(asked, policy_type, service)
+                aware = _locality(spec) if to is None else not _disabled(to)
+                called = "any service" if service == ANY_SERVICE else service
+                found[policy_type, "outbound", called] = outcome(
+                    [{"locality aware": aware}], (), to
+                )
     return found
 
 
@@ -177,28 +198,40 @@ def _old_backend(conf: Mapping[str, Any]) -> dict[str, Any]:
 
 def _metric(conf: Mapping[str, Any]) -> dict[str, Any]:
     sidecar = mapping(conf.get("sidecar"))
-    profiles = mapping(sidecar.get("profiles"))
-    named = [mapping(p).get("name") for p in profiles.get("appendProfiles") or ()]
-    included = [mapping(i).get("match") for i in profiles.get("include") or ()]
-    profile: Any = named[0] if len(named) == 1 else named or "Basic"
-    if named == ["None"] and len(included) == 1:
-        profile = included[0]
-    if sidecar.get("regex"):
-        profile = sidecar["regex"]
+    profile: Any = sidecar.get("regex") or _profile(mapping(sidecar.get("profiles")))
     backends = [mapping(b) for b in conf.get("backends") or ()]
     if len(backends) != 1 or backends[0].get("type") != "Prometheus":
-        return {"backends": repr(backends)}
+        return {"backends": repr(backends), "sidecar": repr(sidecar), **_applications(conf)}
     prometheus = mapping(backends[0].get("prometheus"))
-    applications = [
-        (a.get("name"), a.get("address"), a.get("port"), a.get("path") or "/metrics")
-        for a in conf.get("applications") or ()
-        if isinstance(a, Mapping)
-    ]
+    client = prometheus.get("clientId")
     return {
         "port": prometheus.get("port") or 5670,
         "path": prometheus.get("path") or "/metrics",
         "tls": mapping(prometheus.get("tls")).get("mode") or "Disabled",
         "include unused": sidecar.get("includeUnused") is True,
         "profile": profile,
-        "applications": applications,
+        **({"clientId": client} if client else {}),
+        **_applications(conf),
     }
+
+
+def _applications(conf: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "applications": [
+            (a.get("name"), a.get("address"), a.get("port"), a.get("path") or "/metrics")
+            for a in conf.get("applications") or ()
+            if isinstance(a, Mapping)
+        ]
+    }
+
+
+def _profile(profiles: Mapping[str, Any]) -> Any:
+    """Return profiles as a Mesh would say them: a name, or the one expression; else as it is."""
+    named = [mapping(p).get("name") for p in profiles.get("appendProfiles") or ()]
+    included = [mapping(i) for i in profiles.get("include") or ()]
+    if profiles.get("exclude") or len(named) > 1 or len(included) > 1:
+        return repr(profiles)
+    if not included:
+        return named[0] if named else "Basic"
+    expression = included[0].get("type") == "Regex" and named == ["None"]
+    return included[0].get("match") if expression else repr(profiles)

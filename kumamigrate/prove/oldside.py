@@ -22,19 +22,16 @@ from kumamigrate.legacy.targets import (
 )
 from kumamigrate.legacy.values import Effect
 from kumamigrate.legacy.winners import (
-    OldPolicies,
     connection_winner,
     led_to,
-    old_policies,
     route_targets,
 )
 from kumamigrate.match.entry import Found
 from kumamigrate.match.route import ServiceTag
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.prove.services import backend_refs
-from kumamigrate.prove.side import Side
+from kumamigrate.prove.side import REMOVED, Side, may_be_transparent
 
-REMOVED = "3.0"
 MOST_CHOICES = 64
 """More outcomes of ties than this are not worked out: the answer is unknown."""
 
@@ -90,9 +87,7 @@ class OldSide:
     def __init__(self, side: Side, assumed: str = UNKNOWN) -> None:
         self.side = side
         self.matcher = side.matcher
-        gone = order(side.release.name) >= order(REMOVED)
-        found = old_policies(side.state, side.mesh)
-        self.old = OldPolicies(mesh=side.mesh, by_kind={}) if gone else found
+        self.old = side.old
         self.mesh = next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
         self.external = tuple(
             tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService")
@@ -241,13 +236,15 @@ def conf_split(conf: Any) -> Any:
 
 
 def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> Asked:
-    """Return a Dataplane as both engines see it; without outbounds it reaches all services.
+    """Return a Dataplane as both engines see it; a transparent one reaches all services.
 
     The control plane adds the zone tag to what it stores (legacy-notes.md G2), so both see it.
     """
     proxy = proxy_of(dataplane, zone)
     written = [o.tags for o in proxy.outbounds if o.service]
-    reached, outbounds = _reached(written) if written else _reached_plainly(tuple(services))
+    reached, outbounds = _reached(written)
+    if not written and may_be_transparent(dataplane):
+        reached, outbounds = _reached_plainly(tuple(services))
     return Asked(
         dataplane=_with_zone(dataplane, dataplane.zone or zone),
         proxy=proxy,

@@ -14,7 +14,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.prove import settings
 from kumamigrate.prove.backend import Cluster, own_cluster, written_outbounds
 from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL, Settings
-from kumamigrate.prove.side import Side, inbounds_of, networking, protocol_of
+from kumamigrate.prove.side import Side, inbounds_of, may_be_transparent, protocol_of
 from kumamigrate.prove.split import Split, mirror_of, split_of
 from kumamigrate.prove.traffic import successors
 
@@ -360,6 +360,9 @@ def inbound_fact(side: Side, policy_type: str, point: InboundPoint | None) -> Fa
                 return Fact({**read, FILTER_NAME: "envoy.filters.http.fault"}, _all_from(point))
             listed = [{"from": subset, "conf": conf} for subset, conf in _subsets(point)]
             return Fact({"from": listed}, _all_from(point))
+        case "MeshAccessLog" if not rules and point is not None and point.from_rules:
+            read = settings.each_rule([(None, conf) for _, conf in _subsets(point)], None)
+            return Fact(read, _all_from(point))
         case "MeshTimeout" if found is None and not rules and not writes_defaults(side):
             return NOTHING
         case _:
@@ -441,9 +444,3 @@ def has_http(side: Side, proxy: Resource) -> bool:
     protocols = [protocol_of(inbound) for inbound in inbounds_of(proxy)]
     protocols += [side.protocol(cluster.destination) for cluster in written.values()]
     return any(p in (*HTTP_LIKE, UNKNOWN_PROTOCOL) for p in protocols)
-
-
-def may_be_transparent(proxy: Resource) -> bool:
-    """Whether traffic may be redirected to a proxy: one with outbounds written down needs none."""
-    net = networking(proxy)
-    return bool(net.get("transparentProxying")) or not net.get("outbound")

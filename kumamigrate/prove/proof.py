@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -225,6 +225,14 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst of some verdicts; none at all is equivalent."""
     order = list(Verdict)
     return max(verdicts, key=order.index, default=Verdict.EQUIVALENT)
+
+
+def doubted(proxy: ProxyVerdict, reasons: Iterable[str]) -> ProxyVerdict:
+    """Return the verdict of a proxy with more that is not known: of what differs, no less is."""
+    added = tuple(dict.fromkeys((*proxy.unknown, *reasons)))
+    if proxy.verdict is Verdict.DIFFERENT or added == proxy.unknown:
+        return proxy
+    return replace(proxy, verdict=Verdict.UNKNOWN, unknown=added)
 
 
 def to_json(

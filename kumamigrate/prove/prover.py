@@ -14,11 +14,11 @@ from kumamigrate.prove.alike import alike
 from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
 from kumamigrate.prove.chain import upon
+from kumamigrate.prove.changed import changed_types
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
 from kumamigrate.prove.doubt import (
     TIED,
-    changed_types,
     doubts,
     gateway_doubts,
     probe_doubts,
@@ -43,6 +43,7 @@ from kumamigrate.prove.proof import (
     Value,
     Verdict,
     Witness,
+    doubted,
     worst,
 )
 from kumamigrate.prove.services import with_world, worlds_of
@@ -338,6 +339,8 @@ class Claim:
         verdicts = tuple(self._verdict(subject, shared) for subject in subjects)
         if made_up or not verdicts:
             verdicts += self._beyond(shared, made_up=made_up)
+        verdicts = tuple(doubted(verdict, unknown) for verdict in verdicts)
+        unknown = tuple(dict.fromkeys((*unknown, *self.old.answer.elsewhere)))
         return ClaimResult(
             verdict=worst((*(v.verdict for v in verdicts), *_if_any(unknown))),
             proxies=verdicts,
@@ -431,6 +434,7 @@ class Claim:
             found = (*shared, *self.old.seen(sure))
             found += () if subject.made_up else self.old.of(subject.name)
             unknown += self._name_doubts(subject.was, subject.now)
+            unknown += () if subject.made_up else self.old.doubts(subject.name)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)
         if found and subject.workload is not None and not subject.workload.sure:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from copy import copy
+from functools import cached_property
 from typing import Any
 
+from kumamigrate.legacy.engine import order
+from kumamigrate.legacy.winners import OldPolicies, old_policies
 from kumamigrate.match.backendref import DEFAULT_PROTOCOL, Places, ports_of, protocols_at
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.resolve import REAL
@@ -20,6 +23,8 @@ from kumamigrate.prove.settings import UNKNOWN_PROTOCOL
 
 PROTOCOL = "kuma.io/protocol"
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
+REMOVED = "3.0"
+"""The release that knows no old policies any more."""
 
 Signature = tuple[int, ...]
 
@@ -83,6 +88,13 @@ class Side:
         self.ground = (tuple(ground), protocols)
         self._signatures: dict[tuple[int, str], int] = {}
         self._alive: dict[int, Resource] = {}
+
+    @cached_property
+    def old(self) -> OldPolicies:
+        """The old policies that count: those the control plane accepts; from 3.0 on none."""
+        if order(self.release.name) >= order(REMOVED):
+            return OldPolicies(mesh=self.mesh, by_kind={})
+        return old_policies(self.state, self.mesh)
 
     def selection(self, proxy: Resource, policy_type: str) -> Selection:
         """Return what of a policy type reaches a proxy."""
@@ -156,6 +168,12 @@ def networking(dataplane: Resource) -> Mapping[str, Any]:
     """Return the networking section of a Dataplane."""
     found = dataplane.spec.get("networking")
     return found if isinstance(found, Mapping) else {}
+
+
+def may_be_transparent(proxy: Resource) -> bool:
+    """Whether traffic may be redirected to a proxy: if its Dataplane says so, or is made up."""
+    net = networking(proxy)
+    return bool(net.get("transparentProxying")) or (proxy.made_up and not net.get("outbound"))
 
 
 def _kinds(state: State, contents: Contents) -> dict[str, Signature]:

@@ -185,6 +185,7 @@ networking:
   inbound:
   - port: 80
     tags: {kuma.io/service: web, kuma.io/protocol: http}
+  transparentProxying: {redirectPortInbound: 15006, redirectPortOutbound: 15001}
 """
     given = state(timeouts("1s") + dataplane, mode="Disabled", complete=True)
     proof = prove(given, given, claims=("carry",))

@@ -40,6 +40,7 @@ networking:
   address: 10.0.0.2
   inbound: [{port: 80, tags: {kuma.io/service: api, kuma.io/protocol: http, version: v1}}]
 """
+REDIRECTED = "transparentProxying: {redirectPortInbound: 15006, redirectPortOutbound: 15001}"
 INBOUND = """
   from:
     - targetRef: {kind: Mesh}
@@ -450,7 +451,7 @@ def test_an_external_service_that_nobody_uses_is_opened_for_nobody_known() -> No
         pytest.param(
             (ROUTE, ONLY_BATCH),
             (ONLY_BATCH,),
-            PROXIES.replace("  outbound: [{port: 10000, tags: {kuma.io/service: api}}]\n", ""),
+            PROXIES.replace("outbound: [{port: 10000, tags: {kuma.io/service: api}}]", REDIRECTED),
             id="transparent",
         ),
     ],
@@ -567,8 +568,9 @@ conf: {http: {requests: 5, interval: 10s}}
 
 
 def test_limits_on_the_way_out_go_with_the_routes() -> None:
-    before = state("---".join((MESH, ROUTE, PROXIES, LIMITED)))
-    after = state("---".join((MESH, PROXIES, LIMITED)))
+    proxies = f"{PROXIES}  {REDIRECTED}\n"
+    before = state("---".join((MESH, ROUTE, proxies, LIMITED)))
+    after = state("---".join((MESH, proxies, LIMITED)))
     reasons = prove(before, after, claims=("live",)).unknown("live")
     assert any("RateLimit limit" in reason for reason in reasons)
 

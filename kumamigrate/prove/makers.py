@@ -1,0 +1,68 @@
+"""Which engine makes an outbound of a proxy (legacy.md §2.9), and what stands on those it makes.
+
+As long as a mesh holds a TrafficRoute, the old engine makes the outbounds that no route of the new
+kind takes over. Real outbounds are the new engine's alone: where it leaves a proxy to the old one,
+the proxy has none, in any mode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from kumamigrate.legacy.engine import order
+from kumamigrate.match.route import Destination
+from kumamigrate.model.resource import Resource
+from kumamigrate.prove.picture import ROUTING, TCP_ROUTING
+from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL
+from kumamigrate.prove.side import Side
+
+TAGS_HEADER = "request header x-kuma-tags"
+TAGGING = ("FaultInjection", "RateLimit", "MeshFaultInjection")
+"""Kinds of which one in a mesh is enough for the header to stand on all HTTP outbounds."""
+ALWAYS_TAGGED = (2, 9)
+"""Up to this release the new engine writes the header anyway."""
+
+Made = tuple[bool, ...]
+"""Whether the new engine makes an outbound, for each protocol it may have."""
+
+
+@dataclass(frozen=True)
+class Makers:
+    """The makers of outbounds on one side."""
+
+    side: Side
+
+    @property
+    def routed(self) -> bool:
+        """Whether the old engine makes any outbound at all."""
+        return self.side.old.routed
+
+    @cached_property
+    def tagging(self) -> str:
+        """The kind of policy for which outbounds carry the tags of their proxy; "" for none."""
+        if order(self.side.release.name) <= ALWAYS_TAGGED:
+            return ""
+        there = {*self.side.old.by_kind, *self.side.types}
+        return next((kind for kind in TAGGING if kind in there), "")
+
+    def new(self, proxy: Resource, destination: Destination) -> Made:
+        """Return whether the new engine makes an outbound of a proxy."""
+        if not self.routed:
+            return (True,)
+        http, tcp = self._reached(proxy, ROUTING), self._reached(proxy, TCP_ROUTING)
+        protocol = self.side.protocol(destination)
+        if protocol == UNKNOWN_PROTOCOL:
+            return (http or (tcp and self._named(proxy, destination)), tcp)
+        if protocol in HTTP_LIKE:
+            return (http or (tcp and self._named(proxy, destination)),)
+        return (tcp,)
+
+    def _reached(self, proxy: Resource, kind: str) -> bool:
+        if kind not in self.side.types:
+            return False
+        return any(p.spec.get("to") for p in self.side.selection(proxy, kind).policies)
+
+    def _named(self, proxy: Resource, destination: Destination) -> bool:
+        selection = self.side.selection(proxy, TCP_ROUTING)
+        return self.side.matcher.lookup(selection, destination) is not None
