@@ -14,7 +14,7 @@ from kumamigrate.deployment.follow import follow
 from kumamigrate.deployment.render import Rendering, render
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.inventory import Inventory
-from kumamigrate.model.resource import Identity, Resource, Where
+from kumamigrate.model.resource import Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment
 from kumamigrate.repository import Repository, repository_of
 from kumamigrate.rewrite.change import Change
@@ -69,12 +69,17 @@ class Estate:
     def edited(self, texts: Mapping[str, str | None]) -> Estate | tuple[Refusal, ...]:
         """Return the estate with some files changed (None removes one), or what forbids it.
 
-        What has to move along does; a build that fails now and did not before forbids the edit.
+        What has to move along does; a build that fails, before or after, forbids the edit.
         """
         whole = self.whole.repository.with_texts(texts)
         edits: dict[str, bytes | None] = {
             p: whole.files[p].render() if p in whole.files else None for p in texts
         }
+        shut = [
+            r for site in self.sites for path in edits for r in site.rendering.shut.get(path, ())
+        ]
+        if shut:
+            return tuple(dict.fromkeys(shut))
         followed = follow(self.tree, edits)
         outside = tuple(self._outside(path) for path in followed.files if not self._may(path))
         if followed.refusals or outside:
@@ -165,10 +170,12 @@ def _rendered(site: Site, rendering: Rendering, sources: Repository) -> Site:
     unreadable = (r for r in sources.refusals if site.deployment.holds(r.path))
     refusals = (*unreadable, *rendering.refusals)
     own = sources.only(rendering.manifests, refusals)
-    written = replace(site.written, repository=own, states={})
     if not rendering.built:
+        written = replace(site.written, repository=own, states={})
         return replace(site, rendering=rendering, written=written, applied=written)
     built = repository_of(rendering.files, root=sources.root, refusals=refusals)
+    own = own.in_namespaces(_namespaces(built, rendering))
+    written = replace(site.written, repository=own, states={})
     built = built.standing_at(lambda one: _home(one, rendering))
     applied = replace(site.applied, repository=built, sources=own, states={})
     return replace(site, rendering=rendering, written=written, applied=applied)
@@ -188,6 +195,16 @@ def _told_apart(rendering: Rendering, tree: Tree) -> Rendering:
 
 def _bare(refusal: Refusal) -> Refusal:
     return replace(refusal, digest="")
+
+
+def _namespaces(built: Repository, rendering: Rendering) -> dict[Where, str]:
+    """Return the namespaces in which sources end up, by place, where it is one."""
+    found: dict[Where, set[str]] = {}
+    for resource in built.resources:
+        home = _home(resource, rendering)
+        if home is not None and resource.form is Form.KUBERNETES:
+            found.setdefault(home, set()).add(resource.namespace)
+    return {home: names.pop() for home, names in found.items() if len(names) == 1}
 
 
 def _home(built: Resource, rendering: Rendering) -> Where | None:

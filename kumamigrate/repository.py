@@ -117,6 +117,20 @@ class Repository:
         }
         return moved
 
+    def in_namespaces(self, namespaces: Mapping[Where, str]) -> Repository:
+        """Return the repository with resources in the namespaces that a build puts them in."""
+        if not namespaces:
+            return self
+        moved = replace(self)
+        moved.__dict__["_of_file"] = {
+            path: tuple(
+                r if r.where is None else replace(r, namespace=namespaces.get(r.where, r.namespace))
+                for r in found
+            )
+            for path, found in self._of_file.items()
+        }
+        return moved
+
     def place(self, where: Where | None, path: FieldPath) -> tuple[str, int, int]:
         """Return file, line and column (from 1) of a field, or of the nearest thing above it."""
         if where is None or where.path not in self.files:

@@ -23,7 +23,8 @@ class Built:
 
     `files` are manifests by path, `manifests` the sources that are manifests of their own,
     `sources` all that took part. `refusals` say why `files` are not, or not all, what a cluster
-    gets; they are the sources then. `how` says what built it.
+    gets; they are the sources then. With `shut` none of the sources may be edited: what that
+    would do to the build cannot be tried. `how` says what built it.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -31,6 +32,7 @@ class Built:
     sources: frozenset[str] = frozenset()
     origins: Origins = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
+    shut: bool = False
     how: str = ""
 
 

@@ -47,7 +47,7 @@ def build_chart(chart: Chart, tree: Tree) -> Built:
     )
     refusals = tuple(_faults(chart, folder, texts, tree))
     if refusals:
-        return replace(bare, refusals=refusals)
+        return replace(bare, refusals=refusals, shut=True)
     program = found("helm", tree.root)
     if program is None:
         if not any(b"{{" in texts[path] for path in templates):
@@ -101,7 +101,7 @@ def _run(
     if printed.error:
         advice = f"correct it until `{how}` succeeds"
         detail = f"it cannot be rendered: {printed.error}"
-        return replace(bare, refusals=(_refusal(folder, detail, advice),), how=how)
+        return replace(bare, refusals=(_refusal(folder, detail, advice),), shut=True, how=how)
     path = joined(folder, CHART)
     if chart.release != Chart(chart="").release:
         path = f"{path} of {chart.release}"  # a chart may be installed more than once

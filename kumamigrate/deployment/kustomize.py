@@ -39,6 +39,7 @@ def build(folder: str, tree: Tree, known: Closure | None = None) -> Built:
         manifests=frozenset(listed),
         sources=sources,
         refusals=closure.refusals,
+        shut=bool(closure.refusals),
         how=f"kustomization {folder or '.'}, read without kustomize",
     )
     if closure.refusals or not closure.parts:
@@ -63,7 +64,7 @@ def _run(command: tuple[str, ...], closure: Closure, plain: Built, tree: Tree) -
     if printed.error:
         advice = f"correct it until `{shown}` succeeds"
         refusal = root.refusal((), f"its build fails: {printed.error}", advice)
-        return replace(plain, refusals=(refusal,), how=shown)
+        return replace(plain, refusals=(refusal,), shut=True, how=shown)
     return replace(
         plain,
         files={root.path: printed.text},
@@ -93,7 +94,7 @@ def _command(tree: Tree) -> tuple[str, ...] | None:
 
 def _without_program(plain: Built, closure: Closure) -> Built:
     refusals = tuple(_does_more(part) for part in closure.parts if not part.lists_only)
-    return replace(plain, refusals=refusals)
+    return replace(plain, refusals=refusals, shut=True)
 
 
 def _does_more(part: Kustomization) -> Refusal:

@@ -28,7 +28,8 @@ class Rendering:
     templates of charts): rules look at these, and edit them. `sources` are all files that took
     part: when one of them is edited, the environment is asked. `origins` leads from a document
     of what was built to the place in the sources. `refusals` bar the environment, or what they
-    name; `how` says in a few words what made it.
+    name; `shut` leads from sources that may not be edited to the reasons why; `how` says in a
+    few words what made it.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -36,6 +37,7 @@ class Rendering:
     sources: frozenset[str] = frozenset()
     origins: Origins = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
+    shut: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
     how: str = ""
 
     @property
@@ -129,6 +131,10 @@ def _together(parts: list[Built]) -> Rendering:
             sources=rendering.sources | part.sources,
             origins={**rendering.origins, **part.origins},
             refusals=tuple(dict.fromkeys((*rendering.refusals, *part.refusals))),
+            shut={
+                **rendering.shut,
+                **(dict.fromkeys(part.sources, part.refusals) if part.shut else {}),
+            },
             how="; ".join(how for how in (rendering.how, part.how) if how),
         )
     return rendering

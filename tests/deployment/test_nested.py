@@ -69,7 +69,7 @@ def test_nothing_is_proven_in_a_mesh_of_which_a_part_is_inside_of_something(
     # The inner policy ranks with what the MeshSubset becomes: who wins depends on the edit.
     files = tree(f"=== mesh.yaml\n{MESH}=== b.yaml\n{SUBSET}=== o.yaml\n")
     write({**files, "o.yaml": inside(head, "default", indent).encode()}, tmp_path)
-    answer = command("run", "--target", "3.0", tmp_path)
+    answer = command("run", tmp_path)
     assert answer.code == 3
     assert f"{place} was not read" in answer.out
     assert "Proved" not in answer.out
@@ -79,6 +79,6 @@ def test_nothing_is_proven_in_a_mesh_of_which_a_part_is_inside_of_something(
 def test_another_mesh_is_not_in_doubt(tmp_path: Path) -> None:
     files = tree(f"=== mesh.yaml\n{MESH}=== b.yaml\n{SUBSET}=== o.yaml\n")
     write({**files, "o.yaml": inside(HELM_RELEASE, "other", 8).encode()}, tmp_path)
-    answer = command("run", "--target", "3.0", tmp_path)
+    answer = command("run", tmp_path)
     assert "o.yaml:6:9" in answer.out  # it is said all the same
     assert "kind: Dataplane" in (tmp_path / "b.yaml").read_text()
