@@ -29,13 +29,15 @@ class Site:
     """One environment of an estate.
 
     `written` is made of its sources as they lie there, `applied` of what its control plane
-    gets; they are one scene where nothing is built.
+    gets; they are one scene where nothing is built. `beside` is what cannot be read of it, but
+    for what keeps it from being built.
     """
 
     deployment: Deployment
     rendering: Rendering
     written: Scene
     applied: Scene
+    beside: tuple[Refusal, ...] = ()
 
     @property
     def name(self) -> str:
@@ -139,9 +141,11 @@ def site_of(
     *,
     environment: Environment,
     inventory: Inventory,
+    strays: Iterable[Refusal] = (),
 ) -> Site:
-    """Return one environment of some sources."""
+    """Return one environment of some sources. `strays` may be a part of it or not."""
     sources = whole.repository
+    unreadable = (r for r in sources.refusals if deployment.holds(r.path))
     rendering = _told_apart(render(deployment, tree), tree)
     scene = replace(
         whole,
@@ -149,7 +153,13 @@ def site_of(
         inventory=inventory.resources,
         exports=inventory.exports,
     )
-    site = Site(deployment=deployment, rendering=rendering, written=scene, applied=scene)
+    site = Site(
+        deployment=deployment,
+        rendering=rendering,
+        written=scene,
+        applied=scene,
+        beside=(*unreadable, *strays),
+    )
     begun = _rendered(site, rendering, sources)
     written, applied = (
         replace(s, owned=_identities(s), made=_meshes(s)) for s in (begun.written, begun.applied)
@@ -167,8 +177,7 @@ def _meshes(scene: Scene) -> tuple[Resource, ...]:
 
 def _rendered(site: Site, rendering: Rendering, sources: Repository) -> Site:
     """Return an environment as another rendering has it."""
-    unreadable = (r for r in sources.refusals if site.deployment.holds(r.path))
-    refusals = (*unreadable, *rendering.refusals)
+    refusals = (*site.beside, *rendering.refusals)
     own = sources.only(rendering.manifests, refusals)
     if not rendering.built:
         written = replace(site.written, repository=own, states={})

@@ -96,22 +96,18 @@ def estate_of(
 def _of_environments(estate: Estate, deployments: Sequence[Deployment], options: Options) -> Estate:
     """Return an estate whose sources are applied as some environments say."""
     whole = estate.whole
-    sites = tuple(_site(one, estate, options) for one in deployments)
+    strays = tuple(_stray(path, estate) for path in estate.strays)
+    sites = tuple(_site(one, estate, options, strays) for one in deployments)
     applied = frozenset(path for site in sites for path in site.rendering.manifests)
     plain = tuple(s.rendering.manifests for s in sites if not s.rendering.built)
-    refusals = tuple(
-        dict.fromkeys(
-            (
-                *(r for site in sites for r in site.written.repository.refusals),
-                *(_stray(path, estate) for path in estate.strays),
-            )
-        )
-    )
+    refusals = dict.fromkeys(r for site in sites for r in site.written.repository.refusals)
     repository = replace(whole.repository.only(applied, refusals), apart=plain)
     return replace(estate, whole=replace(whole, repository=repository), sites=sites)
 
 
-def _site(deployment: Deployment, estate: Estate, options: Options) -> Site:
+def _site(
+    deployment: Deployment, estate: Estate, options: Options, strays: Iterable[Refusal]
+) -> Site:
     facts, asked = deployment.facts, options.environment
     environment = Environment(
         mode=facts.control_plane_mode or asked.mode,
@@ -127,6 +123,7 @@ def _site(deployment: Deployment, estate: Estate, options: Options) -> Site:
         estate.tree,
         environment=at_home(environment, inventory.resources),
         inventory=inventory,
+        strays=strays,
     )
 
 

@@ -224,3 +224,38 @@ def test_without_git_and_settings_the_path_is_the_world(
     assert coverage["files"] == 1
     monkeypatch.chdir(tmp_path)
     assert command("check", "--format", "json").json["coverage"]["files"] == 2
+
+
+def test_what_no_kustomization_lists_may_be_applied_or_not(repository: Path) -> None:
+    files = tree(
+        """=== mesh/kustomization.yaml
+resources: [mesh.yaml, r.yaml]
+=== mesh/mesh.yaml
+apiVersion: kuma.io/v1alpha1
+kind: Mesh
+metadata: {name: default}
+spec: {meshServices: {mode: Exclusive}}
+=== mesh/r.yaml
+apiVersion: kuma.io/v1alpha1
+kind: MeshRetry
+metadata: {name: r, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: MeshSubset, tags: {app: web}}
+  to: [{targetRef: {kind: Mesh}, default: {http: {numRetries: 3}}}]
+=== mesh/left.yaml
+apiVersion: kuma.io/v1alpha1
+kind: MeshRetry
+metadata: {name: left, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: Dataplane, labels: {app: web}}
+  to: [{targetRef: {kind: Mesh}, default: {http: {numRetries: 4}}}]
+"""
+    )
+    write(files, repository)
+    answer = command("run", "--initial-policies", "none")
+    assert answer.code == 3
+    assert "mesh/left.yaml:1:1 was not read (no kustomization lists it" in answer.out
+    assert (repository / "mesh/r.yaml").read_bytes() == files["mesh/r.yaml"]
+    (repository / "kumamigrate.toml").write_text('exclude = ["mesh/left.yaml"]\n')
+    assert command("run", "--initial-policies", "none").code == 0
+    assert b"kind: Dataplane" in (repository / "mesh/r.yaml").read_bytes()
