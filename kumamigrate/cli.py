@@ -214,6 +214,22 @@ def inspect(
 
 
 @app.command()
+def environments(
+    paths: Paths = None,
+    write: Annotated[
+        bool, typer.Option(help="Save them in kumamigrate.toml, to be corrected there.")
+    ] = False,
+    format: OutputFormat = Format.TEXT,
+) -> None:
+    """List the environments of the repository: what is applied together, each a mesh of its own."""
+    from kumamigrate import commands
+
+    given = _given({"paths": paths})
+    as_json = format is Format.JSON
+    _end(lambda: commands.environments(given, write_them=write, as_json=as_json))
+
+
+@app.command()
 def rules(format: OutputFormat = Format.TEXT) -> None:
     """List all rules."""
     from kumamigrate import commands

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from kumamigrate.claims import allowed, claim_of
-from kumamigrate.config import settings
+from kumamigrate.config import settings, settings_file
 from kumamigrate.errors import OutputError, SourceError, UsageError
 from kumamigrate.estate import Estate
 from kumamigrate.model.state import Environment
 from kumamigrate.pipeline import Options, migrate, write
 from kumamigrate.pipeline import check as check_estate
 from kumamigrate.report.exit import Exit
-from kumamigrate.report.lines import Line, show
+from kumamigrate.report.lines import Line, line, show
 from kumamigrate.scope import Scope, only, scope_of
 from kumamigrate.source.find import JOURNAL, interrupted
 from kumamigrate.survey import survey, survey_again
@@ -115,6 +115,36 @@ def inspect(
         tree = inspect_lines(scene, proxy=proxy, labels=_pairs(labels))
         show([*inventory_lines(scene), *tree])
     return Exit.INCONCLUSIVE if not_read(scene.repository) else Exit.CLEAN
+
+
+def environments(given: Given, *, write_them: bool, as_json: bool) -> Exit:
+    """Print which environments the repository has, and save them if asked to."""
+    from kumamigrate.deployment.settings import environments_text
+    from kumamigrate.report.world import world_json, world_lines
+
+    scope, options = _asked(given)
+    _settle(scope.root, writing=False)
+    estate = survey(scope, options)
+    lines, saved = world_lines(estate, all_of_them=True), ""
+    if write_them:
+        file, prefix = settings_file(scope.root)
+        if options.environments:
+            raise UsageError(f"{file}: it lists environments already; change them there")
+        deployments = [site.deployment for site in estate.sites]
+        _append(file, environments_text(deployments, table=f"{prefix}environment"))
+        saved = file.as_posix()
+        lines.append(line(f"Saved in {saved}; what they say of their control planes goes there"))
+    _print(as_json, {**world_json(estate), "saved": saved}, lines)
+    return Exit.CLEAN
+
+
+def _append(file: Path, text: str) -> None:
+    try:
+        known = file.read_text(encoding="utf-8") if file.exists() else ""
+        ended = known if not known or known.endswith("\n") else f"{known}\n"
+        file.write_text(f"{ended}{text if known else text.lstrip()}", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}") from error
 
 
 def rules(*, as_json: bool) -> Exit:

@@ -57,6 +57,14 @@ def has_settings(folder: Path) -> bool:
     return _in(folder) is not None
 
 
+def settings_file(folder: Path) -> tuple[Path, str]:
+    """Return the file that holds the settings of a folder, or could, and the table they are in."""
+    found = _in(folder)
+    if found is None or found[0].name == "kumamigrate.toml":
+        return folder / "kumamigrate.toml", ""
+    return found[0], "tool.kumamigrate."
+
+
 def _checked(path: Path, key: str, value: Any) -> Any:
     if key in _WORDS:
         if not isinstance(value, str):

@@ -55,8 +55,8 @@ def render(deployment: Deployment, tree: Tree) -> Rendering:
         *(_charted(chart, tree) for chart in _charts(deployment, layout)),
     ]
     read = layout.owned.union(*(one.sources for one in built))
-    if deployment.found:
-        # What another kustomization lists is not applied as it is, unless the settings say so.
+    if "**" in deployment.include:
+        # What another kustomization lists is not applied as it is, unless that is asked for.
         read |= layout.listed()
     own = {
         path: data

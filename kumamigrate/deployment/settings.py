@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ _WORDS = {
 }
 _LISTS = ("include", "exclude", "inventory")
 _KNOWN = ("name", *_LISTS, "kustomize", "helm", *_WORDS)
-_HELM = ("chart", "values", "release", "namespace")
+_HELM = ("chart", "values", "release", "namespace", "set")
 
 
 def read_environments(file: Path, tables: Any) -> tuple[Deployment, ...]:
@@ -95,8 +96,49 @@ def _charts(where: str, value: Any) -> Iterator[Chart]:
         if not all(isinstance(word, str) and word for word in words.values()):
             raise UsageError(f"{where}: helm: release and namespace must be strings")
         values = _texts(where, "helm values", table.get("values", []))
-        yield Chart(chart=_folder(table["chart"]), values=values, **words)
+        settings = tuple(_settings(where, table.get("set", {})))
+        yield Chart(chart=_folder(table["chart"]), values=values, settings=settings, **words)
+
+
+def _settings(where: str, value: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in value.values()):
+        raise UsageError(f'{where}: helm set must be a table of strings: {{ "a.b" = "1" }}')
+    yield from value.items()
 
 
 def _folder(path: str) -> str:
     return path.removeprefix("./").rstrip("/") or "."
+
+
+def environments_text(deployments: Iterable[Deployment], *, table: str = "environment") -> str:
+    """Return environments as the settings list them."""
+    return "".join(f"\n[[{table}]]\n{_entries(one)}" for one in deployments)
+
+
+def _entries(deployment: Deployment) -> str:
+    facts = deployment.facts
+    said: dict[str, Any] = {"name": deployment.name or "all"}
+    said |= {"include": deployment.include, "exclude": deployment.exclude}
+    said |= {"kustomize": deployment.kustomize, "helm": [_helm(c) for c in deployment.charts]}
+    said |= {key: getattr(facts, key.replace("-", "_")) for key in _WORDS}
+    said["inventory"] = [path.as_posix() for path in deployment.inventory]
+    return "".join(f"{key} = {_value(value)}\n" for key, value in said.items() if value)
+
+
+def _helm(chart: Chart) -> dict[str, Any]:
+    said = {"chart": chart.chart, "values": chart.values, "release": chart.release}
+    return {**said, "namespace": chart.namespace, "set": dict(chart.settings)}
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v)
+        return f"{{ {inner} }}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_value(one) for one in value) + "]"
+    # The strings of JSON are strings of TOML.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(word: str) -> str:
+    return word if word.isalpha() else json.dumps(word, ensure_ascii=False)

@@ -20,7 +20,7 @@ _ENDS = {
 }
 
 
-def world_lines(estate: Estate) -> list[Line]:
+def world_lines(estate: Estate, *, all_of_them: bool = False) -> list[Line]:
     """Return the first line of a report, and one line for each of several environments.
 
     Nothing is said of an estate that nobody read: a scene made in memory.
@@ -38,9 +38,10 @@ def world_lines(estate: Estate) -> list[Line]:
     lines = [line((" · ".join(part for part in parts if part), "dim"))]
     lines += [line((f"  {where}", "dim")) for where in _where(estate.scope)]
     if len(estate.sites) > 1:
-        lines += [_site_line(site) for site in estate.sites[:MOST]]
-        if len(estate.sites) > MOST:
-            more = f"  … and {len(estate.sites) - MOST} more; kumamigrate environments lists them"
+        most = len(estate.sites) if all_of_them else MOST
+        lines += [_site_line(site) for site in estate.sites[:most]]
+        if len(estate.sites) > most:
+            more = f"  … and {len(estate.sites) - most} more; kumamigrate environments lists them"
             lines.append(line((more, "dim")))
     return lines
 

@@ -259,3 +259,35 @@ spec:
     (repository / "kumamigrate.toml").write_text('exclude = ["mesh/left.yaml"]\n')
     assert command("run", "--initial-policies", "none").code == 0
     assert b"kind: Dataplane" in (repository / "mesh/r.yaml").read_bytes()
+
+
+def test_environments_are_listed_and_saved(repository: Path) -> None:
+    _files(
+        repository,
+        clusters__east__mesh=_mesh("Exclusive"),
+        clusters__west__mesh=_mesh("Disabled"),
+        mesh__b=_subset("b", "9s"),
+    )
+    told = command("environments").out
+    assert "3 files in 2 environments (found by their folders)" in told
+    assert "east  2 manifest files · mesh default, MeshService mode Exclusive" in told
+    assert "west  2 manifest files · mesh default, MeshService mode Disabled" in told
+    listed = command("environments", "--format", "json").json["environments"]
+    assert [(one["name"], one["files"]) for one in listed] == [("east", 2), ("west", 2)]
+    assert command("environments", "--write").code == 0
+    assert (repository / "kumamigrate.toml").read_text() == (
+        '[[environment]]\nname = "east"\ninclude = ["**"]\nexclude = ["clusters/west/**"]\n\n'
+        '[[environment]]\nname = "west"\ninclude = ["**"]\nexclude = ["clusters/east/**"]\n'
+    )
+    again = command("environments", "--format", "json").json["environments"]
+    assert [{**one, "found": True} for one in again] == listed
+    answer = command("environments", "--write")
+    assert (answer.code, "lists environments already" in answer.err) == (2, True)
+
+
+def test_environments_are_saved_where_the_settings_are(repository: Path) -> None:
+    _files(repository, dev__mesh=_mesh("Exclusive"), prod__mesh=_mesh("Exclusive"))
+    (repository / "pyproject.toml").write_text('[tool.kumamigrate]\ntarget = "2.13"')
+    assert command("environments", "--write").code == 0
+    assert "[[tool.kumamigrate.environment]]" in (repository / "pyproject.toml").read_text()
+    assert command("check", "--format", "json").json["target"] == "2.13"

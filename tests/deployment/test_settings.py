@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.deployment.environment import Chart, Deployment, Facts, matches
-from kumamigrate.deployment.settings import read_environments
+from kumamigrate.deployment.settings import environments_text, read_environments
 from kumamigrate.errors import UsageError
 
 FILE = Path("repo/kumamigrate.toml")
@@ -67,7 +67,8 @@ def test_an_environment_with_all_it_may_say() -> None:
             "mesh-services must be one of Disabled",
         ),
         ("[[environment]]\nname = 'a'\nhelm = 'charts/a'", "helm must be a table"),
-        ("[[environment]]\nname = 'a'\nhelm = {chart = 'c', set = 'x'}", "helm: unknown set"),
+        ("[[environment]]\nname = 'a'\nhelm = {chart = 'c', sets = 'x'}", "helm: unknown sets"),
+        ("[[environment]]\nname = 'a'\nhelm = {chart = 'c', set = 'x'}", "set must be a table"),
         (
             "[[environment]]\nname = 'a'\ninclude = ['a']\n"
             "[[environment]]\nname = 'a'\ninclude = ['b']",
@@ -102,3 +103,23 @@ def test_what_may_not_be_said_is_named_with_its_file(text: str, said: str) -> No
 )
 def test_globs(glob: str, path: str, expected: bool) -> None:
     assert matches(path, [glob]) is expected
+
+
+def test_what_is_written_is_read_back() -> None:
+    stated = Deployment(
+        name='a "b"',
+        include=("x/**",),
+        exclude=("x/ü.yaml",),
+        kustomize=("k",),
+        charts=(
+            Chart(chart="c", values=("v.yaml",), release="r", settings=(("a.b", "1"),)),
+            Chart(chart="d", namespace="shop"),
+        ),
+        facts=Facts(zone="east", initial_policies="none"),
+        inventory=(Path("i.yaml"),),
+        why="kumamigrate.toml",
+    )
+    (read,) = read_environments(
+        Path("kumamigrate.toml"), tomllib.loads(environments_text([stated]))["environment"]
+    )
+    assert read == stated
