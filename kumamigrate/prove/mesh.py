@@ -546,7 +546,8 @@ class MeshComparison:
         if sig_b == sig_a and self.same_ground:
             return ()
         effect = Effect.VALUE if self._names_matter(was, now) else Effect.NAME
-        key = (policy_type, sig_b, sig_a, effect)
+        known = (self.before.identified(was), self.after.identified(now))
+        key = (policy_type, sig_b, sig_a, effect, *known)
         if key not in self._inbounds:
             facts: tuple[dict[Key, Fact], ...] = (
                 {("inbound",): self._inbound_fact(self.before, was, policy_type, old)},
@@ -566,7 +567,7 @@ class MeshComparison:
         answer = None
         if point is not None:
             answer = side.matcher.inbound(side.selection(proxy, policy_type), point)
-        return inbound_fact(side, policy_type, answer)
+        return inbound_fact(side, policy_type, answer, identified=side.identified(proxy))
 
     # -- witnesses ---------------------------------------------------------------------------
 

@@ -344,14 +344,19 @@ def http_protocols(protocol: str) -> tuple[str, ...]:
     return ("http", "grpc") if protocol == UNKNOWN_PROTOCOL else (protocol,)
 
 
-def inbound_fact(side: Side, policy_type: str, point: InboundPoint | None) -> Fact:
-    """Return what an inbound reads of one policy type; `point` is None where nothing reaches."""
+def inbound_fact(
+    side: Side, policy_type: str, point: InboundPoint | None, *, identified: bool = False
+) -> Fact:
+    """Return what an inbound reads of one policy type; `point` is None where nothing reaches.
+
+    `identified`: a MeshIdentity selects the proxy, which then reads no `from` of permissions.
+    """
     rules = [(rule.match, rule.conf) for rule in point.rules] if point is not None else []
     found = _merged_inbound(side, policy_type, point)
     merged = None if found is None else found.conf
     match policy_type:
         case "MeshTrafficPermission":
-            if rules:
+            if rules or identified:
                 return Fact(settings.permission_rules(rules), _all_rules(point))
             return Fact(settings.permission_from(_subsets(point)), _all_from(point))
         case "MeshFaultInjection" if not rules and point is not None and point.from_rules:

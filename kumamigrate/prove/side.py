@@ -11,6 +11,7 @@ from kumamigrate.legacy.engine import order
 from kumamigrate.legacy.winners import OldPolicies, old_policies
 from kumamigrate.match.backendref import DEFAULT_PROTOCOL, Places, ports_of, protocols_at
 from kumamigrate.match.matcher import Matcher
+from kumamigrate.match.permission import IDENTITY, identity_of, reads_both
 from kumamigrate.match.resolve import REAL
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.match.selection import Selection
@@ -82,6 +83,8 @@ class Side:
         self.real = {kri_of(r): r for r in reversed(tuple(state.of_type(*REAL)))}
         self.places = Places(release=self.release, mesh=mesh, real=self.real)
         self._protocols = _tag_protocols(state)
+        both = reads_both(self.release)
+        self._identities = tuple(state.of_type(IDENTITY)) if both else ()
         self._unknown: Set[Kri] = frozenset()
         ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway"))))
         protocols = tuple(sorted((s, tuple(sorted(p))) for s, p in self._protocols.items()))
@@ -115,6 +118,10 @@ class Side:
             policies = self.selection(proxy, policy_type).policies
             self._signatures[key] = self.contents.of_list(policies)
         return self._signatures[key]
+
+    def identified(self, proxy: Resource) -> bool:
+        """Whether a MeshIdentity selects a proxy, on a release where that ends `from`."""
+        return bool(self._identities) and identity_of(proxy, self._identities) is not None
 
     def not_knowing(self, tags: Set[str], real: Set[Kri]) -> Side:
         """Return the same side without the protocols of some service tags and real resources."""

@@ -10,6 +10,7 @@ from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.table import legacy_table
 from kumamigrate.match.explain import Merged, sources
 from kumamigrate.match.matcher import Matcher
+from kumamigrate.match.permission import IDENTITY, PERMISSION, identity_of, outranked
 from kumamigrate.match.proxyrules import ProxyRules
 from kumamigrate.match.routehash import route_hash
 from kumamigrate.model.kinds import OLD_POLICIES
@@ -53,7 +54,8 @@ def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Li
     routes = _routes(matcher.rules(dataplane, ROUTE)) if ROUTE in matcher.policy_types() else {}
     for kind in matcher.policy_types():
         rules = matcher.rules(dataplane, kind)
-        for place, merged, conf in _places(rules, routes):
+        identity = identity_of(dataplane, matcher.state.of_type(IDENTITY))
+        for place, merged, conf in _places(rules, routes, identity if kind == PERMISSION else None):
             places[place].append((kind, merged, conf))
         for tie in rules.ties:
             names = ", ".join(policy.name for policy in tie.policies)
@@ -75,7 +77,9 @@ def _routes(rules: ProxyRules) -> dict[str, str]:
     }
 
 
-def _places(rules: ProxyRules, routes: Mapping[str, str]) -> Iterator[tuple[str, Merged, Any]]:
+def _places(
+    rules: ProxyRules, routes: Mapping[str, str], identity: Resource | None
+) -> Iterator[tuple[str, Merged, Any]]:
     for resource_rule in rules.resource_rules:
         yield f"to {kri_words(resource_rule.kri)}", resource_rule, resource_rule.conf
     for rule in rules.to_rules:
@@ -85,10 +89,19 @@ def _places(rules: ProxyRules, routes: Mapping[str, str]) -> Iterator[tuple[str,
             match = f" from {value_words(inbound.match)}" if inbound.match else ""
             yield f"inbound {point}{match}", inbound, inbound.conf
     for point, from_rules in rules.from_rules.items():
+        dead = _without_effect(rules, point, identity)
         for rule in from_rules:
-            yield f"inbound {point} from {_subset_words(rule.subset, {})}", rule, rule.conf
+            yield f"inbound {point} from {_subset_words(rule.subset, {})}{dead}", rule, rule.conf
     if rules.single is not None:
         yield "the proxy itself", rules.single, rules.single.conf
+
+
+def _without_effect(rules: ProxyRules, point: str, identity: Resource | None) -> str:
+    """Return why `from` of permissions is not read at an inbound, if it is not."""
+    if rules.selection.policy_type != PERMISSION:
+        return ""
+    by = outranked(rules.inbound_rules.get(point, ()), identity)
+    return f" (no effect: {by.type} {by.name} ends `from` here)" if by is not None else ""
 
 
 def kri_words(kri: Kri) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.match.permission import selects
 from kumamigrate.match.select import Proxy, has_tags
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource
@@ -74,7 +75,7 @@ def _carries(proxy: Proxy, wanted: tuple[tuple[str, str], ...]) -> bool:
 
 
 def _id(proxy: Resource, identities: list[Resource]) -> str | None:
-    mine = [i for i in identities if _selects(i, proxy)]
+    mine = [i for i in identities if selects(i, proxy)]
     if len(mine) != 1:
         return None
     spiffe = mine[0].spec.get("spiffeID") or {}
@@ -92,14 +93,6 @@ def _id(proxy: Resource, identities: list[Resource]) -> str | None:
     if any(part is None for part in parts):
         return None
     return f"spiffe://{parts[0]}{parts[1]}"
-
-
-def _selects(identity: Resource, proxy: Resource) -> bool:
-    selector = (identity.spec.get("selector") or {}).get("dataplane")
-    if not isinstance(selector, Mapping):
-        return False
-    labels = selector.get("matchLabels") or {}
-    return all(proxy.labels.get(str(k)) == str(v) for k, v in labels.items())
 
 
 def _filled(template: str, words: Mapping[str, str]) -> str | None:

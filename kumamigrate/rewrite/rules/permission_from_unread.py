@@ -1,0 +1,98 @@
+"""`from` of MeshTrafficPermission where rules or a MeshIdentity end it (matcher.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kumamigrate.match.items import top_of
+from kumamigrate.match.permission import (
+    IDENTITY,
+    PERMISSION,
+    identity_of,
+    outranked,
+    reads_both,
+)
+from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.labelset import known_proxies
+from kumamigrate.rewrite.manifest import finding
+from kumamigrate.rewrite.view import View
+
+Unread = tuple[str, Resource]
+"""An inbound, and who ends `from` there."""
+
+
+def plan(view: View) -> Iterator[Finding]:
+    """Yield a finding for each policy whose `from` some inbound that it selects does not read."""
+    if not reads_both(view.source):
+        return
+    for policy in view.of_type(PERMISSION):
+        if not policy.spec.get("from") or policy.labels.get(EFFECT) == "shadow":
+            continue
+        selected, unread = _inbounds(view, policy)
+        by = unread[0][1] if unread else None if selected else _for_everybody(view, policy)
+        if by is None:
+            continue
+        yield finding(
+            view,
+            policy,
+            (*policy.spec_path, "from"),
+            inbounds=_words(selected, unread),
+            why=_why(view, by),
+        )
+
+
+def _inbounds(view: View, policy: Resource) -> tuple[int, list[Unread]]:
+    """Return how many known inbounds a policy selects, and those that do not read its `from`."""
+    matcher = view.matcher(policy.mesh)
+    identities = [i for i in view.state.of_type(IDENTITY) if i.mesh == policy.mesh]
+    selected, unread = 0, list[Unread]()
+    for proxy in known_proxies(view.state, policy.mesh, view.source):
+        selection = matcher.selection(proxy.resource, PERMISSION)
+        identity = identity_of(proxy.resource, identities)
+        for point in selection.points:
+            if not any(p.identity == policy.identity for p in point.policies):
+                continue
+            selected += 1
+            by = outranked(matcher.inbound(selection, point).rules, identity)
+            if by is not None:
+                unread.append((f"{proxy.resource.name} {point.key}", by))
+    return selected, unread
+
+
+def _for_everybody(view: View, policy: Resource) -> Resource | None:
+    """Return who ends `from` for every proxy of the mesh, where none is known."""
+    for other in view.state.of_type(PERMISSION, IDENTITY):
+        if other.mesh != policy.mesh:
+            continue
+        if other.type == IDENTITY:
+            blank = Resource(type="Dataplane", mesh=policy.mesh, name="", labels={}, spec={})
+            if identity_of(blank, [other]) is not None:
+                return other
+        elif other.spec.get("rules") and _is_for_all(view, other, policy.namespace_label):
+            return other
+    return None
+
+
+def _is_for_all(view: View, policy: Resource, namespace: str) -> bool:
+    """Whether a policy selects every proxy that one of a namespace can select."""
+    top = policy.spec.get("targetRef") or {}
+    whole = top_of(policy, view.source).kind == "Mesh" and not top.get("proxyTypes")
+    spaces = ("", view.environment.system_namespace, namespace)
+    return whole and policy.namespace_label in spaces and policy.labels.get(EFFECT) != "shadow"
+
+
+def _words(selected: int, unread: list[Unread]) -> str:
+    if not unread:
+        return "any inbound"
+    first, more = unread[0][0], len(unread) - 1
+    what = first if not more else f"{first} and {more} more"
+    return what if len(unread) < selected else f"{what}, all that it selects"
+
+
+def _why(view: View, by: Resource) -> str:
+    place = view.locate(by, by.spec_path)
+    at = f" ({place.rsplit(':', 1)[0]})" if place.count(":") > 1 else f" ({place})" if place else ""
+    if by.type == IDENTITY:
+        return f"{IDENTITY} {by.name}{at} selects the proxy, for which rules count alone"
+    return f"{by.type} {by.name}{at} has rules there, which count alone"
