@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +12,11 @@ from pathlib import Path
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.admit.places import is_template
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
-from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.kinds import CLUSTER_SCOPED, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.read import read_resources
-from kumamigrate.model.resource import Identity, Resource, Where
+from kumamigrate.model.resource import Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
 from kumamigrate.source.find import Kind, classify, find_files, pods_only
@@ -32,8 +32,8 @@ class Repository:
 
     `files` holds those that were parsed (they may hold something Kuma or a rule reads), by
     path relative to the root; `data` their bytes as read; `examined` counts all files seen.
-    `apart` are the files of each of several environments: what stands in two of them does not
-    stand twice.
+    `apart` are the files that each of several environments applies as they are: what stands in
+    two of them does not stand twice. None: all are applied together.
     """
 
     root: Path
@@ -41,7 +41,7 @@ class Repository:
     data: Mapping[str, bytes] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
     examined: int = 0
-    apart: tuple[frozenset[str], ...] = ()
+    apart: tuple[frozenset[str], ...] | None = None
 
     @cached_property
     def resources(self) -> tuple[Resource, ...]:
@@ -79,7 +79,7 @@ class Repository:
         closed = (
             r if r.digest else replace(r, digest=f"{self.root}/{r.path}") for r in self.refusals
         )
-        return (*closed, *inner, *_templated(own), *_doubles(own, self.apart))
+        return (*closed, *inner, *_templated(own), *_as_applied(own, self.apart))
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
         """Return the repository with some files changed (None removes one) and read again."""
@@ -331,15 +331,38 @@ def _templated(resources: Iterable[Resource]) -> list[Refusal]:
     ]
 
 
-def _doubles(resources: Sequence[Resource], apart: Sequence[frozenset[str]]) -> tuple[Refusal, ...]:
-    """Return what stands twice where it is applied together."""
-    if not apart:
-        return tuple(_twice(resources))
+def _as_applied(
+    resources: Sequence[Resource], apart: Sequence[frozenset[str]] | None
+) -> tuple[Refusal, ...]:
+    """Return what is in doubt of manifests that are applied as they are."""
+    if apart is None:
+        return (*_homeless(resources), *_twice(resources))
     found: dict[Refusal, None] = {}
     for paths in apart:
-        own = (r for r in resources if r.where is not None and r.where.path in paths)
-        found.update(dict.fromkeys(_twice(own)))
+        own = [r for r in resources if r.where is not None and r.where.path in paths]
+        found.update(dict.fromkeys((*_homeless(own), *_twice(own))))
     return tuple(found)
+
+
+def _homeless(resources: Iterable[Resource]) -> Iterator[Refusal]:
+    """Yield manifests that leave it to whoever applies them which namespace they go to."""
+    for resource in resources:
+        where = resource.where
+        if where is None or resource.namespace or not resource.mesh:
+            continue
+        if resource.form is Form.KUBERNETES and resource.type not in CLUSTER_SCOPED | KUBERNETES:
+            yield Refusal(
+                path=where.path,
+                line=where.line,
+                column=1,
+                reason=Reason.NO_NAMESPACE,
+                detail=f"{resource.type} {resource.name} has no namespace, and which one it is"
+                " applied to decides whom it reaches",
+                advice="write metadata.namespace",
+                hides=True,
+                mesh=resource.mesh,
+                kind=resource.type,
+            )
 
 
 def _twice(resources: Iterable[Resource]) -> list[Refusal]:

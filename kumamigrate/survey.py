@@ -100,7 +100,15 @@ def _of_environments(estate: Estate, deployments: Sequence[Deployment], options:
     sites = tuple(_site(one, estate, options, strays) for one in deployments)
     applied = frozenset(path for site in sites for path in site.rendering.manifests)
     plain = tuple(s.rendering.manifests for s in sites if not s.rendering.built)
-    refusals = dict.fromkeys(r for site in sites for r in site.written.repository.refusals)
+    refusals = dict.fromkeys(
+        refusal
+        for site in sites
+        for refusal in (
+            site.applied.repository.unread
+            if site.rendering.built
+            else site.written.repository.refusals
+        )
+    )
     repository = replace(whole.repository.only(applied, refusals), apart=plain)
     return replace(estate, whole=replace(whole, repository=repository), sites=sites)
 

@@ -19,7 +19,7 @@ from kumamigrate.model.state import State
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.side import ROUTES, Side
-from kumamigrate.source.text import Refusal
+from kumamigrate.source.text import Reason, Refusal
 
 TIED = "nothing decides between them"
 """Stands in every doubt about a tie."""
@@ -29,6 +29,9 @@ KRI = "kri_"
 
 _BESIDE_ROUTES = frozenset({"MeshMetric", "MeshTLS", "MeshTrace", "MeshTrafficPermission"})
 """Policy types to which it does not matter which way requests take."""
+
+_READ = (Reason.DUPLICATE_IDENTITY, Reason.NOT_APPLIED, Reason.NO_NAMESPACE)
+"""Reasons why something is in doubt although its text could be read."""
 
 UNSTABLE_SORT = 12
 """Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
@@ -83,6 +86,8 @@ def unread_reason(refusal: Refusal) -> str:
     """Return what makes a verdict unknown where something was not read."""
     at = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
     advice = f"; {refusal.advice}" if refusal.advice else ""
+    if refusal.reason in _READ:
+        return f"{at}: {refusal.detail}{advice}"
     return f"{at} was not read ({refusal.detail}){advice}"
 
 

@@ -254,7 +254,7 @@ spec:
     write(files, repository)
     answer = command("run", "--initial-policies", "none")
     assert answer.code == 3
-    assert "mesh/left.yaml:1:1 was not read (no kustomization lists it" in answer.out
+    assert "mesh/left.yaml:1:1: no kustomization lists it, so nobody knows" in answer.out
     assert (repository / "mesh/r.yaml").read_bytes() == files["mesh/r.yaml"]
     (repository / "kumamigrate.toml").write_text('exclude = ["mesh/left.yaml"]\n')
     assert command("run", "--initial-policies", "none").code == 0
@@ -291,3 +291,21 @@ def test_environments_are_saved_where_the_settings_are(repository: Path) -> None
     assert command("environments", "--write").code == 0
     assert "[[tool.kumamigrate.environment]]" in (repository / "pyproject.toml").read_text()
     assert command("check", "--format", "json").json["target"] == "2.13"
+
+
+@pytest.mark.parametrize(
+    ("namespace", "kustomization", "code"),
+    [("", "", 3), ("namespace: shop, ", "", 0), ("", "namespace: shop\nresources: [t.yaml]\n", 0)],
+    ids=["nowhere", "in the manifest", "in the kustomization"],
+)
+def test_a_manifest_without_a_namespace_may_reach_anybody(
+    namespace: str, kustomization: str, code: int, repository: Path
+) -> None:
+    text = _subset("b", "9s").replace("namespace: kuma-system, ", namespace)
+    _files(repository, t=text)
+    if kustomization:
+        (repository / "kustomization.yaml").write_text(kustomization)
+    answer = command("run", "--initial-policies", "none", "--mesh-services", "Exclusive")
+    assert answer.code == code, answer.out
+    assert ("t.yaml:2:1: MeshTimeout b has no namespace" in answer.out) is (code == 3)
+    assert ("MeshSubset" in (repository / "t.yaml").read_text()) is (code == 3)
