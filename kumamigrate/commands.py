@@ -71,6 +71,7 @@ def prove(
     from kumamigrate.comparison import prove_estates
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.proof import exit_of_proof, proof_json, proof_lines
+    from kumamigrate.report.world import given_lines, world_json
 
     if (after is None) == (against is None):
         raise UsageError("prove needs either BEFORE and AFTER, or --against REF")
@@ -84,9 +85,10 @@ def prove(
     allow = _asked({**given, "paths": [before]})[1].allow
     repositories = (first.whole.repository, second.whole.repository)
     data = proof_json(proof, repositories, claim, allow)
-    data = {**data, "inventory": inventory_json(second.whole)}
+    data = {**data, "inventory": inventory_json(second.whole), "world": world_json(second)}
     verdict, world, *rest = proof_lines(proof, repositories, claim, allow)
-    _print(as_json, data, [verdict, world, *inventory_lines(second.whole), *rest])
+    known = [*given_lines(second), *inventory_lines(second.whole)]
+    _print(as_json, data, [verdict, world, *known, *rest])
     return exit_of_proof(proof, claim, allow)
 
 

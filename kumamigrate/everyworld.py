@@ -47,6 +47,13 @@ def open_worlds(before: Scene, after: Scene) -> tuple[str, ...]:
     return (NONE, *felt) if felt else ()
 
 
+def open_to(scenes: Iterable[Scene]) -> tuple[str, ...]:
+    """Return the worlds but the least that some mesh of some scenes may live in."""
+    every = (given for scene in scenes for given in scene.given().values())
+    found = dict.fromkeys(world for one in every if not one.settled for world in one.worlds)
+    return tuple(world for world in found if world != NONE)
+
+
 def in_every_world(before: Scene, after: Scene, claims: tuple[str, ...], prove: Prove) -> Proof:
     """Return the proof of some claims that holds whichever initial policies each mesh has.
 

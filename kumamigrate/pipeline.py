@@ -6,8 +6,10 @@ pre-commit hook, needs neither, and they take longer to import than the hook tak
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from kumamigrate.claims import (
@@ -23,7 +25,7 @@ from kumamigrate.deployment.environment import Deployment
 from kumamigrate.errors import KumamigrateError, RulebookError, UsageError
 from kumamigrate.estate import Estate, Site, apply, single
 from kumamigrate.everywhere import all_said, merged
-from kumamigrate.everyworld import in_every_world
+from kumamigrate.everyworld import in_every_world, open_to
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.release import UnknownRelease, release
@@ -403,7 +405,8 @@ def _run_rule(
                 take_unknown=rule.id in options.accept,
                 allow=options.allow,
             )
-            tried = try_changes(estate, without_conflicts(part), judge, apply)
+            forms = _other_forms(rule, began, estate, options)
+            tried = try_changes(estate, without_conflicts(part), judge, apply, forms)
             result = replace(tried, held=(*result.held, *tried.held))
     return result
 
@@ -417,6 +420,43 @@ def _said(
         plan(_view(rule, old, new, options, editable))
         for old, new in zip(before.sites, estate.sites, strict=True)
     )
+
+
+def _other_forms(
+    rule: Rule, before: Estate, estate: Estate, options: Options
+) -> Callable[[Change], Change | None]:
+    """Return what tells the form to try after one that does not hold: its own other one, else
+    what the rule would write if it knew which initial policies are there (world.md §1).
+
+    One that holds beside them may hold without them as well: a name that sorts before theirs.
+    """
+
+    @cache
+    def elsewhere() -> dict[object, tuple[Change, ...]]:
+        found: dict[object, list[Change]] = defaultdict(list)
+        for world in open_to(site.written for site in estate.sites):
+            old, new = (_in_world(one, world) for one in (before, estate))
+            for said in _said(rule, old, new, options):
+                if isinstance(said, Change):
+                    found[said.key].append(replace(said, otherwise=None))
+        return {key: tuple(forms) for key, forms in found.items()}
+
+    def other(change: Change) -> Change | None:
+        if change.otherwise is not None:
+            return change.otherwise
+        forms = elsewhere().get(change.key, ())
+        edits = [form.edits for form in forms]
+        tried = edits.index(change.edits) + 1 if change.edits in edits else 0
+        seen = edits[:tried]
+        return next((f for f in forms[tried:] if f.edits not in (*seen, change.edits)), None)
+
+    return other
+
+
+def _in_world(estate: Estate, world: str) -> Estate:
+    """Return an estate whose meshes were given the initial policies of a world, where open."""
+    sites = tuple(replace(s, written=s.written.in_world(world)) for s in estate.sites)
+    return replace(estate, sites=sites)
 
 
 def _view(rule: Rule, old: Site, new: Site, options: Options, editable: frozenset[str]) -> View:

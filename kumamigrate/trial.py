@@ -19,7 +19,7 @@ from kumamigrate.repository import Admitted, Rejection, Repository, state_of
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.source.text import FieldPath, Refusal
 from kumamigrate.source.value import Replacement
-from kumamigrate.worlds import Given, given_to
+from kumamigrate.worlds import Fact, Given, given_to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +98,10 @@ class Scene:
             known=self.admitted,
         )
         known = frozenset(mesh for mesh, one in given.items() if one.settled)
+        exported = frozenset(mesh for mesh in known if given[mesh].fact is Fact.INVENTORY)
         mine = {policy.identity for policy in brought}
         told = tuple(one for one in rejections if one.resource.identity not in mine)
-        return replace(self._dated(state), initial_known=known), told
+        return replace(self._dated(state), initial_known=known, exported=exported), told
 
     def names_of(self, exported: Resource) -> set[Identity]:
         """Return what an exported resource may be called in the repository of this zone.
@@ -204,11 +205,12 @@ def try_changes(
     changes: Sequence[Change],
     judge: Callable[[Trial, Trial], Verdict],
     apply: Apply[Trial],
+    other_form: Callable[[Change], Change | None] = lambda change: change.otherwise,
 ) -> Result[Trial]:
     """Keep as many changes as can be proven, larger sets first.
 
     All changes together are proven once; if that fails, group by group, then half by half. A
-    single change that fails is tried in its other form, if it has one, else held. Kept changes
+    single change that fails is tried in its other form, if there is one, else held. Kept changes
     are always applied together to the base, so that places in the text stay valid.
     """
     result = Result(scene=base)
@@ -229,7 +231,7 @@ def try_changes(
                 unknown=verdict.unknown,
                 environment=verdict.environment,
             )
-        other = part[0].otherwise if len(part) == 1 else None
+        other = other_form(part[0]) if len(part) == 1 else None
         if other is not None:
             waiting.append((other,))
         elif len(part) == 1:

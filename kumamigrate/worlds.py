@@ -167,6 +167,22 @@ _APART = {
 nor does what is changed of such a type show otherwise beside them."""
 
 
+def known_as(given: Given) -> str:
+    """Return what is known of the initial policies of a mesh, in a few words."""
+    world = next(iter(given.worlds))
+    match given.fact:
+        case Fact.OPEN:
+            return "not known"
+        case Fact.SETTING:
+            return named(world)
+        case Fact.INVENTORY:
+            return "those in the inventory"
+        case Fact.MESH:
+            return "none, says its Mesh"
+        case Fact.GIT:
+            return "those in Git"
+
+
 def told(given: Given) -> str:
     """Return what is taken for granted of the initial policies of a mesh."""
     words = " or ".join(named(world) for world in given.worlds)

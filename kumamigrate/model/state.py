@@ -35,6 +35,7 @@ class State:
     inventory, a golden). `known` keeps what pure functions found out about the whole state,
     by their own keys, so that asking again for every policy or rule costs nothing. Of the meshes
     in `initial_known` it is known which policies the control plane made with them: they are here.
+    Of those in `exported` an inventory says all that the control plane holds.
     """
 
     release: str
@@ -43,6 +44,7 @@ class State:
     unread: tuple[Refusal, ...] = ()
     complete: bool = False
     initial_known: frozenset[str] = frozenset()
+    exported: frozenset[str] = frozenset()
     known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def of_type(self, *types: str) -> Iterator[Resource]:
@@ -89,6 +91,7 @@ class State:
             unread=self.unread,
             complete=self.complete,
             initial_known=self.initial_known,
+            exported=self.exported,
         )
 
 

@@ -29,7 +29,7 @@ from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.prove.fields import rest
 from kumamigrate.prove.oldside import Asked, OldSide, Options, Outcome, Place, Places, outcome
 from kumamigrate.prove.picture import has_http
-from kumamigrate.prove.settings import patches
+from kumamigrate.prove.settings import patches, permission_rules
 
 OTHER = "\x00other"
 MOST_CLIENTS = 400
@@ -115,6 +115,8 @@ class _Inbound:
         if read is not None and (read.from_rules or read.rules):
             if read.rules:
                 rules = [(r.match, r.conf) for r in read.rules]
+                if not permission_rules(rules, self.side.side.mesh):
+                    return outcome([{"allowed": False}], (), _whole(read))
                 return outcome([{"rules": repr(rules)}], (), _whole(read))
             return outcome([_lets_in(read, client)], (), _whole(read))
         options, let_in = self._permitted

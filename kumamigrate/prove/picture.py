@@ -357,7 +357,7 @@ def inbound_fact(
     match policy_type:
         case "MeshTrafficPermission":
             if rules or identified:
-                return Fact(settings.permission_rules(rules), _all_rules(point))
+                return Fact(settings.permission_rules(rules, side.mesh), _all_rules(point))
             return Fact(settings.permission_from(_subsets(point)), _all_from(point))
         case "MeshFaultInjection" if not rules and point is not None and point.from_rules:
             if not any(subset for subset, _ in _subsets(point)):

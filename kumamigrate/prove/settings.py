@@ -201,10 +201,11 @@ def permission_from(rules: Iterable[tuple[Any, Conf]]) -> Settings:
     return {"from": [unique[k] for k in sorted(unique)]} if unique else {}
 
 
-def permission_rules(rules: Sequence[tuple[Conf | None, Conf]]) -> Settings:
+def permission_rules(rules: Sequence[tuple[Conf | None, Conf]], mesh: str) -> Settings:
     """Return the matchers of MeshTrafficPermission rules: all that deny, then the others.
 
-    An inbound with rules, even empty ones, no longer reads `from`.
+    An inbound with rules, even empty ones, no longer reads `from`. Rules that deny the whole mesh
+    and allow nobody let in whom `from` lets in that only denies: nobody.
     """
     denied: dict[str, Any] = {}
     allowed: list[Any] = []
@@ -212,7 +213,15 @@ def permission_rules(rules: Sequence[tuple[Conf | None, Conf]]) -> Settings:
         denied.update({_text(m): m for m in conf.get("deny") or ()})
         for key in ("allow", "allowWithShadowDeny"):
             allowed.extend({key: match} for match in conf.get(key) or ())
+    if not allowed and any(_is_all(match, mesh) for match in denied.values()):
+        return {}
     return {"rules.deny": [denied[k] for k in sorted(denied)], "rules.allow": allowed}
+
+
+def _is_all(match: Any, mesh: str) -> bool:
+    spiffe = match.get("spiffeID") if isinstance(match, Mapping) else None
+    everybody = {"type": "Prefix", "value": f"spiffe://{mesh}"}
+    return set(match) == {"spiffeID"} and spiffe == everybody
 
 
 def patches(conf: Conf | None) -> Settings:

@@ -252,8 +252,10 @@ def _scope(outcome: Outcome) -> str:
 
 
 def _finding_lines(finding: Finding, *, action: bool) -> list[Line]:
-    place = f"{finding.file}:{finding.line}" if finding.file else "(inventory)"
     resource = finding.resource
+    # What Kuma makes with a mesh was never read from anywhere.
+    nowhere = "(inventory)" if resource is None or resource.where else "(initial policy)"
+    place = f"{finding.file}:{finding.line}" if finding.file else nowhere
     name = f"{resource.type} {resource.name}" if resource is not None else ""
     lines = [line("  ", (place, "place"), f"   {name}   ", (finding.rule, "dim"))]
     if action or finding.status is not Status.FIXED:

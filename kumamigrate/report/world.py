@@ -10,6 +10,7 @@ from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.report.lines import Line, line
 from kumamigrate.scope import Scope, World
+from kumamigrate.worlds import known_as
 
 MOST = 8
 MOST_MESHES = 3
@@ -33,6 +34,7 @@ def world_lines(estate: Estate, *, all_of_them: bool = False) -> list[Line]:
         + (f" → {estate.whole.target}" if estate.whole.target != estate.whole.source else ""),
         _count(repository.examined, "file") + _environments(estate),
         *([_meshes(estate.sites[0])] if len(estate.sites) == 1 else ()),
+        _given(estate.sites),
         _proxies(estate),
     ]
     lines = [line((" · ".join(part for part in parts if part), "dim"))]
@@ -44,6 +46,12 @@ def world_lines(estate: Estate, *, all_of_them: bool = False) -> list[Line]:
             more = f"  … and {len(estate.sites) - most} more; kumamigrate environments lists them"
             lines.append(line((more, "dim")))
     return lines
+
+
+def given_lines(estate: Estate) -> list[Line]:
+    """Return what is known of the initial policies of the meshes, where there are any."""
+    said = _given(estate.sites)
+    return [line((said, "dim"))] if said else []
 
 
 def world_json(estate: Estate) -> dict[str, Any]:
@@ -63,6 +71,7 @@ def _site_json(site: Site) -> dict[str, Any]:
         "how": site.rendering.how,
         "files": len(site.rendering.manifests),
         "meshes": {mesh: mode or "unknown" for mesh, mode in _modes(site)},
+        "initialPolicies": {m: known_as(one) for m, one in sorted(site.applied.given().items())},
         "zone": site.applied.environment.zone,
         "inventory": len(site.applied.inventory),
     }
@@ -105,6 +114,18 @@ def _meshes(site: Site) -> str:
 def _modes(site: Site) -> list[tuple[str, str | None]]:
     state = site.applied.state(site.applied.source)[0]
     return [(mesh, mesh_services_mode(state, mesh)) for mesh in state.meshes()]
+
+
+def _given(sites: Iterable[Site]) -> str:
+    """Return what is known of the initial policies, meshes of which the same is known together."""
+    by_words: dict[str, dict[str, None]] = {}
+    for site in sites:
+        for mesh, given in sorted(site.applied.given().items()):
+            by_words.setdefault(known_as(given), {})[mesh] = None
+    if len(by_words) < 2:
+        return "".join(f"initial policies: {words}" for words in by_words)
+    said = [f"{words} ({', '.join([*meshes][:MOST_MESHES])})" for words, meshes in by_words.items()]
+    return f"initial policies: {'; '.join(said)}"
 
 
 def _proxies(estate: Estate) -> str:

@@ -66,12 +66,17 @@ def _inert(world: World, old: str, policies: tuple[Resource, ...]) -> Conversion
     if world.no_defaults("TrafficRoute"):
         dropped = tuple(Dropped(resource=p, reason=INERT) for p in policies)
         return Conversion(kind=old, mesh=world.mesh, target=world.target, dropped=dropped)
+    return unrouted(world, old, policies)
+
+
+def unrouted(world: World, old: str, policies: Iterable[Resource]) -> Conversion:
+    """Return what to ask where nobody knows whether the mesh has a TrafficRoute."""
     manual = tuple(
         Manual(
             resource=policy,
             message="whether it does anything is unknown: only a TrafficRoute makes it work, and"
             " the state holds none, but a mesh made before 2.6 has route-all from its creation",
-            action="add an inventory of the mesh, or say skipCreatingInitialPolicies in its Mesh",
+            action="say --initial-policies none|2.5|2.6, or give an --inventory of the mesh",
         )
         for policy in policies
     )

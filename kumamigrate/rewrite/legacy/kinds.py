@@ -19,6 +19,7 @@ from kumamigrate.rewrite.legacy import confs
 from kumamigrate.rewrite.legacy.backends import access_log_backends
 from kumamigrate.rewrite.legacy.confs import Notes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Json, NewPolicy
+from kumamigrate.rewrite.legacy.ground import unrouted
 from kumamigrate.rewrite.legacy.outbound import Cell, OutboundKind, convert_outbound
 from kumamigrate.rewrite.legacy.probes import patches, why_unpatched, with_lasting
 from kumamigrate.rewrite.legacy.routes import OTHER_SERVICE, outbound_family
@@ -185,6 +186,10 @@ _HEALTH_CHECK = OutboundKind(
 
 def convert_traffic_log(world: World) -> Conversion:
     """Return the MeshAccessLogs for the TrafficLogs of a mesh (§1.9)."""
+    settled = world.old.routed or world.intended or world.no_defaults("TrafficRoute")
+    policies = world.old.of("TrafficLog")
+    if policies and not settled:
+        return unrouted(world, "TrafficLog", policies)
     return convert_outbound(world, _TRAFFIC_LOG if world.old.routed else _PASSED_THROUGH)
 
 

@@ -11,6 +11,7 @@ from kumamigrate.legacy.proxy import Proxy, proxy_of
 from kumamigrate.legacy.selector import ANY, Tags, best_rank, selectors_of, tags_of
 from kumamigrate.legacy.targets import HTTP_FAMILY, UNKNOWN, service_protocols
 from kumamigrate.legacy.winners import OldPolicies, led_to, old_policies
+from kumamigrate.model.initial import skips
 from kumamigrate.model.resource import EFFECT, SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
@@ -67,10 +68,8 @@ class World:
 
         Only then is a kind that the state does not hold known to be absent.
         """
-        mesh = self.mesh_resource
-        skipped = mesh.spec.get("skipCreatingInitialPolicies") if mesh is not None else None
-        skip = skipped if isinstance(skipped, list) else ()
-        return self.state.complete or ANY in skip or kind in skip
+        known = self.state.complete or self.mesh in self.state.initial_known
+        return known or skips(self.mesh_resource, kind)
 
     def existing(self, type_: str) -> tuple[Resource, ...]:
         """Return the policies of a new type that the mesh has already, shadow ones left out."""

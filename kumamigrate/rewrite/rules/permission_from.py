@@ -1,4 +1,4 @@
-"""MeshTrafficPermission by tags: what only denies goes, what allows is proposed, never written.
+"""MeshTrafficPermission by tags: who only denies still does, who allows is proposed, not written.
 
 An allowed client is a set of tags today and a SPIFFE id tomorrow: no proof makes the two equal
 for clients to come, and too wide a rule lets somebody in.
@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.spiffe import Client, clients_of, matches_for
+from kumamigrate.rewrite.steps import with_spec
 from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.source.text import FieldPath
+from kumamigrate.source.value import Moved
 
 _KEYS = {"allow": "allow", "deny": "deny", "allowwithshadowdeny": "allowWithShadowDeny"}
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
-    """Yield for each policy with `from` its removal, or a finding with the rules to write."""
+    """Yield for each policy with `from` the rules that deny the same, or a finding with what to
+    write."""
     clients: dict[str, tuple[Client, ...]] = {}
     for policy in view.of_type("MeshTrafficPermission"):
         entries = [e for e in policy.spec.get("from") or () if isinstance(e, Mapping)]
@@ -27,15 +32,30 @@ def plan(view: View) -> Iterator[Change | Finding]:
             continue
         path = (*policy.spec_path, "from")
         if all(_action(entry) == "deny" for entry in entries):
-            note = "without it the same clients are refused, since that is the default"
-            notes = (note, *_caution(view, policy.mesh))
-            said = finding(view, policy, path, pending=True, notes=notes)
-            yield change(view, policy, (), (said,))
+            yield _denied(view, policy, path)
             continue
         if policy.mesh not in clients:
             clients[policy.mesh] = clients_of(view.state, policy.mesh, view.source)
         told = (*_proposal(entries, clients[policy.mesh]), *_unasked(view, policy.mesh))
         yield finding(view, policy, path, notes=(*told, *_caution(view, policy.mesh)))
+
+
+def _denied(view: View, policy: Resource, path: FieldPath) -> Change:
+    """Return the rules that let in nobody, as `from` does that only denies.
+
+    An explicit deny is never deleted: what else lets clients in (an old TrafficPermission, say)
+    need not stand in Git.
+    """
+    everybody = {"spiffeID": {"type": "Prefix", "value": f"spiffe://{policy.mesh}"}}
+    rules = Moved(path, [{"default": {"deny": [everybody]}}])
+    spec = {
+        "rules" if key == "from" else key: rules if key == "from" else value
+        for key, value in policy.spec.items()
+    }
+    note = "with rules a deny beats every allow: take it away before others shall let clients in"
+    notes = (note, *_caution(view, policy.mesh))
+    said = finding(view, policy, path, pending=True, notes=notes)
+    return change(view, policy, (with_spec(policy, spec),), (said,))
 
 
 def _unasked(view: View, mesh: str) -> tuple[str, ...]:
