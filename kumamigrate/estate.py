@@ -191,15 +191,18 @@ def _rendered(site: Site, rendering: Rendering, sources: Repository) -> Site:
 
 
 def _told_apart(rendering: Rendering, tree: Tree) -> Rendering:
-    """Return a rendering whose refusals say of which sources they are: what these come to is not
-    known, so the same sources have to be the same."""
-    if not rendering.refusals:
-        return rendering
-    sources = sorted(rendering.sources)
-    digest = digest_of(*(part for p in sources for part in (p.encode(), tree.read(p) or b"")))
-    return replace(
-        rendering, refusals=tuple(replace(one, digest=digest) for one in rendering.refusals)
-    )
+    """Return a rendering in which why a build failed says of which sources that is: what these
+    come to is not known, so the same sources have to be the same.
+
+    What only a program that is missing could tell says nothing of the kind: those sources count
+    as they stand, apart from what templates fill in.
+    """
+    told = []
+    for refusal in rendering.refusals:
+        sources = sorted(path for path, why in rendering.shut.items() if refusal in why)
+        parts = [part for p in sources for part in (p.encode(), tree.read(p) or b"")]
+        told.append(replace(refusal, digest=digest_of(*parts)) if sources else refusal)
+    return replace(rendering, refusals=tuple(told))
 
 
 def _bare(refusal: Refusal) -> Refusal:

@@ -77,12 +77,15 @@ class Pointer:
 
 def pointers(tree: Tree) -> tuple[Pointer, ...]:
     """Return what the objects among the files in memory point at, in path order."""
-    return tuple(
-        pointer
-        for path in sorted(tree.files)
-        for pointer in _in_file(path, tree.files[path], tree)
-        if tree.is_folder(pointer.folder)
-    )
+    if "pointers" not in tree.known:
+        tree.known["pointers"] = tuple(
+            pointer
+            for path in sorted(tree.files)
+            for pointer in _in_file(path, tree.files[path], tree)
+            if tree.is_folder(pointer.folder)
+        )
+    found: tuple[Pointer, ...] = tree.known["pointers"]
+    return found
 
 
 def _in_file(path: str, data: bytes | None, tree: Tree) -> Iterator[Pointer]:

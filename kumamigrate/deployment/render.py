@@ -5,11 +5,12 @@ Plain manifests are applied as they are; kustomizations and charts are built (wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kumamigrate.deployment.build import Built, Origins
 from kumamigrate.deployment.environment import Chart, Deployment
+from kumamigrate.deployment.gitops import pointers
 from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.kustomize import build
 from kumamigrate.deployment.layout import Layout, layout_of
@@ -69,7 +70,25 @@ def render(deployment: Deployment, tree: Tree) -> Rendering:
         sources=frozenset(own),
         how="plain manifests" if own or not built else "",
     )
-    return _together([*built, plain])
+    changed = _changed(built, plain, tree) if deployment.found else ()
+    return _together([*built, plain, *changed])
+
+
+def _changed(built: Sequence[Built], plain: Built, tree: Tree) -> Iterator[Built]:
+    """Yield what objects of Argo CD and Flux change of what they apply: that is not known here.
+
+    Whoever names an environment in the settings says what it comes to.
+    """
+    for pointer in pointers(tree) if built or plain.sources else ():
+        if not pointer.changes:
+            continue
+        inside = f"{pointer.folder}/" if pointer.folder else ""
+        mine = {path for path in plain.sources if path.startswith(inside)}
+        for part in built:
+            if any(path.startswith(inside) for path in part.sources):
+                mine |= part.sources
+        if _of_kuma(mine - {pointer.file}, tree):
+            yield Built(sources=frozenset(mine), refusals=(pointer.refusal(),), shut=True)
 
 
 def _kustomized(folder: str, layout: Layout, tree: Tree) -> Built:

@@ -237,3 +237,26 @@ def test_what_has_to_follow_outside_of_the_paths_given_holds_the_edit(tmp_path: 
     assert "overlays/east/kustomization.yaml" in answer.out
     assert "from:" in (tmp_path / "base/limits.yaml").read_text()
     assert "Dataplane" in (tmp_path / "base/retry.yaml").read_text()
+
+
+FLUX = """\
+=== clusters/east.yaml
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: mesh}
+spec:
+  path: ./overlays/east
+"""
+
+
+@needs_kustomize
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [("", 0), ("  patches: [{patch: x, target: {kind: MeshRetry}}]\n", 3)],
+    ids=["as it is", "with patches of its own"],
+)
+def test_what_an_object_of_flux_changes_is_not_known(more: str, code: int, tmp_path: Path) -> None:
+    answer, changed = run(BASE + EAST + FLUX + more, tmp_path)
+    assert answer.code == code
+    assert ("clusters/east.yaml:1:1" in answer.out) is bool(more)
+    assert bool(changed) is not bool(more)
