@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import traceback
+from pathlib import Path
+
 
 class KumamigrateError(Exception):
     """Base of all errors that end a run with exit code 2 and a message, never a traceback."""
@@ -34,3 +38,23 @@ class SourceError(KumamigrateError):
         self.message = message
         place = f"{path}:{line}:{column}" if line else path
         super().__init__(f"{place}: {message}")
+
+
+FAULT = "internal error"
+"""How a fault of this tool begins, wherever it is told."""
+
+
+def fault(error: Exception) -> str:
+    """Return a fault of this tool in one line, for where the rest can go on without its part.
+
+    What the user has to mend is raised again, and so is everything for those who look for it.
+    """
+    if isinstance(error, KumamigrateError) or os.environ.get("KUMAMIGRATE_DEBUG"):
+        raise error
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    said = KumamigrateError(f"{FAULT}: {type(error).__name__}: {str(error)[:200]}{place}")
+    return str(said)
+
+
+REPORT_IT = "please report it with the manifest and the output of KUMAMIGRATE_DEBUG=1"

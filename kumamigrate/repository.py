@@ -11,12 +11,13 @@ from pathlib import Path
 
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.admit.places import is_template
+from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
 from kumamigrate.model.kinds import CLUSTER_SCOPED, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.read import read_resources
-from kumamigrate.model.resource import Form, Identity, Resource, Where
+from kumamigrate.model.resource import FAULTY, Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
 from kumamigrate.source.find import Kind, classify, find_files, pods_only
@@ -46,6 +47,10 @@ class Repository:
     @cached_property
     def resources(self) -> tuple[Resource, ...]:
         """Return the resources of all files, in path and text order, labels as written."""
+        return tuple(r for r in self._read if r.type != FAULTY)
+
+    @cached_property
+    def _read(self) -> tuple[Resource, ...]:
         return tuple(r for path in sorted(self.files) for r in self._of_file[path])
 
     @cached_property
@@ -79,7 +84,8 @@ class Repository:
         closed = (
             r if r.digest else replace(r, digest=f"{self.root}/{r.path}") for r in self.refusals
         )
-        return (*closed, *inner, *_templated(own), *_as_applied(own, self.apart))
+        faults = (_faulty(r.where, r.name, "") for r in self._read if r.type == FAULTY)
+        return (*closed, *inner, *faults, *_templated(own), *_as_applied(own, self.apart))
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
         """Return the repository with some files changed (None removes one) and read again."""
@@ -233,12 +239,29 @@ def _unreadable(path: str, error: OSError) -> Refusal:
     )
 
 
+def _faulty(where: Where | None, why: str, mesh: str) -> Refusal:
+    return Refusal(
+        path=where.path if where is not None else "(inventory)",
+        line=where.line if where is not None else 0,
+        column=1,
+        reason=Reason.UNREADABLE,
+        detail=why,
+        advice=REPORT_IT,
+        hides=True,
+        mesh=mesh,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """A resource that the release's control plane would refuse, and why."""
+    """A resource that the release's control plane would refuse, and why.
+
+    With a `fault` nobody knows whether it would: the question was too much for this tool.
+    """
 
     resource: Resource
     problems: tuple[Problem, ...]
+    fault: bool = False
 
 
 Admitted = dict[tuple[str, Environment, int], tuple[Resource, Resource | Rejection]]
@@ -269,11 +292,16 @@ def state_of(
             rejections.append(admitted)
         else:
             stored.append(admitted)
+    faults = (
+        _faulty(one.resource.where, one.problems[0].message, one.resource.mesh)
+        for one in rejections
+        if one.fault
+    )
     state = State(
         release=release,
         environment=environment,
         resources=tuple(stored),
-        unread=tuple(unread),
+        unread=(*unread, *faults),
         complete=complete,
     )
     return state, tuple(rejections)
@@ -284,11 +312,21 @@ def _admitted(
 ) -> Resource | Rejection:
     """Return a resource as it is stored, or why it is not, from memory where that is there."""
     if known is None:
-        return _admit(resource, release, environment)
+        return _admit_safely(resource, release, environment)
     key = (release, environment, id(resource))
     if key not in known:
-        known[key] = (resource, _admit(resource, release, environment))
+        known[key] = (resource, _admit_safely(resource, release, environment))
     return known[key][1]
+
+
+def _admit_safely(
+    resource: Resource, release: str, environment: Environment
+) -> Resource | Rejection:
+    try:
+        return _admit(resource, release, environment)
+    except Exception as error:
+        problem = Problem(path=(), message=fault(error))
+        return Rejection(resource=resource, problems=(problem,), fault=True)
 
 
 def _admit(resource: Resource, release: str, environment: Environment) -> Resource | Rejection:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
+from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.inventory.stamp import Export
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
@@ -217,14 +218,18 @@ def try_changes(
     waiting = [tuple(changes)] if changes else []
     while waiting:
         part = waiting.pop()
-        candidate = apply(base, (*result.kept, *part))
+        try:
+            candidate = apply(base, (*result.kept, *part))
+            if not isinstance(candidate, tuple):
+                verdict = judge(result.scene, candidate)
+        except Exception as error:  # a fault of ours costs the changes it meets
+            candidate, verdict = base, Verdict(unknown=(f"{fault(error)}; {REPORT_IT}",))
         if isinstance(candidate, tuple):
             held = Held(change=part[0], refusals=candidate)
+        elif verdict.good:
+            result = replace(result, scene=candidate, kept=(*result.kept, *part))
+            continue
         else:
-            verdict = judge(result.scene, candidate)
-            if verdict.good:
-                result = replace(result, scene=candidate, kept=(*result.kept, *part))
-                continue
             held = Held(
                 change=part[0],
                 witnesses=verdict.witnesses,

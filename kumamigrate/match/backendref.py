@@ -9,7 +9,7 @@ from typing import Any
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mapping
 
 DEFAULT_PROTOCOL = "tcp"
 HTTP_PROTOCOLS = ("http", "http2", "grpc")
@@ -79,8 +79,8 @@ def port_said(ref: Mapping[str, Any]) -> str:
 
 def tagged(ref: Mapping[str, Any]) -> Meant:
     """Return the service tag that a reference names, with its other tags."""
-    tags = ref.get("tags")
-    extra = tuple(sorted((str(k), str(v)) for k, v in tags.items())) if tags else ()
+    tags = mapping(ref.get("tags"))
+    extra = tuple(sorted((str(k), str(v)) for k, v in tags.items()))
     return Meant(destination=ServiceTag(str(ref.get("name") or "")), tags=extra)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from kumamigrate.errors import fault
 from kumamigrate.model.kinds import (
     CLUSTER_SCOPED,
     CONTROL_PLANE_CONFIG,
@@ -16,7 +17,7 @@ from kumamigrate.model.kinds import (
     KUBERNETES,
     MESH_SCOPED,
 )
-from kumamigrate.model.resource import MESH, Form, Resource, Where, mapping
+from kumamigrate.model.resource import FAULTY, MESH, Form, Resource, Where, mapping
 from kumamigrate.source.locks import SOPS
 from kumamigrate.source.mask import branch_words
 from kumamigrate.source.node import node_at, walk
@@ -43,7 +44,7 @@ def read_resources(file: SourceFile) -> tuple[Resource, ...]:
         (resource, document)
         for document in file.documents
         if document.holds
-        for resource in _read_document(file, document)
+        for resource in _isolated(file, document)
     ]
     if not file.may_be_templated:
         return tuple(resource for resource, _ in read)
@@ -164,6 +165,16 @@ def _settings(body: Mapping[str, Any], where: Where) -> Resource | None:
     return Resource(
         type=type_, mesh="", name=name, spec=chart, where=where, spec_path=at, body=body
     )
+
+
+def _isolated(file: SourceFile, document: Document) -> tuple[Resource, ...]:
+    """Return the resources of a document; a fault of ours costs no other document."""
+    try:
+        return tuple(_read_document(file, document))
+    except Exception as error:
+        line, _ = file.position(document.span.start)
+        where = Where(path=file.path, document=document.index, line=line)
+        return (Resource(type=FAULTY, mesh="", name=fault(error), where=where),)
 
 
 def _is_templated(resource: Resource, document: Document) -> bool:

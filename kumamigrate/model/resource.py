@@ -15,6 +15,9 @@ Spec = Mapping[str, Any]
 Identity = tuple[str, str, str, str]
 """What two resources of one store may not share: type, mesh, namespace, name."""
 
+FAULTY = "(faulty)"
+"""The type of what stands for a manifest that this tool failed to read; its name says why."""
+
 MESH = "kuma.io/mesh"
 ZONE = "kuma.io/zone"
 ORIGIN = "kuma.io/origin"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
@@ -114,7 +115,7 @@ def prove(
         release_before=before.release,
         release_after=(upgraded or after).release,
         meshes={
-            mesh: _prove_mesh(
+            mesh: _prove_mesh_safely(
                 mesh,
                 before,
                 after,
@@ -131,6 +132,24 @@ def prove(
         },
         unread=tuple(dict.fromkeys((*before.unread, *after.unread))),
     )
+
+
+def _prove_mesh_safely(
+    mesh: str,
+    before: State,
+    after: State,
+    upgraded: State | None,
+    claims: Sequence[str],
+    *given: Any,
+    local: bool,
+) -> MeshProof:
+    """Return the proof for a mesh. Where comparing it is too much for this tool, it is unknown."""
+    try:
+        return _prove_mesh(mesh, before, after, upgraded, claims, *given, local=local)
+    except Exception as error:
+        why = f"{fault(error)}; {REPORT_IT}"
+        result = ClaimResult(verdict=Verdict.UNKNOWN, proxies=(), unknown=(why,))
+        return MeshProof(mesh=mesh, claims=dict.fromkeys(claims, result), all_proxies=False)
 
 
 def _prove_mesh(

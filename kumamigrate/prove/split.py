@@ -76,7 +76,9 @@ def split_of(side: Side, route: EffectiveRoute, destination: Destination, *, htt
     if _redirects(route):
         return _plain(found)
     lost = [ref for ref, meant in pairs if not any(ref is one for one, _ in kept)]
-    failing = sum(int(ref.get("weight", 1)) for ref in lost)
+    weights = [ref.get("weight", 1) for ref in lost]
+    known = all(isinstance(weight, int) for weight in weights)
+    failing = sum(weights) if known else ", ".join(map(str, weights))
     return replace(found, failing=failing) if failing and kept else _plain_or_all(found)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kumamigrate.claims import LIVE, RELEASE
+from kumamigrate.errors import REPORT_IT
 from kumamigrate.model.release import known_releases
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
@@ -25,6 +26,7 @@ from kumamigrate.report.proof import (
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
 from kumamigrate.report.world import world_json, world_lines
 from kumamigrate.rewrite.change import Rollout
+from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.trial import Held, Scene
 from kumamigrate.whole import Whole
@@ -51,7 +53,7 @@ _WHOLE = {
 
 def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
     """Return the exit code of a run: the worst of what was held, unread or left."""
-    codes = [_exit_of_reading(outcome), _WHOLE[outcome.whole]]
+    codes = [_exit_of_reading(outcome), _exit_of_faults(outcome), _WHOLE[outcome.whole]]
     for held in outcome.held:
         codes.append(Exit.DIFFERENT if held.witnesses else Exit.INCONCLUSIVE)
     if any(_counts(finding) for finding in outcome.findings):
@@ -64,13 +66,31 @@ def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
 def exit_of_check(outcome: Outcome) -> Exit:
     """Return the exit code of a check: findings, and content that could not be read."""
     found = any(_counts(finding) for finding in outcome.findings)
-    return worst([_exit_of_reading(outcome), Exit.FINDINGS if found else Exit.CLEAN])
+    codes = [_exit_of_reading(outcome), _exit_of_faults(outcome)]
+    return worst([*codes, Exit.FINDINGS if found else Exit.CLEAN])
 
 
 def _counts(finding: Finding) -> bool:
     """Say whether a finding is something to be done; mere advice is not."""
     advice = finding.status is Status.MANUAL and finding.danger is Danger.ADVICE
     return finding.status in _OPEN and not advice
+
+
+def _exit_of_faults(outcome: Outcome) -> Exit:
+    faults = [*(one.fault for one in outcome.rejections), *map(is_fault, outcome.findings)]
+    return Exit.INCONCLUSIVE if any(faults) else Exit.CLEAN
+
+
+def _fault_lines(outcome: Outcome) -> list[Line]:
+    """Return what this tool failed on where it asked whether a release takes a resource."""
+    faults = [one for one in outcome.rejections if one.fault]
+    lines: list[Line] = [(), line(("Failed on", "bad"))] if faults else []
+    for one in faults[:MOST]:
+        where, resource = one.resource.where, one.resource
+        place = f"{where.path}:{where.line}" if where is not None else "(inventory)"
+        said = f"   {resource.type} {resource.name}   {one.problems[0].message}; {REPORT_IT}"
+        lines.append(line("  ", (place, "place"), said))
+    return lines + _more(faults)
 
 
 def _exit_of_reading(outcome: Outcome) -> Exit:
@@ -160,6 +180,7 @@ def run_lines(outcome: Outcome, *, written: bool) -> list[Line]:
     lines += _held_lines(outcome)
     lines += _open_lines([*by_status[Status.MANUAL], *by_status[Status.PENDING]])
     lines += unread_lines(outcome.before.repository)
+    lines += _fault_lines(outcome)
     lines += _next_lines(outcome, written=written)
     return lines
 
@@ -187,7 +208,8 @@ def check_lines(outcome: Outcome) -> list[Line]:
                 (),
                 line(f"{fixable} of them can be tried and proved: {_command(outcome)} --dry-run"),
             ]
-    return [*world_lines(outcome.began), *lines, *unread_lines(outcome.before.repository)]
+    unread = [*unread_lines(outcome.before.repository), *_fault_lines(outcome)]
+    return [*world_lines(outcome.began), *lines, *unread]
 
 
 def _headline(outcome: Outcome, *, written: bool) -> Line:
@@ -440,7 +462,8 @@ def _next_lines(outcome: Outcome, *, written: bool) -> list[Line]:
         lines += [(), line(word)]
     newest = known_releases()[-1]
     target = outcome.before.target
-    settled = _exit_of_reading(outcome) is Exit.CLEAN and not outcome.held
+    told = [_exit_of_reading(outcome), _exit_of_faults(outcome), _WHOLE[outcome.whole]]
+    settled = worst(told) is Exit.CLEAN and not outcome.held
     if settled and target != newest and not any(_counts(f) for f in outcome.findings):
         more = " more" if outcome.texts and not written else ""
         later = f"what {newest} needs: kumamigrate check --target {newest}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,13 +9,12 @@ from importlib.util import find_spec
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.faulty import Planner, without_faulty
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.steps import plan_declarative
 from kumamigrate.rewrite.view import View
 
 _OLD = OLD_POLICIES | {"ExternalService", "Mesh", "MeshGateway", "MeshGatewayRoute"}
-
-Planner = Callable[[View], Iterable[Change | Finding]]
 
 
 def plan(view: View) -> tuple[Change | Finding, ...]:
@@ -36,7 +34,10 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
     early = getattr(planner, "early", False)
     if rule.since and not early and not at_least(view.target_name, rule.since):
         return ()
-    return tuple(planner(view))
+    try:
+        return tuple(planner(view))
+    except Exception as error:
+        return without_faulty(planner, view, error)
 
 
 def _any_old(view: View) -> bool:

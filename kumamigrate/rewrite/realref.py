@@ -302,6 +302,8 @@ def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning
 def _subset_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning | str:
     """Return the MeshService that selects what tags select, written where it is not there."""
     tag = str(ref.get("name"))
+    if not isinstance(ref["tags"], Mapping):
+        return "a template fills in its tags, so what they select is not known"
     tags = {SERVICE: tag, **{str(k): str(v) for k, v in ref["tags"].items()}}
     if "*" in tags.values():
         return "labels know no wildcard for the value `*`"

@@ -41,11 +41,13 @@ def clients_of(state: State, mesh: str, release: Release) -> tuple[Client, ...]:
     )
 
 
-def matches_for(target: Mapping[str, Any], clients: tuple[Client, ...]) -> list[str] | str:
+def matches_for(target: Any, clients: tuple[Client, ...]) -> list[str] | str:
     """Return the ids of all clients that a `from` target names, or what is not known.
 
     Ids that clients outside the target share would let those in too: then there is no answer.
     """
+    if not isinstance(target, Mapping) or not isinstance(target.get("tags") or {}, Mapping):
+        return "a template fills in whom it names, which nobody knows"
     tags = dict(target.get("tags") or {})
     if target.get("kind") in ("MeshService", "MeshServiceSubset"):
         tags = {SERVICE: target.get("name"), **tags}

@@ -65,7 +65,10 @@ def _choice(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Choice | 
         return f"{view.target.name} takes no kind Dataplane here"
     if policy.type in ONLY_FOR_MESH_TO and policy.spec.get("to"):
         return "its `to` is only taken under kind Mesh: it is meant for gateways"
-    if "*" in dict(policy.spec["targetRef"].get("tags") or {}).values():
+    tags = policy.spec["targetRef"].get("tags") or {}
+    if not isinstance(tags, Mapping):
+        return "a template fills in its tags, so what it selects is not known"
+    if "*" in tags.values():
         return "labels know no wildcard for the value `*`"
     asked = question(policy, proxies, view.source, sections=kind.dataplane_section_name)
     return choose(asked, view.state)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.model.release import Release, release
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State, mesh_services_mode
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.source.text import FieldPath
@@ -28,7 +28,8 @@ class View:
     began with. `editable` names the files that belong to the repository. `stage` is auto,
     expand or contract (product.md §4). `refused` are manifests that the source release would
     not take; only rules that repair such manifests look at them. `locate` returns
-    `file:line:column` of a field, counted from the manifest's root, for notes.
+    `file:line:column` of a field, counted from the manifest's root, for notes. `hidden` are the
+    places of resources that the rule fails on.
     """
 
     rule: Rule
@@ -39,6 +40,7 @@ class View:
     editable: frozenset[str] = frozenset()
     refused: tuple[Resource, ...] = ()
     locate: Callable[[Resource, FieldPath], str] = field(default=_file_and_line, repr=False)
+    hidden: frozenset[Where] = frozenset()
 
     @property
     def environment(self) -> Environment:
@@ -90,7 +92,8 @@ class View:
 
     def owns(self, resource: Resource) -> bool:
         """Say whether a resource stands in the repository, so that it may be changed."""
-        return resource.where is not None and resource.where.path in self.editable
+        where = resource.where
+        return where is not None and where.path in self.editable and where not in self.hidden
 
 
 def _place(resource: Resource) -> tuple[str, int, tuple[str | int, ...]]:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.source.directives import directives
 from kumamigrate.source.find import Kind, classify
 from kumamigrate.source.locks import Place, lock_of, overlay_of, sealed
@@ -65,6 +66,8 @@ def read_file(path: str, data: bytes) -> SourceFile:
             root = parse_document(text, masked, span.start, span.end)
         except UnparsableError as problem:
             refusals.append(_refusal(path, index, problem, text, masked, starts, span))
+        except Exception as error:  # a fault of ours costs its own document only
+            refusals.append(_fault(path, index, span, starts, fault(error)))
         place = Place(behind, span, root)
         behind = place.content.end
         if overlay := overlay_of(place, ruling):
@@ -81,6 +84,18 @@ def read_file(path: str, data: bytes) -> SourceFile:
         documents=tuple(documents),
         refusals=tuple(refusals),
         line_starts=starts,
+    )
+
+
+def _fault(path: str, index: int, span: Span, starts: tuple[int, ...], why: str) -> Refusal:
+    return Refusal(
+        path=path,
+        line=bisect_right(starts, span.start),
+        column=1,
+        reason=Reason.UNPARSABLE,
+        detail=f"document {index + 1}: {why}",
+        advice=REPORT_IT,
+        hides=True,
     )
 
 

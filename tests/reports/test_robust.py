@@ -182,3 +182,103 @@ def test_what_a_tool_fills_in_is_not_known(value: str, command: Command) -> None
     answer = command("run", text)
     assert (answer.code, answer.files["a.yaml"]) == (3, text)
     assert "fills in a part of MeshTimeout t" in answer.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TIMEOUT.replace("from:", "targetRef: {kind: MeshSubset, tags: {{ .Values.tags }}}\n  to:"),
+        KUBERNETES.replace("spec:\n", "spec:\n  targetRef: {{ .Values.target }}\n"),
+        TIMEOUT.replace("  from:\n", "  from: {{ .Values.from }}\n")[:70] + "\n",
+    ],
+)
+@pytest.mark.parametrize("words", ["check", "run", "run --target 3.0", "inspect", "prove . ."])
+def test_a_template_may_stand_anywhere(words: str, text: str, command: Command) -> None:
+    other = TIMEOUT.replace("name: t", "name: other")
+    answer = command(words, text, other)
+    assert answer.code in (0, 3), answer.text
+    assert answer.files["a.yaml"] == text
+
+
+def _fails(name: str, *, when: str) -> Any:
+    """Return a planner that fails on one resource, or when it is asked at all."""
+
+    def plan(view: Any) -> Any:
+        for policy in view.of_type("MeshTimeout"):
+            if when in (policy.name, "always"):
+                raise ValueError(f"cannot read \x1b[31m{policy.name}")
+            yield from original(view)
+
+    from kumamigrate.rewrite import plan as plans
+
+    original = plans.planner_of(name)
+    return plan
+
+
+@pytest.mark.parametrize("words", ["check", "run"])
+def test_a_fault_in_a_rule_costs_the_resource_it_meets(
+    words: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faulty = _fails("from-section", when="t")
+    monkeypatch.setattr("kumamigrate.rewrite.plan.planner_of", _instead("from-section", faulty))
+    other = TIMEOUT.replace("name: t", "name: u")
+    answer = _call_with_faults(command, words, TIMEOUT, other)
+    assert answer.code == 3
+    assert "a.yaml:1   MeshTimeout t   from-section" in answer.text
+    assert "ValueError: cannot read \\x1b[31mt" in answer.text
+    assert answer.files["a.yaml"] == TIMEOUT
+    assert (answer.files["b.yaml"] != other) is (words == "run")
+
+
+def test_a_rule_that_always_fails_is_left_out(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_view: Any) -> Any:
+        raise RecursionError
+
+    monkeypatch.setattr("kumamigrate.rewrite.plan.planner_of", _instead("otel-endpoint", fails))
+    answer = _call_with_faults(command, "run", TIMEOUT)
+    assert (answer.code, "the rule was left out" in answer.text) == (3, True)
+    assert "rules:" in answer.files["a.yaml"]
+
+
+def _instead(rule: str, planner: Any) -> Any:
+    from kumamigrate.rewrite import plan as plans
+
+    original = plans.planner_of
+    return lambda one, *more: planner if one == rule else original(one, *more)
+
+
+def _call_with_faults(command: Command, words: str, *texts: str) -> Answer:
+    for at, text in enumerate(texts):
+        (command.folder / f"{chr(97 + at)}.yaml").write_text(text)
+    result = CliRunner().invoke(app, words.split())
+    left = {p.name: p.read_text() for p in sorted(command.folder.iterdir())}
+    return Answer(result.exit_code, result.stdout + result.stderr, left)
+
+
+@pytest.mark.parametrize(
+    ("function", "touched"),
+    [
+        ("kumamigrate.source.load.parse_document", False),
+        ("kumamigrate.model.read._read_document", False),
+        ("kumamigrate.repository._admit", False),
+        ("kumamigrate.prove.prover._prove_mesh", True),  # what holds in every mesh is written
+        ("kumamigrate.pipeline.apply", False),
+    ],
+)
+def test_a_fault_below_the_rules_is_never_a_green_answer(
+    function: str, touched: bool, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for what is not known yet: each step fails once, on what it is about."""
+
+    def fails(*_given: Any, **_more: Any) -> Any:
+        raise KeyError("x")
+
+    monkeypatch.setattr(function, fails)
+    answer = _call_with_faults(command, "run", KUBERNETES + "---\n" + TIMEOUT)
+    assert answer.code == 3, answer.text
+    assert "internal error: KeyError" in answer.text
+    assert "Proved" not in answer.text
+    assert "Nothing is left" not in answer.text
+    assert (answer.files["a.yaml"] != KUBERNETES + "---\n" + TIMEOUT) is touched

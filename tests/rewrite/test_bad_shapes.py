@@ -12,13 +12,27 @@ import yaml
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
 from kumamigrate.repository import Rejection, state_of
+from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.load import read_file
 from tests.cases import Case, cases
 
-ODD: tuple[Any, ...] = (None, 0, True, "x", [], {}, [None], {"x": None}, [[]], [{}])
+ODD: tuple[Any, ...] = (
+    None,
+    0,
+    True,
+    "x",
+    [],
+    {},
+    [None],
+    {"x": None},
+    [[]],
+    [{}],
+    "{{ .Values.x }}",
+)
 IDENTITY = ("apiVersion", "kind", "type", "name", "mesh")
 
 
@@ -72,3 +86,4 @@ def test_a_rule_answers_whatever_stands_in_a_manifest(rule: Any) -> None:
             )
             for said in plan(view):
                 assert said.rule == rule.id
+                assert isinstance(said, Change) or not is_fault(said), said.message

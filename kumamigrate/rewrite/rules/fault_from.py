@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kumamigrate.model.resource import mapping
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
@@ -23,7 +24,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
             continue
         path = (*policy.spec_path, "from")
         targets = [e.get("targetRef") or {} for e in entries]
-        if len(entries) == 1 and targets[0].get("kind") == "Mesh":
+        if len(entries) == 1 and mapping(targets[0]).get("kind") == "Mesh":
             rules = [{"default": entries[0].get("default")}]
             spec = {
                 "rules" if key == "from" else key: Moved(path, rules) if key == "from" else value
@@ -37,8 +38,8 @@ def plan(view: View) -> Iterator[Change | Finding]:
         yield finding(view, policy, path, notes=_notes(targets, clients[policy.mesh]))
 
 
-def _notes(targets: list[Mapping[str, Any]], clients: tuple[Client, ...]) -> tuple[str, ...]:
-    if len(targets) > 1 and any(target.get("kind") == "Mesh" for target in targets):
+def _notes(targets: list[Any], clients: tuple[Client, ...]) -> tuple[str, ...]:
+    if len(targets) > 1 and any(mapping(target).get("kind") == "Mesh" for target in targets):
         return (
             "of several entries the narrower one replaces the other today, while rules add up: a"
             " client would get both faults",

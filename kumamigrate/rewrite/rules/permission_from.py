@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
@@ -106,7 +106,7 @@ def _proposal(entries: list[Mapping[str, Any]], clients: tuple[Client, ...]) -> 
     for entry in entries:
         target = entry.get("targetRef") or {}
         key = _KEYS.get(_action(entry), "allow")
-        if target.get("kind") == "Mesh" and key == "deny":
+        if mapping(target).get("kind") == "Mesh" and key == "deny":
             continue
         ids = matches_for(target, clients)
         if isinstance(ids, str):
