@@ -15,6 +15,7 @@ from kumamigrate.model import duration
 from kumamigrate.model.labels import is_kumas
 from kumamigrate.model.release import Release, release
 from kumamigrate.model.resource import Resource
+from kumamigrate.outside import names_of
 from kumamigrate.report.witnesses import value_words
 from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.trial import Scene
@@ -30,7 +31,7 @@ def drift(scene: Scene) -> Iterator[Finding]:
     """Yield a finding for each resource that the inventory holds otherwise, in file order."""
     if not scene.inventory:
         return
-    exported = {name: r for r in scene.inventory for name in scene.names_of(r)}
+    exported = {name: r for r in scene.inventory for name in names_of(r, scene.environment)}
     known = release(scene.source)
     for resource in scene.repository.resources:
         other = exported.get(resource.identity)

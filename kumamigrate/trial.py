@@ -15,6 +15,7 @@ from kumamigrate.inventory.stamp import Export
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
+from kumamigrate.outside import Generated, outside_of
 from kumamigrate.prove import Witness
 from kumamigrate.repository import Admitted, Rejection, Repository, state_of
 from kumamigrate.rewrite.change import Change, ResourceEdit
@@ -27,9 +28,9 @@ from kumamigrate.worlds import Fact, Given, given_to
 class Scene:
     """A repository with the states two releases make of it. Everything a trial starts from.
 
-    `admitted` is shared by the scenes of a run, which have most resources in common. `owned` are
-    the identities that stood in the repository when the run began, or in either of two
-    repositories that are compared: what an inventory, taken from the control plane that they
+    `admitted` and `generated` are shared by the scenes of a run, which have most resources in
+    common. `owned` are the identities that stood in the repository when the run began, or in either
+    of two repositories that are compared: what an inventory, taken from the control plane that they
     are deployed to, says of such a resource does not outlive it. `exports` are the files that the
     inventory was read from. `sources` is what people know and edit, where the repository was
     built from it. `made` are the Meshes as they were made, as far as that is known: what one says
@@ -49,6 +50,7 @@ class Scene:
     states: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     admitted: Admitted = field(default_factory=dict, compare=False, repr=False)
+    generated: Generated = field(default_factory=Generated, compare=False, repr=False)
 
     def state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         """Return the state of repository and inventory, the repository winning, and what the
@@ -87,12 +89,14 @@ class Scene:
 
     def _state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         own = self.repository.resources
-        taken = self.owned | {resource.identity for resource in own}
-        outside = (r for r in self.inventory if not taken & self.names_of(r))
+        inventory = self.generated.exported(self.inventory, release)
+        outside = outside_of(
+            inventory, own, self.owned, environment=self.environment, release=release
+        )
         given = self.given()
         brought = [policy for one in given.values() for policy in one.least]
         state, rejections = state_of(
-            (*own, *outside, *brought),
+            (*own, *outside.kept, *brought),
             release=release,
             environment=self.environment,
             unread=[refusal for refusal in self.repository.unread if refusal.hides],
@@ -102,15 +106,8 @@ class Scene:
         exported = frozenset(mesh for mesh in known if given[mesh].fact is Fact.INVENTORY)
         mine = {policy.identity for policy in brought}
         told = tuple(one for one in rejections if one.resource.identity not in mine)
-        return replace(self._dated(state), initial_known=known, exported=exported), told
-
-    def names_of(self, exported: Resource) -> set[Identity]:
-        """Return what an exported resource may be called in the repository of this zone.
-
-        What came from Kubernetes or from a global control plane is exported under another name.
-        """
-        zone = self.environment.zone if self.environment.mode == "zone" else ""
-        return {exported.identity, *([exported.home] if exported.zone in ("", zone) else ())}
+        full = self.generated.added(self._dated(state), outside.anew)
+        return replace(full, initial_known=known, exported=exported), told
 
     def _dated(self, state: State) -> State:
         """Return the state with the creation times that only the inventory knows.
@@ -121,7 +118,7 @@ class Scene:
         if not times:
             return state
         dated = (
-            r if r.created else replace(r, created=times.get(r.identity, ""))
+            replace(r, created=times[r.identity]) if not r.created and r.identity in times else r
             for r in state.resources
         )
         return replace(state, resources=tuple(dated))

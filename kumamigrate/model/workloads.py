@@ -62,7 +62,7 @@ def _implied(state: State, mesh: str, *, sure: bool) -> tuple[Resource, ...]:
             services.setdefault(service.namespace, []).append(service)
     found = []
     for workload in state.of_type(*sorted(WORKLOADS)):
-        for pod in _templates(workload):
+        for pod in pod_templates(workload):
             around = namespaces.get(workload.namespace)
             if _injected(pod, around) is (True if sure else None) and (
                 _mesh(pod, around) == mesh if sure else _own_mesh(pod) in ("", mesh)
@@ -77,7 +77,8 @@ def injecting(resources: Iterable[Resource]) -> frozenset[str]:
     return frozenset(r.name for r in resources if r.type == "Namespace" and injects(r))
 
 
-def _templates(workload: Resource) -> Iterator[Mapping[str, Any]]:
+def pod_templates(workload: Resource) -> Iterator[Mapping[str, Any]]:
+    """Yield the templates of a workload's Pods; a Pod is its own."""
     if workload.type == "Pod":
         yield workload.body
         return
@@ -181,15 +182,24 @@ def _inbounds(service: Resource, pod: Mapping[str, Any]) -> Iterator[dict[str, A
         goal = port.get("targetPort")
         goal = number if goal is None else goal
         name = goal if isinstance(goal, str) and not is_number(goal) else ""
-        tag = f"{service.name}_{service.namespace}_svc_{number}"
-        noted = service.annotations.get(f"{number}.service.kuma.io/protocol")
-        protocol = str(port.get("appProtocol") or noted or "tcp")
+        tags = {SERVICE: service_tag(service, port), _PROTOCOL: port_protocol(service, port)}
         inbound: dict[str, Any] = {
             "port": declared.get(name) if name else _number(goal),
-            "tags": {SERVICE: tag, _PROTOCOL: protocol},
+            "tags": tags,
         }
         if inbound["port"] is not None:
             yield inbound
+
+
+def service_tag(service: Resource, port: Mapping[str, Any]) -> str:
+    """Return the service tag that inbounds get from a port of a Kubernetes Service."""
+    return f"{service.name}_{service.namespace}_svc_{port.get('port')}"
+
+
+def port_protocol(service: Resource, port: Mapping[str, Any]) -> str:
+    """Return the protocol that inbounds get from a port of a Kubernetes Service."""
+    noted = service.annotations.get(f"{port.get('port')}.service.kuma.io/protocol")
+    return str(port.get("appProtocol") or noted or "tcp")
 
 
 def _number(value: Any) -> int | None:

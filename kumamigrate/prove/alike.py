@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kumamigrate.match.route import RealResource, ServiceTag
+from kumamigrate.prove.settings import UNKNOWN_PROTOCOL
 from kumamigrate.prove.side import Side
 from kumamigrate.prove.traffic import successors
 
@@ -23,6 +24,23 @@ def alike(before: Side, after: Side, services: Iterable[str]) -> tuple[Side, Sid
     tags = frozenset(tag for tag, _ in odds)
     real = frozenset(service.kri for _, service in odds)
     return before.not_knowing(tags, real), after.not_knowing(tags, real)
+
+
+def as_spoken(before: Side, after: Side, services: Iterable[str]) -> Side:
+    """Return the earlier side, tags that no proxy of Kubernetes has read as what they must mean.
+
+    A policy may name a service plainly where tags are called `name_namespace_svc_port`. Whatever
+    its tag speaks, it is the service in its place that the name is meant for.
+    """
+    spoken: dict[str, str] = {}
+    for tag in services:
+        places = successors(after, tag)
+        plain = bool(places) and all(d.kri.namespace and d.kri.name == tag for d in places)
+        if plain and before.protocol(ServiceTag(tag)) == UNKNOWN_PROTOCOL:
+            protocols = {after.protocol(place) for place in places} - {UNKNOWN_PROTOCOL}
+            if len(protocols) == 1:
+                spoken[tag] = protocols.pop()
+    return before.knowing(spoken) if spoken else before
 
 
 def _at_odds(

@@ -11,7 +11,7 @@ from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove.alike import alike
+from kumamigrate.prove.alike import alike, as_spoken
 from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
 from kumamigrate.prove.chain import upon
@@ -245,6 +245,18 @@ class Scene:
             services = tags_on(was, now, world.tags)
             sides = alike(was, now, services) if one_protocol else (was, now)
             self.pairs.append((MeshComparison(*sides, *locate), services))
+        self._locate = locate
+
+    @cached_property
+    def carrying(self) -> list[tuple[MeshComparison, tuple[str, ...]]]:
+        """Return the pairs for claims that compare service tags with what replaces them."""
+        found = []
+        for pair, services in self.pairs:
+            before = as_spoken(pair.before, pair.after, services)
+            same = before is pair.before
+            pair = pair if same else MeshComparison(before, pair.after, *self._locate)
+            found.append((pair, services))
+        return found
 
 
 def tags_on(before: Side, after: Side, more: Sequence[str]) -> tuple[str, ...]:
@@ -255,7 +267,8 @@ def tags_on(before: Side, after: Side, more: Sequence[str]) -> tuple[str, ...]:
 
 def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     made_up = proxies != LISTED and not scene.complete
-    asked = [Claim(claim, pair, subjects(pair), services) for pair, services in scene.pairs]
+    pairs = scene.pairs if claim == LIVE else scene.carrying
+    asked = [Claim(claim, pair, subjects(pair), services) for pair, services in pairs]
     result = together([one.result(made_up=made_up) for one in asked])
     if made_up and scene.worlds.too_many:
         unknown = (*result.unknown, scene.worlds.too_many)

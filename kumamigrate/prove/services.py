@@ -11,6 +11,7 @@ from kumamigrate.match.items import top_of
 from kumamigrate.match.resolve import REAL
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.kri import kri_of
+from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
     MESH,
@@ -21,7 +22,7 @@ from kumamigrate.model.resource import (
     Form,
     Resource,
 )
-from kumamigrate.model.state import State
+from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.madeup import ANY_PORT, OTHER_SERVICE
 from kumamigrate.prove.side import ports_of
 from kumamigrate.prove.traffic import real_destinations, service_parts, service_tags, successors_in
@@ -75,12 +76,13 @@ def worlds_of(before: State, after: State, mesh: str, also: Sequence[State] = ()
     if before.complete and after.complete:
         return Worlds(worlds=(World(resources=(), tags=()),))
     asked = dict.fromkeys(a for s in (before, after, *also) for a in references(s))
-    known = [r for s in (before, after) for r in s.of_type(*REAL)]
+    coming = to_come((before, after), mesh)
+    known = [*(r for s in (before, after) for r in s.of_type(*REAL)), *coming]
     wanted: dict[str, dict[Labels, list[Asked]]] = {}
     for one in asked:
         if not any(_fits(r, one) for r in known):
             wanted.setdefault(one.kind, {}).setdefault(one.labels, []).append(one)
-    variants: dict[tuple[str, ...], list[Resource]] = {}
+    variants = {_key(resource): [resource] for resource in coming}
     too_many = ""
     for kind, by_labels in _with_others(wanted, asked, (before, after)).items():
         chosen = {a.labels for a in asked if a.kind == kind and a.chosen}
@@ -146,6 +148,20 @@ def _other_zones(states: tuple[State, State]) -> list[str]:
     home = states[0].environment.zone if states[0].environment.mode == "zone" else ""
     zones = {r.zone for state in states for r in state.resources if r.zone}
     return sorted(zones - {home})
+
+
+def to_come(states: Sequence[State], mesh: str) -> list[Resource]:
+    """Return the MeshServices that come when mode Disabled ends: nothing else is made up of them.
+
+    Where the states differ in one, the last of them tells what it will be.
+    """
+    there = {_key(r) for state in states for r in state.of_type("MeshService")}
+    found: dict[tuple[str, ...], Resource] = {}
+    for state in states:
+        if mesh_services_mode(state, mesh) == "Disabled":
+            made = generated_services(state, switched=True)
+            found |= {_key(r): replace(r, made_up=True) for r in made if r.mesh == mesh}
+    return [resource for key, resource in found.items() if key not in there]
 
 
 def with_world(state: State, world: World) -> State:

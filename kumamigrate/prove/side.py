@@ -20,6 +20,7 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
+from kumamigrate.model.workloads import port_protocol, service_tag
 from kumamigrate.prove.settings import UNKNOWN_PROTOCOL
 
 PROTOCOL = "kuma.io/protocol"
@@ -130,6 +131,12 @@ class Side:
         other._unknown = real
         return other
 
+    def knowing(self, protocols: Mapping[str, str]) -> Side:
+        """Return the same side with the protocols of some more service tags."""
+        other = copy(self)
+        other._protocols = {**self._protocols, **{tag: {p} for tag, p in protocols.items()}}
+        return other
+
     def protocol(self, destination: Destination) -> str:
         """Return the protocol an outbound to a destination has, "" where nothing tells."""
         if isinstance(destination, ServiceTag):
@@ -195,7 +202,8 @@ def _tag_protocols(state: State) -> dict[str, set[str]]:
     """Return the protocols of service tags.
 
     Dataplanes and ExternalServices give them; of other services the MeshService says the same,
-    as long as its ports agree: which of them the tag means the MeshService does not say.
+    as long as its ports agree: which of them the tag means the MeshService does not say. A Service
+    of Kubernetes gives its inbounds the tag and its protocol.
     """
     found: dict[str, set[str]] = {}
     for dataplane in state.of_type("Dataplane"):
@@ -210,6 +218,9 @@ def _tag_protocols(state: State) -> dict[str, set[str]]:
             protocol = str(port.get("appProtocol") or DEFAULT_PROTOCOL)
             for tag, _ in tags_of(service, section):
                 told.setdefault(tag, set()).add(protocol)
+    for kubernetes in state.of_type("Service"):
+        for port in ports_of(kubernetes.spec) if not kubernetes.templated else ():
+            told[service_tag(kubernetes, port)] = {port_protocol(kubernetes, port)}
     agreed = {tag: protocols for tag, protocols in told.items() if len(protocols) == 1}
     return {**agreed, **found}
 

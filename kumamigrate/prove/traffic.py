@@ -9,10 +9,12 @@ from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.kri import kri_of
+from kumamigrate.model.kubeservices import is_made
+from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.model.state import State
+from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.proof import Outbound
-from kumamigrate.prove.side import Side, inbounds_of, ports_of
+from kumamigrate.prove.side import Side, inbounds_of, ports_of, tags_of
 
 MODES: Mapping[str, frozenset[Outbound]] = {
     "Disabled": frozenset({Outbound.SERVICE_TAG}),
@@ -23,13 +25,26 @@ MODES: Mapping[str, frozenset[Outbound]] = {
 """Which outbounds each mode of Mesh.meshServices gives (product.md §1 law 1)."""
 
 
+def outbounds_of(state: State, mesh: str) -> frozenset[Outbound]:
+    """Return the kinds of outbounds of a mesh, both where its mode is not known.
+
+    A release that knows real resources only has no other, whatever mode a Mesh names.
+    """
+    if not release(state.release).subset_rules:
+        return frozenset({Outbound.REAL})
+    return MODES.get(mesh_services_mode(state, mesh) or "", frozenset(Outbound))
+
+
 def kind_of(destination: Destination) -> Outbound:
     """Return the kind of outbound a destination is reached through."""
     return Outbound.SERVICE_TAG if isinstance(destination, ServiceTag) else Outbound.REAL
 
 
 def service_tags(state: State) -> Iterator[str]:
-    """Yield the services that Dataplanes, ExternalServices and MeshServices name."""
+    """Yield the services that Dataplanes, ExternalServices and MeshServices name.
+
+    A MeshService that comes from a Kubernetes Service stands for a tag per port.
+    """
     for dataplane in state.of_type("Dataplane"):
         yield from _tags(i.get("tags") for i in inbounds_of(dataplane))
     for external in state.of_type("ExternalService"):
@@ -37,6 +52,9 @@ def service_tags(state: State) -> Iterator[str]:
     for service in state.of_type("MeshService"):
         if service.labels.get(SERVICE):
             yield service.labels[SERVICE]
+        elif is_made(service):
+            for section in sections(service):
+                yield from (tag for tag, _ in tags_of(service, section))
         selector = service.spec.get("selector")
         if isinstance(selector, Mapping):
             yield from _tags([selector.get("dataplaneTags")])

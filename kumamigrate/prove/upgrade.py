@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.workloads import implied_dataplanes
@@ -27,14 +28,27 @@ def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> It
         return
     moved = _table()["moved"]
     gone = _table()["gone"]
+    coming = _coming(before)
     for witness in ground_differences(before, after, labels):
         if witness.policy_type == "Mesh" or witness.policy_type in gone:
             continue
         if comes_for_share(after, witness):
             continue
+        if witness.before.value is None and (witness.policy_type, witness.destination) in coming:
+            continue
         roots = moved.get(witness.policy_type, ())
         if not any(witness.field == root or witness.field.startswith(f"{root}.") for root in roots):
             yield witness
+
+
+def _coming(before: Side) -> set[tuple[str, str]]:
+    """Return the services that the later release generates where mode Disabled had none.
+
+    What they stand for has service-tag outbounds before, with which they are compared.
+    """
+    made = generated_services(before.state, switched=True)
+    names = (f"{r.name}.{r.namespace}" if r.namespace else r.name for r in made)
+    return {("MeshService", name) for name in names}
 
 
 def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:

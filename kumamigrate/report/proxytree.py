@@ -17,6 +17,10 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
+from kumamigrate.prove.gateway import is_builtin
+from kumamigrate.prove.proof import Outbound
+from kumamigrate.prove.traffic import outbounds_of
+from kumamigrate.report.destinations import destination_lines
 from kumamigrate.report.inspect import chosen_state
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.witnesses import route_words, value_words
@@ -40,6 +44,9 @@ def inspect_lines(scene: Scene, *, proxy: str | None, labels: Mapping[str, str])
             lines += _proxy_lines(scene, matcher, dataplane)
     if not lines:
         lines = [line("There is no Dataplane here; --labels key=value asks for a made-up proxy.")]
+    for mesh in state.meshes():
+        if Outbound.REAL in outbounds_of(state, mesh):
+            lines += destination_lines(scene, state, mesh)
     return [*lines, *_old_lines(state)]
 
 
@@ -55,7 +62,11 @@ def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Li
     for kind in matcher.policy_types():
         rules = matcher.rules(dataplane, kind)
         identity = identity_of(dataplane, matcher.state.of_type(IDENTITY))
-        for place, merged, conf in _places(rules, routes, identity if kind == PERMISSION else None):
+        every = is_builtin(dataplane)  # a built-in gateway has routes of its own, and no outbounds
+        kinds = frozenset(Outbound) if every else outbounds_of(matcher.state, dataplane.mesh)
+        asked = identity if kind == PERMISSION else None
+        found_here = (*_outbounds(rules, routes, kinds), *_places(rules, asked))
+        for place, merged, conf in found_here:
             places[place].append((kind, merged, conf))
         for tie in rules.ties:
             names = ", ".join(policy.name for policy in tie.policies)
@@ -77,13 +88,18 @@ def _routes(rules: ProxyRules) -> dict[str, str]:
     }
 
 
-def _places(
-    rules: ProxyRules, routes: Mapping[str, str], identity: Resource | None
+def _outbounds(
+    rules: ProxyRules, routes: Mapping[str, str], kinds: frozenset[Outbound]
 ) -> Iterator[tuple[str, Merged, Any]]:
-    for resource_rule in rules.resource_rules:
+    """Yield what the outbounds read that the mesh has."""
+    for resource_rule in rules.resource_rules if Outbound.REAL in kinds else ():
         yield f"to {kri_words(resource_rule.kri)}", resource_rule, resource_rule.conf
-    for rule in rules.to_rules:
+    for rule in rules.to_rules if Outbound.SERVICE_TAG in kinds else ():
         yield f"to {_subset_words(rule.subset, routes)} (service-tag outbounds)", rule, rule.conf
+
+
+def _places(rules: ProxyRules, identity: Resource | None) -> Iterator[tuple[str, Merged, Any]]:
+    """Yield what inbounds and the proxy itself read."""
     for point, inbound_rules in rules.inbound_rules.items():
         for inbound in inbound_rules:
             match = f" from {value_words(inbound.match)}" if inbound.match else ""

@@ -13,6 +13,7 @@ from typing import Any
 
 from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.model.digits import is_number
+from kumamigrate.model.kubeservices import is_headless
 from kumamigrate.model.labels import PRODUCER, Refused, policy_role
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
@@ -149,7 +150,7 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
             f" display name, {stem[1]} it seems, and its zone"
         )
     if len(exact) == len(loose):
-        note = "" if exact else f"{kind} {name} is in neither repository nor inventory"
+        note = "" if exact else _unseen(view, kind, name, namespace)
         return Meaning(labels=_at_home(view, owner, labels, exact), note=note)
     home = owner.zone
     at_home = [r for r in loose if r.zone == home]
@@ -167,6 +168,19 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
         f"on 2.x it means {kind} {name} of {here} only, while labels would also select that of"
         f" zone {zones}"
     )
+
+
+def _unseen(view: View, kind: str, name: str, namespace: str) -> str:
+    """Say why a real resource is not at hand: its Service may be, and not be enough."""
+    services = _services(view, name, namespace) if kind == "MeshService" else []
+    if any(is_headless(service) for service in services):
+        return (
+            f"Service {name} is headless: its MeshServices are called after its Pods, and none"
+            f" {name}"
+        )
+    if services:
+        return f"whether Service {name} is a MeshService depends on Namespace {namespace}"
+    return f"{kind} {name} is in neither repository nor inventory"
 
 
 def _at_home(
