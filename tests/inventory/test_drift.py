@@ -32,7 +32,7 @@ labels:
   kuma.io/mesh: default
   kuma.io/display-name: t
   k8s.kuma.io/namespace: kuma-system
-  kuma.io/zone: default
+  kuma.io/zone: east
   kuma.io/origin: zone
 spec:
   targetRef: {kind: Mesh}
@@ -49,7 +49,7 @@ def _drift(
     (folder / "repo" / "all.yaml").write_text(f"{MESH}---\n{own}")
     (folder / "inventory.yaml").write_text(exported)
     monkeypatch.chdir(folder / "repo")
-    words = ("check", "--inventory", "../inventory.yaml", "--format", "json")
+    words = ("check", "--inventory", "../inventory.yaml", "--zone", "east", "--format", "json")
     result = CliRunner().invoke(app, words)
     assert result.exit_code in (0, 1), result.output
     data = json.loads(result.stdout)
@@ -72,7 +72,7 @@ def test_another_value_is_named_with_both_places(
 
 SAME = {
     "the same in other words": EXPORTED,
-    "of another zone": EXPORTED.replace("1m0s", "7s").replace("zone: default", "zone: other"),
+    "of another zone": EXPORTED.replace("1m0s", "7s").replace("zone: east", "zone: west"),
     "another resource": EXPORTED.replace("1m0s", "7s").replace(": t\n", ": u\n"),
     "a Mesh with defaults filled in": (
         "type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\nnetworking: {}\n"
@@ -111,12 +111,12 @@ def test_a_secret_is_never_compared_aloud(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("command", "place"),
-    [(("check",), 1), (("run", "--dry-run"), 1), (("prove", ".", "."), 1), (("inspect",), 0)],
-    ids=lambda value: str(value[0]) if isinstance(value, tuple) else "",
+    "command",
+    [("check",), ("run", "--dry-run"), ("prove", ".", "."), ("inspect",)],
+    ids=lambda words: words[0],
 )
 def test_every_command_says_what_the_inventory_was(
-    command: tuple[str, ...], place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo" / "all.yaml").write_text(f"{MESH}---\n{OWN}")
@@ -124,8 +124,8 @@ def test_every_command_says_what_the_inventory_was(
     (tmp_path / "inventory.yaml").write_text(stamp + EXPORTED)
     monkeypatch.chdir(tmp_path / "repo")
     result = CliRunner().invoke(app, [*command, "--inventory", "../inventory.yaml"])
-    line = result.stdout.splitlines()[place]
-    assert line == "inventory: 1 resource, taken 2026-11-28 from prod-east"
+    told = "inventory: 1 resource, taken 2026-11-28 from prod-east"
+    assert result.stdout.splitlines().count(told) == 1
 
 
 def test_a_broken_inventory_ends_every_command(
