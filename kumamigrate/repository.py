@@ -74,12 +74,15 @@ class Repository:
         Which of two manifests of one identity is in force depends on the order in which they
         are applied.
         """
+        # What a build made of a file is read there; the file need not be readable by itself.
+        bare = self.files if self.apart is None else frozenset().union(*self.apart)
         inner = (
             seen_of(refusal, self.files[path], self.data.get(path, b""))
             for path in sorted(self.files)
             for refusal in self.files[path].refusals
+            if path in bare
         )
-        own = self.resources
+        own = [r for r in self.resources if r.where is None or r.where.path in bare]
         # Of what cannot be opened nobody knows whether it is the same elsewhere.
         closed = (
             r if r.digest else replace(r, digest=f"{self.root}/{r.path}") for r in self.refusals
