@@ -104,8 +104,8 @@ def inspect(
     """Print what proxies resolve to."""
     from kumamigrate.report.inspect import inspect_json, resources_json, resources_lines
     from kumamigrate.report.inventory import inventory_lines
-    from kumamigrate.report.proof import not_read
     from kumamigrate.report.proxytree import inspect_lines
+    from kumamigrate.report.unread import not_read
 
     scene = _inspected(given, environment)
     if resources:

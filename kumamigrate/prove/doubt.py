@@ -30,7 +30,7 @@ KRI = "kri_"
 _BESIDE_ROUTES = frozenset({"MeshMetric", "MeshTLS", "MeshTrace", "MeshTrafficPermission"})
 """Policy types to which it does not matter which way requests take."""
 
-_READ = (Reason.DUPLICATE_IDENTITY, Reason.NOT_APPLIED, Reason.NO_NAMESPACE)
+READ = (Reason.DUPLICATE_IDENTITY, Reason.NOT_APPLIED, Reason.NO_NAMESPACE)
 """Reasons why something is in doubt although its text could be read."""
 
 UNSTABLE_SORT = 12
@@ -86,7 +86,7 @@ def unread_reason(refusal: Refusal) -> str:
     """Return what makes a verdict unknown where something was not read."""
     at = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
     advice = f"; {refusal.advice}" if refusal.advice else ""
-    if refusal.reason in _READ:
+    if refusal.reason in READ:
         return f"{at}: {refusal.detail}{advice}"
     return f"{at} was not read ({refusal.detail}){advice}"
 

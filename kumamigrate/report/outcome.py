@@ -18,11 +18,10 @@ from kumamigrate.report.inventory import inventory_json, inventory_lines
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.proof import (
     coverage_json,
-    not_read,
     refusal_json,
     resting_lines,
-    unread_lines,
 )
+from kumamigrate.report.unread import not_read, numbers_of, unread_lines, with_numbers
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
 from kumamigrate.report.world import world_json, world_lines
 from kumamigrate.rewrite.change import Rollout
@@ -170,6 +169,7 @@ def run_lines(outcome: Outcome, *, written: bool) -> list[Line]:
     fixed = by_status[Status.FIXED]
     lines = [*world_lines(outcome.began), _headline(outcome, written=written)]
     lines += inventory_lines(outcome.before)
+    lines += unread_lines(outcome.before.repository)
     if fixed:
         lines.append(())
     for finding in fixed[:MOST]:
@@ -179,7 +179,6 @@ def run_lines(outcome: Outcome, *, written: bool) -> list[Line]:
         lines += _proved_lines(outcome)
     lines += _held_lines(outcome)
     lines += _open_lines([*by_status[Status.MANUAL], *by_status[Status.PENDING]])
-    lines += unread_lines(outcome.before.repository)
     lines += _fault_lines(outcome)
     lines += _next_lines(outcome, written=written)
     return lines
@@ -192,6 +191,7 @@ def check_lines(outcome: Outcome) -> list[Line]:
     if not open_findings:
         lines = [line(("Nothing to do", "good"), f" for Kuma {target}{_scope(outcome)}")]
         lines += inventory_lines(outcome.before)
+        lines += unread_lines(outcome.before.repository)
     else:
         files = len({finding.file for finding in open_findings})
         lines = [
@@ -201,6 +201,7 @@ def check_lines(outcome: Outcome) -> list[Line]:
             )
         ]
         lines += inventory_lines(outcome.before)
+        lines += unread_lines(outcome.before.repository)
         lines += _open_lines(open_findings)
         fixable = sum(finding.status is Status.PENDING for finding in open_findings)
         if fixable:
@@ -208,8 +209,7 @@ def check_lines(outcome: Outcome) -> list[Line]:
                 (),
                 line(f"{fixable} of them can be tried and proved: {_command(outcome)} --dry-run"),
             ]
-    unread = [*unread_lines(outcome.before.repository), *_fault_lines(outcome)]
-    return [*world_lines(outcome.began), *lines, *unread]
+    return [*world_lines(outcome.began), *lines, *_fault_lines(outcome)]
 
 
 def _headline(outcome: Outcome, *, written: bool) -> Line:
@@ -327,7 +327,8 @@ def _verdict_lines(outcome: Outcome) -> list[Line]:
             said = _why_different(outcome)
             return [line(("Not proved", "bad"), said), line(("  " + first, "good"))]
         case Whole.UNKNOWN:
-            unknown = doubts(proof.unknown(claim))
+            numbers = numbers_of(outcome.before.repository)
+            unknown = doubts(with_numbers(proof.unknown(claim), numbers))
             lines = [line(("Not proved", "warn"), f": cannot tell whether {same}")]
             lines += [line(f"      cannot tell: {why}") for why in unknown[:MOST_REASONS]]
             return lines + _more(unknown, MOST_REASONS)
@@ -366,6 +367,7 @@ def _held_lines(outcome: Outcome) -> list[Line]:
     number = _count(len(outcome.held), "change")
     why = f", not written: {_why_held(outcome.held)}"
     lines: list[Line] = [(), line((f"Held {number}", "warn"), why)]
+    numbers = numbers_of(outcome.before.repository)
     for held in outcome.held[:MOST]:
         if held.environment:
             lines.append(line(f"  in environment {held.environment}"))
@@ -374,7 +376,7 @@ def _held_lines(outcome: Outcome) -> list[Line]:
         lines += difference_lines(held.witnesses, indent="        ")
         allow = outcome.options.allow
         lines += harmless_lines(held.witnesses, indent="        ", allow=allow)
-        reasons = doubts(held.unknown)
+        reasons = doubts(with_numbers(held.unknown, numbers))
         lines += [line(f"        cannot tell: {reason}") for reason in reasons[:5]]
         lines += _more(reasons, 5)
         for refusal in held.refusals[:5]:

@@ -10,9 +10,10 @@ from kumamigrate.prove import Effect, MeshProof, Proof, Verdict, to_json
 from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
+from kumamigrate.report.unread import Numbers, numbers_of, unread_lines, with_numbers
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
 from kumamigrate.repository import Repository
-from kumamigrate.source.text import Reason, Refusal
+from kumamigrate.source.text import Refusal
 
 MOST = 10
 _STYLE = {Verdict.EQUIVALENT: "good", Verdict.DIFFERENT: "bad", Verdict.UNKNOWN: "warn"}
@@ -85,15 +86,16 @@ def proof_lines(
     kuma = f"Kuma {before}" if before == after else f"Kuma {before} → {after}"
     meshes = _count(len(proof.meshes), "mesh", "meshes")
     lines = [_verdict_line(proof, claim, allow), line(f"{meshes}, {counted}.   {kuma}")]
+    lines += unread_lines(repositories[-1])
+    numbers = numbers_of(repositories[-1])
     told: set[str] = set()
     for name in proof.claims:
         lines += [(), line((_CLAIMS[name], "strong"), f" ({name})")]
         for mesh in proof.meshes.values():
             if name in mesh.claims:
-                lines += _claim_lines(mesh, name, allow, told)
+                lines += _claim_lines(mesh, name, allow, told, numbers)
     lines += resting_lines(proof)
     lines += [line(("  tie: " + tie, "dim")) for tie in proof.ties[:MOST]]
-    lines += unread_lines(repositories[-1])
     return lines
 
 
@@ -115,16 +117,19 @@ def _verdict_line(proof: Proof, claim: str, allow: Set[Effect]) -> Line:
     return line((_WORDS[verdict], _STYLE[verdict]), said)
 
 
-def _claim_lines(mesh: MeshProof, claim: str, allow: Set[Effect], told: set[str]) -> list[Line]:
+def _claim_lines(
+    mesh: MeshProof, claim: str, allow: Set[Effect], told: set[str], numbers: Numbers
+) -> list[Line]:
     result = mesh.claims[claim]
     verdict = result.allowing(allow)
     scope = " for every possible proxy" if mesh.all_proxies else " for the listed proxies"
     excepted = ", except" if result.witnesses else ""
     tail = f"{scope}{excepted}" if verdict is Verdict.EQUIVALENT else ""
-    lines = [line(f"  {mesh.mesh}  ", (verdict.value, _STYLE[verdict]), tail)]
+    where = f" in {mesh.environment}" if mesh.environment else ""
+    lines = [line(f"  {mesh.mesh}{where}  ", (verdict.value, _STYLE[verdict]), tail)]
     lines += difference_lines(result.witnesses, indent="      ")
     lines += harmless_lines(result.witnesses, indent="      ", allow=allow)
-    lines += _doubt_lines(doubts(result.reasons), told)
+    lines += _doubt_lines(doubts(with_numbers(result.reasons, numbers)), told)
     for mode, found in result.modes.items():
         lines.append(line(f"      mode {mode}: ", (found.value, _STYLE[found])))
     return lines
@@ -150,36 +155,6 @@ def _doubt_lines(reasons: Sequence[str], told: set[str]) -> list[Line]:
     lines = [line("      cannot tell: ", reason) for reason in fresh]
     if len(fresh) < len(reasons):
         lines.append(line("      cannot tell, as above"))
-    return lines
-
-
-def not_read(repository: Repository) -> list[Refusal]:
-    """Return what makes a result inconclusive: content unread or filled in by templates."""
-    return [r for r in repository.unread if r.hides or r.reason is Reason.TEMPLATE]
-
-
-def unread_lines(repository: Repository) -> list[Line]:
-    """Return what could not be read, and what templates fill in."""
-    unread = repository.unread
-    hidden = [r for r in unread if r.hides]
-    filled = [r for r in unread if r.reason is Reason.TEMPLATE and not r.hides]
-    return [
-        *_refusal_lines("Not read", hidden, "warn"),
-        *_refusal_lines("Filled in by templates, so not known", filled, "warn"),
-    ]
-
-
-def _refusal_lines(title: str, refusals: Sequence[Refusal], style: str) -> list[Line]:
-    """Return one line each: place, what, what to do."""
-    if not refusals:
-        return []
-    lines: list[Line] = [(), line((f"{title}: {_count(len(refusals), 'place')}", style))]
-    for refusal in refusals[:MOST]:
-        place = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
-        advice = f"; {refusal.advice}" if refusal.advice else ""
-        lines.append(line("  ", (place, "place"), f"  {refusal.detail}{advice}"))
-    if len(refusals) > MOST:
-        lines.append(line(f"  … and {len(refusals) - MOST} more; --format json has them all"))
     return lines
 
 

@@ -254,7 +254,7 @@ spec:
     write(files, repository)
     answer = command("run", "--initial-policies", "none")
     assert answer.code == 3
-    assert "mesh/left.yaml:1:1: no kustomization lists it, so nobody knows" in answer.out
+    assert "[1] mesh/left.yaml:1:1  no kustomization lists it, so nobody knows" in answer.out
     assert (repository / "mesh/r.yaml").read_bytes() == files["mesh/r.yaml"]
     (repository / "kumamigrate.toml").write_text('exclude = ["mesh/left.yaml"]\n')
     assert command("run", "--initial-policies", "none").code == 0
@@ -307,5 +307,5 @@ def test_a_manifest_without_a_namespace_may_reach_anybody(
         (repository / "kustomization.yaml").write_text(kustomization)
     answer = command("run", "--initial-policies", "none", "--mesh-services", "Exclusive")
     assert answer.code == code, answer.out
-    assert ("t.yaml:2:1: MeshTimeout b has no namespace" in answer.out) is (code == 3)
+    assert ("[1] t.yaml:2:1  MeshTimeout b has no namespace" in answer.out) is (code == 3)
     assert ("MeshSubset" in (repository / "t.yaml").read_text()) is (code == 3)

@@ -93,3 +93,32 @@ def test_a_kind_that_stands_deeper_or_twice_is_not_seen(tmp_path: Path) -> None:
     broken = BROKEN % ("X", "default", 1)
     nested = "spec:\n  type: MeshTimeout\n" + broken.replace("type: X\n", "")
     assert _verdict(tmp_path, (nested, nested)) == "unknown"
+
+
+ON_ROUTE = """type: MeshTimeout
+name: t
+mesh: default
+spec:
+  targetRef: {kind: MeshHTTPRoute, name: api}
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 9s}}}]
+---
+type: MeshHTTPRoute
+name: api
+mesh: default
+spec:
+  to:
+    - targetRef: {kind: MeshService, name: orders}
+      rules: [{matches: [{path: {type: PathPrefix, value: /v1}}], default: {}}]
+"""
+
+
+def test_what_is_not_known_is_listed_once_and_said_by_its_number(tmp_path: Path) -> None:
+    (tmp_path / "mesh.yaml").write_text(MESH)
+    (tmp_path / "t.yaml").write_text(ON_ROUTE)
+    for name, value in (("a", 1), ("b", 2)):
+        (tmp_path / f"{name}.yaml").write_text(BROKEN % ("MeshTimeout", "default", value))
+    out = command("run", tmp_path, "--initial-policies", "none").out
+    assert out.count("a.yaml:5:1") == out.count("b.yaml:5:1") == 1
+    assert "Not read: 2 places\n  [1] a.yaml:5:1  document 1: key 'spec' stands twice" in out
+    assert "cannot tell: it may depend on [1], [2], which is not known" in out
+    assert out.index("Not read") < out.index("Held")
