@@ -14,6 +14,7 @@ FIXTURES = ROOT / "fixtures"
 GOLDEN = ROOT / "tests" / "golden"
 SHARED = ROOT.parent / "shared"
 EXAMPLE = "example"
+EXAMPLES = "examples"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def cases() -> list[Case]:
     return [
         Case(rule=folder.parent.name, name=folder.name, folder=folder)
         for folder in sorted(FIXTURES.glob("*/*"))
-        if (folder / "before").is_dir()
+        if (folder / "before").is_dir() and folder.parent.name != EXAMPLES
     ]
 
 
