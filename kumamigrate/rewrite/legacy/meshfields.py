@@ -206,7 +206,8 @@ def _backends(world: World, section: str, reader: str) -> Conversion:
         return _conversion(world, kind, manual=(note,))
     reason = f"only {reader} policies read it, and there is none"
     gone = Dropped(resource=mesh, path=(section,), reason=reason)
-    assumed = () if world.no_defaults(reader) else (f"mesh {world.mesh} has no {reader} elsewhere",)
+    known = world.state.complete or world.mesh in world.state.exported
+    assumed = () if known else (f"mesh {world.mesh} has no {reader} elsewhere",)
     return _conversion(world, kind, dropped=(gone,), assumptions=assumed)
 
 

@@ -202,7 +202,6 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
             ]
         ),
         ties=merge_ties(run.ties),
-        assumptions=assumptions(world, kind),
     )
 
 
@@ -234,16 +233,6 @@ def _set_apart(run: _Run, table: dict[ProxyClass, Row]) -> tuple[Resource, ...]:
         replace(m, blocking=False) if any(m.resource is p for p in stay) else m for m in run.manual
     ]
     return stay
-
-
-def assumptions(world: World, kind: OutboundKind) -> tuple[str, ...]:
-    """Return what the state does not say and the result rests on."""
-    found = []
-    if not world.no_defaults(kind.new):
-        found.append(f"the control plane made no default {kind.new} for mesh {world.mesh}")
-    if not world.no_defaults(kind.old):
-        found.append(f"the control plane made no default {kind.old} for mesh {world.mesh}")
-    return tuple(found)
 
 
 def _classes(world: World, policies: Iterable[Resource]) -> Classes:

@@ -81,7 +81,6 @@ def convert_traffic_permission(world: World) -> Conversion:
         dropped=_dropped(policies, winners.values(), drafts),
         manual=wildcard_notes(classes, policies),
         ties=merge_ties(ties),
-        assumptions=_assumptions(world),
         steps=("apply all MeshTrafficPermissions before any TrafficPermission is deleted",),
     )
     return _with_external(result, world)
@@ -113,12 +112,6 @@ def _dropped(
             reason = "it lets in the same clients as the policy that would win without it"
             result.append(Dropped(resource=policy, reason=reason))
     return tuple(result)
-
-
-def _assumptions(world: World) -> tuple[str, ...]:
-    if world.no_defaults("TrafficPermission"):
-        return ()
-    return (f"mesh {world.mesh} has no TrafficPermission allow-all from its creation",)
 
 
 def guards(world: World) -> list[tuple[str, Latest | None]]:

@@ -436,8 +436,6 @@ def _dropped(policy: Resource, won: Iterable[Resource]) -> Dropped:
 
 def _assumptions(world: World, kept: Mapping[ProxyClass, Row]) -> tuple[str, ...]:
     found = []
-    if not world.no_defaults("TrafficRoute"):
-        found.append(f"mesh {world.mesh} has no TrafficRoute route-all from its creation")
     routed = any(route.rules for row in kept.values() for route in row.values())
     unknown = [s for s in world.services if s not in world.protocols]
     if routed and unknown and not world.state.complete:
