@@ -107,6 +107,10 @@ def run(
         bool, typer.Option(help="Show the diff and the verdict, write nothing.")
     ] = False,
     diff: Annotated[Path | None, typer.Option(help="Save the patch to this file.")] = None,
+    adopt_initial_policies: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write what meshes were given at creation into DIR, too."),
+    ] = None,
     mesh_services: MeshServicesMode = None,
     zone: Zone = None,
     control_plane_mode: ControlPlaneMode = None,
@@ -124,7 +128,8 @@ def run(
     from kumamigrate import commands
 
     given = _given(locals())
-    _end(lambda: commands.run(given, dry_run=dry_run, diff=diff, as_json=format is Format.JSON))
+    adopt, as_json = adopt_initial_policies, format is Format.JSON
+    _end(lambda: commands.run(given, dry_run=dry_run, diff=diff, adopt=adopt, as_json=as_json))
 
 
 @app.command()

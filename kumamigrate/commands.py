@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,10 @@ from kumamigrate.trial import Scene
 Given = Mapping[str, Any]
 
 
-def run(given: Given, *, dry_run: bool, diff: Path | None, as_json: bool) -> Exit:
-    """Migrate, print, and write unless told not to."""
+def run(
+    given: Given, *, dry_run: bool, diff: Path | None, adopt: Path | None, as_json: bool
+) -> Exit:
+    """Migrate, print, and write unless told not to; with `adopt` initial policies as well."""
     from kumamigrate.report.diff import diff_lines, patch_text
     from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
     from kumamigrate.report.progress import progress
@@ -34,8 +37,10 @@ def run(given: Given, *, dry_run: bool, diff: Path | None, as_json: bool) -> Exi
     scope, options = _asked(given)
     _settle(scope.root, writing=not dry_run)
     estate = survey(scope, options)
+    new = {} if adopt is None else _adopted(estate, adopt)
     with progress() as tell:
-        outcome = migrate(estate, options, tell)
+        outcome = migrate(survey(scope, options, new) if new else estate, options, tell)
+    outcome = replace(outcome, adopted=frozenset(new))
     if diff is not None:
         _save(diff, patch_text(outcome))
     # The report is made before anything is written: a fault in it must not leave a half story.
@@ -51,6 +56,16 @@ def run(given: Given, *, dry_run: bool, diff: Path | None, as_json: bool) -> Exi
             raise OutputError(f"{error}; the files were written") from error
         raise
     return exit_of_run(outcome, written=written)
+
+
+def _adopted(estate: Estate, folder: Path) -> dict[str, bytes]:
+    """Return the files that initial policies are adopted in."""
+    from kumamigrate.adopt import adoption
+
+    root = estate.whole.repository.root.resolve()
+    if not folder.resolve().is_relative_to(root):
+        raise UsageError(f"{folder}: lies outside {root}, of which this run writes")
+    return adoption(estate, folder.resolve().relative_to(root).as_posix())
 
 
 def check(given: Given, *, as_json: bool) -> Exit:

@@ -22,13 +22,14 @@ from kumamigrate.claims import (
     without_carry,
 )
 from kumamigrate.deployment.environment import Deployment
-from kumamigrate.errors import KumamigrateError, RulebookError, UsageError
+from kumamigrate.errors import KumamigrateError, RulebookError, SourceError, UsageError
 from kumamigrate.estate import Estate, Site, apply, single
 from kumamigrate.everywhere import all_said, merged
 from kumamigrate.everyworld import in_every_world, open_to
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.release import UnknownRelease, release
+from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import at_least, newest_two
 from kumamigrate.prove import Effect, Proof, Verdict
@@ -80,7 +81,8 @@ class Outcome:
 
     `before` and `after` are made of all sources; `began` and `ended` are these with what each
     environment gets of them. `texts` holds the new bytes by path, None for a file to remove;
-    `steps` what must be deployed separately, in order.
+    `steps` what must be deployed separately, in order. `adopted` are files of `before` that are
+    still to be written.
     """
 
     options: Options
@@ -94,6 +96,7 @@ class Outcome:
     switched: Proof | None = None
     whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
+    adopted: frozenset[str] = frozenset()
 
     @property
     def claim(self) -> str:
@@ -106,12 +109,16 @@ class Outcome:
         return self.before.state(self.before.source)[1]
 
     @property
-    def texts(self) -> dict[str, tuple[bytes, bytes | None]]:
-        """Return old and new bytes of every file that changes."""
+    def texts(self) -> dict[str, tuple[bytes | None, bytes | None]]:
+        """Return old and new bytes of every file that changes, None for one that is not there."""
         old, new = self.before.repository, self.after.repository
-        changed: dict[str, tuple[bytes, bytes | None]] = {}
+        changed: dict[str, tuple[bytes | None, bytes | None]] = {}
         for path, file in old.files.items():
             later = new.files.get(path)
+            if path in self.adopted:
+                if later is not None:
+                    changed[path] = (None, later.render())
+                continue
             if later is file:
                 continue  # not edited; the text of a refused file is not what its bytes say
             after = later.render() if later is not None else None
@@ -119,7 +126,18 @@ class Outcome:
                 changed[path] = (old.data[path], after)
         return changed | self._beside(changed)
 
-    def _beside(self, known: Collection[str]) -> dict[str, tuple[bytes, bytes | None]]:
+    @property
+    def orphans(self) -> tuple[Resource, ...]:
+        """Return adopted policies that are gone in the end: no Git ever held them, so nothing
+        takes them away from the control plane."""
+        left = {resource.identity for resource in self.after.repository.resources}
+        return tuple(
+            r
+            for r in self.before.repository.resources
+            if r.where is not None and r.where.path in self.adopted and r.identity not in left
+        )
+
+    def _beside(self, known: Collection[str]) -> dict[str, tuple[bytes | None, bytes | None]]:
         """Return what changes in files that hold no manifest: it moves along with the others."""
         old, new = self.began.tree.files, self.ended.tree.files
         if old is new:
@@ -130,7 +148,7 @@ class Outcome:
             for path, data in old.items()
             if data is not None
             and new.get(path) != data
-            and not (path in known or path in manifests)
+            and not (path in known or path in manifests or path in self.adopted)
         }
 
 
@@ -287,7 +305,13 @@ def write(outcome: Outcome) -> None:
         )
     from kumamigrate.source.write import write_all
 
-    write_all(outcome.before.repository.root, outcome.texts)
+    root = outcome.before.repository.root
+    for path in outcome.adopted & outcome.texts.keys():
+        try:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SourceError(path, error.strerror or str(error)) from error
+    write_all(root, outcome.texts)
 
 
 def chosen_rules(options: Options) -> tuple[Rule, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from kumamigrate.deployment.discover import discover
 from kumamigrate.deployment.environment import Deployment, matches
@@ -25,11 +26,16 @@ from kumamigrate.trial import Scene
 from kumamigrate.worlds import at_home
 
 
-def survey(scope: Scope, options: Options) -> Estate:
-    """Return all that a run reads. Raises UsageError for settings that cannot be."""
+def survey(
+    scope: Scope, options: Options, more: Mapping[str, bytes] = MappingProxyType({})
+) -> Estate:
+    """Return all that a run reads, and `more` files that are not written yet.
+
+    Raises UsageError for settings that cannot be.
+    """
     contents, refusals = contents_of(scope.read, scope.root)
     left_out = _left_out(options, scope.root)
-    kept = {p: data for p, data in contents.items() if not matches(p, left_out)}
+    kept = {p: data for p, data in contents.items() if not matches(p, left_out)} | dict(more)
     kept_refusals = [one for one in refusals if not matches(one.path, left_out)]
     return estate_of(kept, kept_refusals, scope.root, options, disk=scope.root, scope=scope)
 

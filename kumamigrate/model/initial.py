@@ -95,6 +95,13 @@ def _resource(
     )
 
 
+def as_manifest(policy: Resource, form: Form, system_namespace: str) -> Resource:
+    """Return a policy as a manifest of a form would say it, whatever form it was read in."""
+    return _resource(
+        policy.type, policy.mesh, policy.display_name, policy.spec, form, system_namespace
+    )
+
+
 def form_of(mesh: str, resources: Iterable[Resource]) -> Form:
     """Return where a mesh is at home: where its Mesh is, else where anything of it is.
 

@@ -26,12 +26,13 @@ def diff_lines(outcome: Outcome) -> list[Line]:
     return [*found, ()] if found else []
 
 
-def _of_file(path: str, old: bytes, new: bytes | None) -> str:
-    before = _lines(old)
+def _of_file(path: str, old: bytes | None, new: bytes | None) -> str:
+    before = [] if old is None else _lines(old)
+    start = "/dev/null" if old is None else _quoted(f"a/{path}")
     after = [] if new is None else _lines(new)
     goal = "/dev/null" if new is None else _quoted(f"b/{path}")
     lines = []
-    for text in unified_diff(before, after, fromfile=_quoted(f"a/{path}"), tofile=goal):
+    for text in unified_diff(before, after, fromfile=start, tofile=goal):
         lines.append(text if text.endswith("\n") else f"{text}\n{_NO_NEWLINE}")
     return "".join(lines)
 

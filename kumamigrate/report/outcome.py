@@ -233,6 +233,8 @@ def _done(outcome: Outcome, *, written: bool) -> str:
         {r.identity: r.body for path in outcome.texts for r in _of_file(scene, path)}
         for scene in (outcome.before, outcome.after)
     )
+    new = {r.identity for path in outcome.adopted for r in _of_file(outcome.before, path)}
+    before = {key: body for key, body in before.items() if key not in new}
     changed = sum(1 for key, body in before.items() if key in after and after[key] != body)
     parts = [
         (changed, "changed", "change"),
@@ -451,6 +453,11 @@ def _steps(outcome: Outcome) -> Iterable[str]:
                 yield f"{words[rollout]}: {', '.join(sorted(by_rollout[rollout]))}"
     for change in outcome.kept:
         yield from change.steps
+    for gone in outcome.orphans:
+        yield (
+            f"delete {gone.type} {gone.name} of mesh {gone.mesh} from the control plane, after"
+            " what takes its place is applied: Git never held it, so nothing prunes it"
+        )
 
 
 def _next_lines(outcome: Outcome, *, written: bool) -> list[Line]:
