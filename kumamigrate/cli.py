@@ -235,6 +235,48 @@ def environments(
 
 
 @app.command()
+def snapshot(
+    exports: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files that kubectl or kumactl wrote; - for what comes in."),
+    ] = None,
+    kubeconfig: Annotated[
+        Path | None, typer.Option(help="Take it with kubectl, and this configuration of it.")
+    ] = None,
+    context: Annotated[
+        str | None, typer.Option(help="Take it with kubectl, from the cluster of this context.")
+    ] = None,
+    control_plane: Annotated[
+        str | None, typer.Option(metavar="URL", help="Take it from a control plane's read API.")
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(help="What shows the control plane who asks.", envvar="KUMAMIGRATE_TOKEN"),
+    ] = None,
+    ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust, for https.")] = None,
+    name: Annotated[str | None, typer.Option(help="What to call where it was taken.")] = None,
+    print_commands: Annotated[
+        bool, typer.Option(help="Show what to run by hand, and run nothing.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option(help="Write it to this file.")] = None,
+) -> None:
+    """Take an inventory: what a control plane holds, without secrets, as one file."""
+    from kumamigrate.snapshot.command import Asked, show_commands, snapshot
+
+    asked = Asked(
+        exports=tuple(exports or ()),
+        kubeconfig=kubeconfig,
+        context=context,
+        control_plane=control_plane,
+        token=token or "",
+        ca_file=ca_file,
+        name=name or "",
+        output=output,
+    )
+    _end(lambda: show_commands(asked) if print_commands else snapshot(asked))
+
+
+@app.command()
 def rules(format: OutputFormat = Format.TEXT) -> None:
     """List all rules."""
     from kumamigrate import commands

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kumamigrate.errors import SourceError, UsageError
-from kumamigrate.inventory.stamp import Export, stamp_of
+from kumamigrate.inventory.stamp import Export, Stamp, stamp_of
 from kumamigrate.inventory.whole import fault_of, fault_of_text
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.read import manifests, read_manifest
@@ -62,6 +63,19 @@ def _read(path: Path) -> tuple[list[Resource], Export]:
 
 def resources_of(data: bytes, name: str) -> tuple[list[Resource], Export]:
     """Return the resources of one export and what it says of itself. Raises SourceError."""
+    found, stamp = _whole(data, name)
+    read = (read_manifest(manifest, where) for manifest, where in found)
+    resources = [resource for resource in read if resource is not None]
+    taken, source = (stamp.taken, stamp.source) if stamp is not None else ("", "")
+    return resources, Export(path=name, resources=len(resources), taken=taken, source=source)
+
+
+def manifests_of(data: bytes, name: str) -> list[Mapping[str, Any]]:
+    """Return the manifests of one export as they stand there. Raises SourceError."""
+    return [manifest for manifest, _ in _whole(data, name)[0]]
+
+
+def _whole(data: bytes, name: str) -> tuple[list[tuple[Mapping[str, Any], Where]], Stamp | None]:
     try:
         text = text_of(data)
         if fault := fault_of_text(text):
@@ -75,13 +89,11 @@ def resources_of(data: bytes, name: str) -> tuple[list[Resource], Export]:
     if stamp is not None and stamp.count != len(found):
         said = f"it says that it holds {stamp.count} resources, and holds {len(found)}"
         raise SourceError(name, f"the snapshot was cut off or edited: {said}", line=1, column=1)
-    resources = [r for r in found if r is not None]
-    taken, source = (stamp.taken, stamp.source) if stamp is not None else ("", "")
-    return resources, Export(path=name, resources=len(resources), taken=taken, source=source)
+    return found, stamp
 
 
-def _manifests(parts: Iterable[Part], name: str) -> Iterator[Resource | None]:
-    """Yield a resource per manifest, None for one that nobody reads."""
+def _manifests(parts: Iterable[Part], name: str) -> Iterator[tuple[Mapping[str, Any], Where]]:
+    """Yield every manifest and where it stands; the first thing that is none is an error."""
     for index, part in enumerate(parts):
         values = part.value if isinstance(part.value, list) else [part.value]
         for at, value in enumerate(values):
@@ -93,7 +105,7 @@ def _manifests(parts: Iterable[Part], name: str) -> Iterator[Resource | None]:
                 place = (at, *item) if len(values) > 1 else item
                 where = Where(path=name, document=index, item=place, line=part.line)
                 if manifest:
-                    yield read_manifest(manifest, where)
+                    yield manifest, where
 
 
 def _once(resources: Iterable[Resource]) -> tuple[Resource, ...]:

@@ -43,10 +43,10 @@ spec:
 
 
 def _drift(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, own: str, exported: str
+    monkeypatch: pytest.MonkeyPatch, folder: Path, own: str, exported: str, mesh: str = ""
 ) -> list[tuple[str, int, str]]:
     (folder / "repo").mkdir()
-    (folder / "repo" / "all.yaml").write_text(f"{MESH}---\n{own}")
+    (folder / "repo" / "all.yaml").write_text(f"{MESH}{mesh}---\n{own}")
     (folder / "inventory.yaml").write_text(exported)
     monkeypatch.chdir(folder / "repo")
     words = ("check", "--inventory", "../inventory.yaml", "--zone", "east", "--format", "json")
@@ -70,10 +70,19 @@ def test_another_value_is_named_with_both_places(
     assert "../inventory.yaml:1" in message
 
 
+MUTUAL = """\
+mtls:
+  enabledBackend: ca
+  backends: [{name: ca, type: %s}]
+"""
 SAME = {
     "the same in other words": EXPORTED,
     "of another zone": EXPORTED.replace("1m0s", "7s").replace("zone: east", "zone: west"),
     "another resource": EXPORTED.replace("1m0s", "7s").replace(": t\n", ": u\n"),
+    "a Mesh as kumactl exports it": (
+        "type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"
+        "skipCreatingInitialPolicies: ['*']\n" + MUTUAL % "provided"
+    ),
     "a Mesh with defaults filled in": (
         "type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\nnetworking: {}\n"
     ),
@@ -84,7 +93,8 @@ SAME = {
 def test_what_means_the_same_or_is_another_resource_is_no_drift(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _drift(monkeypatch, tmp_path, OWN, SAME[case]) == []
+    mesh = MUTUAL % "builtin" if "kumactl" in case else ""
+    assert _drift(monkeypatch, tmp_path, OWN, SAME[case], mesh) == []
 
 
 CHANGED = {
