@@ -16,7 +16,7 @@ from kumamigrate.estate import Estate
 from kumamigrate.model.state import Environment
 from kumamigrate.pipeline import Options, migrate, write
 from kumamigrate.pipeline import check as check_estate
-from kumamigrate.report.exit import Exit
+from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line, show
 from kumamigrate.scope import Scope, only, scope_of
 from kumamigrate.source.find import JOURNAL, interrupted
@@ -86,6 +86,7 @@ def prove(
     from kumamigrate.comparison import prove_estates
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.proof import exit_of_proof, proof_json, proof_lines
+    from kumamigrate.report.unread import exit_of_kinds
     from kumamigrate.report.world import given_lines, world_json
 
     if (after is None) == (against is None):
@@ -104,7 +105,7 @@ def prove(
     verdict, world, *rest = proof_lines(proof, repositories, claim, allow)
     known = [*given_lines(second), *inventory_lines(second.whole)]
     _print(as_json, data, [verdict, world, *known, *rest])
-    return exit_of_proof(proof, claim, allow)
+    return worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])
 
 
 def inspect(

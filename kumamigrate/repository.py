@@ -13,6 +13,7 @@ from kumamigrate.admit.check import refusals_of
 from kumamigrate.admit.places import is_template
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
+from kumamigrate.model.foreign import not_modelled
 from kumamigrate.model.kinds import CLUSTER_SCOPED, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels
 from kumamigrate.model.problem import Problem
@@ -88,7 +89,14 @@ class Repository:
             r if r.digest else replace(r, digest=f"{self.root}/{r.path}") for r in self.refusals
         )
         faults = (_faulty(r.where, r.name, "") for r in self._read if r.type == FAULTY)
-        return (*closed, *inner, *faults, *_templated(own), *_as_applied(own, self.apart))
+        return (
+            *closed,
+            *inner,
+            *faults,
+            *_templated(own),
+            *not_modelled(own),
+            *_as_applied(own, self.apart),
+        )
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
         """Return the repository with some files changed (None removes one) and read again."""

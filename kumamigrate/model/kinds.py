@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+ENTERPRISE_GLOBAL = frozenset({"AccessAudit", "AccessRole", "AccessRoleBinding"})
+"""Kinds of Kong Mesh that belong to no mesh. None of its kinds is modelled."""
+
+ENTERPRISE = ENTERPRISE_GLOBAL | {"GlobalRateLimit", "MeshGlobalRateLimit", "MeshOPA", "OPAPolicy"}
+"""Kinds of Kong Mesh, which lays its own on Kuma's."""
+
 OLD_POLICIES = frozenset(
     {
         "CircuitBreaker",
@@ -57,19 +63,24 @@ GLOBAL_SCOPED = frozenset(
 )
 """Kinds that belong to no mesh."""
 
-CLUSTER_SCOPED = OLD_POLICIES | {
-    "ExternalService",
-    "GatewayClass",
-    "Mesh",
-    "MeshGateway",
-    "MeshGatewayConfig",
-    "MeshGatewayRoute",
-    "MeshInsight",
-    "Namespace",
-    "ServiceInsight",
-    "Zone",
-    "ZoneInsight",
-}
+CLUSTER_SCOPED = (
+    OLD_POLICIES
+    | ENTERPRISE_GLOBAL
+    | {
+        "ExternalService",
+        "GatewayClass",
+        "Mesh",
+        "MeshGateway",
+        "MeshGatewayConfig",
+        "MeshGatewayRoute",
+        "MeshInsight",
+        "Namespace",
+        "OPAPolicy",
+        "ServiceInsight",
+        "Zone",
+        "ZoneInsight",
+    }
+)
 """Kinds that belong to no namespace on Kubernetes: one that a manifest says is dropped there."""
 
 WORKLOADS = frozenset(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,8 @@ from kumamigrate.model.kinds import (
     CLUSTER_SCOPED,
     CONTROL_PLANE_CONFIG,
     CONTROL_PLANE_KEYS,
+    ENTERPRISE,
+    ENTERPRISE_GLOBAL,
     GLOBAL_SCOPED,
     HELM_KEYS,
     HELM_VALUES,
@@ -18,6 +21,7 @@ from kumamigrate.model.kinds import (
     MESH_SCOPED,
 )
 from kumamigrate.model.resource import FAULTY, MESH, Form, Resource, Where, mapping
+from kumamigrate.source.find import universal_type_pattern
 from kumamigrate.source.locks import SOPS
 from kumamigrate.source.mask import branch_words
 from kumamigrate.source.node import node_at, walk
@@ -86,9 +90,20 @@ def manifests(
     if isinstance(items, list) and str(body.get("kind", "List")).endswith("List"):
         for index, inner in enumerate(items):
             if isinstance(inner, dict):
-                yield from manifests(inner, (*item, "items", index))
+                yield from manifests(_typed(body, inner), (*item, "items", index))
     else:
         yield item, body
+
+
+def _typed(listed: Mapping[str, Any], inner: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an item of a typed list (`kind: MeshTimeoutList`) with the kind that the list says.
+
+    Whoever applies such a list does the same.
+    """
+    kind = str(listed.get("kind", "")).removesuffix("List")
+    if not kind or "kind" in inner or "apiVersion" in inner or "type" in inner:
+        return inner
+    return {"apiVersion": listed.get("apiVersion"), "kind": kind, **inner}
 
 
 def _kubernetes(body: Mapping[str, Any], where: Where) -> Resource | None:
@@ -104,7 +119,7 @@ def _kubernetes(body: Mapping[str, Any], where: Where) -> Resource | None:
     kuma = api.startswith(KUMA_GROUP)
     old_field = body.get("mesh")
     written = labels.get(MESH) or annotations.get(MESH) or (old_field if kuma else None)
-    scoped = (kuma and kind not in GLOBAL_SCOPED) or secret
+    scoped = (kuma and kind not in GLOBAL_SCOPED | ENTERPRISE_GLOBAL) or secret
     if secret and body["type"] == f"{SECRET_TYPES}global-secret":
         kind, scoped = "GlobalSecret", False
     at = "spec" if not secret else "stringData" if "stringData" in body else "data"
@@ -126,19 +141,16 @@ def _kubernetes(body: Mapping[str, Any], where: Where) -> Resource | None:
 
 
 def _universal(body: Mapping[str, Any], where: Where) -> Resource | None:
-    type_, name = body.get("type"), body.get("name")
-    if not isinstance(type_, str) or not isinstance(name, str) or "apiVersion" in body:
+    type_ = body.get("type")
+    if not isinstance(type_, str) or "apiVersion" in body or not _is_universal(type_, body):
         return None
-    known = type_ in MESH_SCOPED or type_ in GLOBAL_SCOPED
-    if not known and not (type_[:1].isupper() and type_.isalnum() and "mesh" in body):
-        return None
-    scoped = type_ not in GLOBAL_SCOPED
+    scoped = type_ not in GLOBAL_SCOPED | ENTERPRISE_GLOBAL
     has_spec = isinstance(body.get("spec"), dict)
     rest = {key: value for key, value in body.items() if key not in _UNIVERSAL_IDENTITY}
     return Resource(
         type=type_,
-        mesh=_text(body.get("mesh") or "default") if scoped else "",
-        name=name,
+        mesh=(_text(body.get("mesh")) or "default") if scoped else "",
+        name=_text(body.get("name")),
         labels=_strings(body.get("labels")),
         spec=body["spec"] if has_spec else rest,
         form=Form.UNIVERSAL,
@@ -147,6 +159,19 @@ def _universal(body: Mapping[str, Any], where: Where) -> Resource | None:
         spec_path=("spec",) if has_spec else (),
         body=body,
     )
+
+
+def _is_universal(type_: str, body: Mapping[str, Any]) -> bool:
+    """Say whether a manifest is for Kuma's own API.
+
+    Its name need not be text: Kuma's reader makes text of `n`, `on` or `1`, and refuses nothing.
+    """
+    if type_ in MESH_SCOPED or type_ in GLOBAL_SCOPED:
+        return "name" in body or "mesh" in body
+    if "mesh" in body:
+        return type_[:1].isupper() and type_.isalnum()
+    named = "name" in body and (type_ in ENTERPRISE or "spec" in body)
+    return named and re.fullmatch(universal_type_pattern(), type_) is not None
 
 
 def _settings(body: Mapping[str, Any], where: Where) -> Resource | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kumamigrate.prove.doubt import READ, unread_reason
+from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, line
 from kumamigrate.repository import Repository
 from kumamigrate.source.text import Reason, Refusal
@@ -16,18 +17,27 @@ Numbers = Mapping[str, str]
 
 def not_read(repository: Repository) -> list[Refusal]:
     """Return what makes a result inconclusive: content unread or filled in by templates."""
-    return [r for r in repository.unread if r.hides or r.reason is Reason.TEMPLATE]
+    unknown = (Reason.TEMPLATE, Reason.NOT_MODELLED)
+    return [r for r in repository.unread if r.hides or r.reason in unknown]
+
+
+def exit_of_kinds(repositories: Iterable[Repository]) -> Exit:
+    """Return the exit code for what the repositories hold of kinds that are not modelled."""
+    reasons = {refusal.reason for one in repositories for refusal in one.unread}
+    return Exit.INCONCLUSIVE if Reason.NOT_MODELLED in reasons else Exit.CLEAN
 
 
 def unread_lines(repository: Repository) -> list[Line]:
     """Return what could not be read, and what templates fill in."""
     filled = [r for r in repository.unread if r.reason is Reason.TEMPLATE and not r.hides]
+    foreign = [r for r in repository.unread if r.reason is Reason.NOT_MODELLED]
     hidden = _hidden(repository)
     unread = [r for r in hidden if r.reason not in READ]
     return [
         *_refusal_lines("Not read", unread, 1),
         *_refusal_lines("In doubt", hidden[len(unread) :], len(unread) + 1),
         *_refusal_lines("Filled in by templates, so not known", filled, None),
+        *_refusal_lines("Not modelled, so not compared", foreign, None),
     ]
 
 

@@ -50,6 +50,7 @@ class Reason(StrEnum):
     ENCRYPTED = "encrypted"
     COMMENT = "comment"
     NOT_APPLIED = "not-applied"
+    NOT_MODELLED = "not-modelled"
     NO_NAMESPACE = "no-namespace"
     UNBUILDABLE = "unbuildable"
 

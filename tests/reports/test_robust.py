@@ -282,3 +282,66 @@ def test_a_fault_below_the_rules_is_never_a_green_answer(
     assert "Proved" not in answer.text
     assert "Nothing is left" not in answer.text
     assert (answer.files["a.yaml"] != KUBERNETES + "---\n" + TIMEOUT) is touched
+
+
+FOREIGN = [
+    "apiVersion: kuma.io/v1alpha1\nkind: MeshOPA\nmetadata: {name: x, namespace: kuma-system}\n",
+    "apiVersion: kuma.io/v1alpha1\nkind: AccessRoleBinding\nmetadata: {name: x}\n",
+    "apiVersion: kuma.io/v1alpha1\nkind: MeshFuture\nmetadata: {name: x, namespace: a}\n",
+    "type: OPAPolicy\nmesh: default\nname: x\n",
+    "type: AccessRole\nname: x\n",
+    "type: MeshFuture\nname: x\nspec: {}\n",
+    "type: MeshFuture\nmesh: other\nname: x\n",
+]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+@pytest.mark.parametrize("words", ["check", "run --target 3.0", "prove . .", "inspect"])
+def test_kinds_that_nobody_models_are_said(words: str, text: str, command: Command) -> None:
+    answer = command(f"{words} --format json", text)
+    assert answer.code == 3
+    if words != "inspect":
+        unread = answer.report["coverage"]["unread"]
+        assert [one["reason"] for one in unread] == ["not-modelled"], unread
+
+
+def test_what_is_not_modelled_holds_no_edit_back(command: Command) -> None:
+    answer = command("run", TIMEOUT, FOREIGN[0])
+    assert (answer.code, "rules:" in answer.files["a.yaml"]) == (3, True)
+    assert "MeshOPA x is of a kind that is not modelled" in answer.text
+
+
+@pytest.mark.parametrize("name", ["n", "y", "on", "No", "1", "0x10", "1.5", "~", "null", "[a]"])
+def test_a_name_that_yaml_reads_as_no_text_is_read(name: str, command: Command) -> None:
+    answer = command("check --format json", TIMEOUT.replace("name: t", f"name: {name}"))
+    assert answer.report["coverage"]["kuma"] == 1
+    rules = {one["rule"] for one in answer.report["findings"]}
+    assert rules & {"from-section", "refused-by-release"}
+
+
+def test_a_mesh_that_yaml_reads_as_no_text_is_not_the_default_one(command: Command) -> None:
+    answer = command("check --format json", TIMEOUT.replace("mesh: default", "mesh: n"))
+    assert {one["resource"]["mesh"] for one in answer.report["findings"]} == {"false"}
+
+
+TYPED = (
+    "apiVersion: kuma.io/v1alpha1\nkind: MeshTimeoutList\nitems:\n  - metadata:\n"
+    "      name: t # the bank's\n      namespace: kuma-system\n    spec:\n      from:\n"
+    "        - targetRef: {kind: Mesh}\n          default: {idleTimeout: 1h}\n"
+)
+
+
+def test_items_of_a_typed_list_are_of_its_kind(command: Command) -> None:
+    answer = command("check --format json", TYPED)
+    assert [one["rule"] for one in answer.report["findings"]] == ["from-section"]
+    answer = command("run", TYPED)
+    left = answer.files["a.yaml"]
+    assert "# the bank's" in left
+    assert left == TYPED or "rules:" in left
+    assert answer.code == (3 if left == TYPED else 0), answer.text
+
+
+def test_a_list_from_the_read_api_is_taken_apart(command: Command) -> None:
+    text = json.dumps({"total": 1, "items": [{**json.loads(AS_JSON)}], "next": None})
+    answer = command("check --format json", text)
+    assert [one["rule"] for one in answer.report["findings"]] == ["from-section"]
