@@ -52,7 +52,7 @@ class Estate:
     `whole` is the scene of all sources that belong to an environment, for places and texts;
     `tree` holds all files, also those without a manifest; `scope` is what was asked for,
     `writable` says which files may be edited (None: all). `strays` are files with Kuma's
-    resources that nobody is known to apply.
+    resources that nobody is known to apply, `beside` those of other languages that may hold some.
     """
 
     whole: Scene
@@ -61,6 +61,7 @@ class Estate:
     scope: Scope | None = None
     writable: frozenset[str] | None = None
     strays: tuple[str, ...] = ()
+    beside: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def editable(self) -> frozenset[str]:

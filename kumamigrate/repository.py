@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,7 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import FAULTY, Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
-from kumamigrate.source.find import Kind, classify, find_files, pods_only
+from kumamigrate.source.find import Kind, classify, find_all, may_hold_kuma, pods_only
 from kumamigrate.source.load import read_file
 from kumamigrate.source.node import node_at
 from kumamigrate.source.seen import seen_of
@@ -174,20 +175,36 @@ def load_repository(
     repository or the inventory, gives them a sidecar: most repositories have many more of them
     than of ours.
     """
-    contents, refusals = contents_of(paths, root)
-    return repository_of(contents, root=root, refusals=refusals, inventory=inventory)
+    read = contents_of(paths, root)
+    return repository_of(read.files, root=root, refusals=read.refusals, inventory=inventory)
 
 
-def contents_of(paths: Sequence[Path], root: Path) -> tuple[dict[str, bytes], list[Refusal]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """The bytes of files by path, what cannot be read, and what may hold YAML inside."""
+
+    files: dict[str, bytes]
+    refusals: list[Refusal]
+    beside: dict[str, bytes]
+
+
+def contents_of(paths: Sequence[Path], root: Path) -> Contents:
     """Return the bytes of all files below some paths that are read, and what cannot be."""
-    found, refusals = find_files(paths, root=root)
-    contents: dict[str, bytes] = {}
-    for path in found:
+    found = find_all(paths, root=root)
+    refusals = [*found.refusals]
+    files: dict[str, bytes] = {}
+    for path in found.files:
         try:
-            contents[path] = _read_bytes(root, path)
+            files[path] = _read_bytes(root, path)
         except OSError as error:
             refusals.append(_unreadable(path, error))
-    return contents, refusals
+    beside: dict[str, bytes] = {}
+    for path in found.embedding:
+        with suppress(OSError):  # such a file is named if it holds something, and never needed
+            data = _read_bytes(root, path)
+            if path.endswith(".tf") or may_hold_kuma(data):
+                beside[path] = data
+    return Contents(files=files, refusals=refusals, beside=beside)
 
 
 def repository_of(

@@ -33,11 +33,13 @@ def survey(
 
     Raises UsageError for settings that cannot be.
     """
-    contents, refusals = contents_of(scope.read, scope.root)
+    read = contents_of(scope.read, scope.root)
     left_out = _left_out(options, scope.root)
-    kept = {p: data for p, data in contents.items() if not matches(p, left_out)} | dict(more)
-    kept_refusals = [one for one in refusals if not matches(one.path, left_out)]
-    return estate_of(kept, kept_refusals, scope.root, options, disk=scope.root, scope=scope)
+    kept = {p: data for p, data in read.files.items() if not matches(p, left_out)} | dict(more)
+    refusals = [one for one in read.refusals if not matches(one.path, left_out)]
+    beside = {p: data for p, data in read.beside.items() if not matches(p, left_out)}
+    estate = estate_of(kept, refusals, scope.root, options, disk=scope.root, scope=scope)
+    return replace(estate, beside=beside)
 
 
 def survey_again(

@@ -13,6 +13,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.pipeline import Outcome
 from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
+from kumamigrate.report.beside import beside_json, beside_lines
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.inventory import inventory_json, inventory_lines
 from kumamigrate.report.lines import Line, line
@@ -124,6 +125,7 @@ def _report(outcome: Outcome, *, written: bool) -> dict[str, Any]:
         "world": world_json(outcome.began),
         "coverage": coverage_json(outcome.before.repository),
         "inventory": inventory_json(outcome.before),
+        **beside_json(outcome.began, outcome.texts or _to_change(outcome)),
     }
 
 
@@ -180,6 +182,7 @@ def run_lines(outcome: Outcome, *, written: bool) -> list[Line]:
     lines += _held_lines(outcome)
     lines += _open_lines([*by_status[Status.MANUAL], *by_status[Status.PENDING]])
     lines += _fault_lines(outcome)
+    lines += beside_lines(outcome.began, outcome.texts)
     lines += _next_lines(outcome, written=written)
     return lines
 
@@ -209,7 +212,13 @@ def check_lines(outcome: Outcome) -> list[Line]:
                 (),
                 line(f"{fixable} of them can be tried and proved: {_command(outcome)} --dry-run"),
             ]
-    return [*world_lines(outcome.began), *lines, *_fault_lines(outcome)]
+    lines += [*_fault_lines(outcome), *beside_lines(outcome.began, _to_change(outcome))]
+    return [*world_lines(outcome.began), *lines]
+
+
+def _to_change(outcome: Outcome) -> set[str]:
+    """Return the files that a run would change, as far as a check knows."""
+    return {f.file for f in outcome.findings if f.status is Status.PENDING and f.file}
 
 
 def _headline(outcome: Outcome, *, written: bool) -> Line:

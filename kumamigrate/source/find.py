@@ -91,13 +91,31 @@ def pods_only(data: bytes) -> bool:
     return bool(kinds) and kinds.issubset(_words()["pod_kinds"])
 
 
-def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Refusal]]:
-    """Return the files to read below some paths, relative to the root, sorted, each once.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Files below some paths, relative to the root, sorted, each once.
 
-    A path that names a file is taken whatever its name. Folders are walked: `.gitignore` files
-    between the root and a folder count, and so does `.git/info/exclude`. Links are followed to
-    targets inside the paths, since what is found may be written, and reported under the
-    target's own path.
+    `embedding` are those of other languages that may hold YAML inside.
+    """
+
+    files: tuple[str, ...]
+    refusals: tuple[Refusal, ...]
+    embedding: tuple[str, ...]
+
+
+def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Refusal]]:
+    """Return the files to read below some paths, and what cannot be."""
+    found = find_all(paths, root=root)
+    return [*found.files], [*found.refusals]
+
+
+def find_all(paths: Sequence[Path], *, root: Path) -> Found:
+    """Return the files to read below some paths, and those that may hold YAML inside.
+
+    A path that names a file is taken whatever its name, but for Markdown and the like. Folders are
+    walked: `.gitignore` files between the root and a folder count, and so does
+    `.git/info/exclude`. Links are followed to targets inside the paths, since what is found may be
+    written, and reported under the target's own path.
     """
     top = os.path.realpath(root)
     places = [path if path.is_absolute() else root / path for path in paths]
@@ -111,12 +129,19 @@ def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Re
         elif os.path.isdir(real):
             walk.folder(os.path.relpath(real, top))
         elif os.path.isfile(real):
-            walk.found.add(os.path.relpath(real, top).replace(os.sep, "/"))
+            other = real.endswith(_embedding())
+            (walk.embedding if other else walk.found).add(
+                os.path.relpath(real, top).replace(os.sep, "/")
+            )
         elif os.path.exists(real):
             walk.refuse(shown, Reason.UNREADABLE, _SPECIAL)
         else:
             walk.refuse(shown, Reason.UNREADABLE, "no such file or folder")
-    return sorted(walk.found), sorted(walk.refusals, key=lambda r: r.path)
+    return Found(
+        files=tuple(sorted(walk.found)),
+        refusals=tuple(sorted(walk.refusals, key=lambda r: r.path)),
+        embedding=tuple(sorted(walk.embedding)),
+    )
 
 
 def chosen(names: Iterable[str], paths: Sequence[Path], *, root: Path) -> list[str]:
@@ -205,12 +230,18 @@ def _names() -> tuple[tuple[str, ...], re.Pattern[str], tuple[str, ...], frozens
     return tuple(words["extensions"]), inner, tuple(words["never"]), skipped
 
 
+@cache
+def _embedding() -> tuple[str, ...]:
+    return tuple(_words()["embedding"])
+
+
 @dataclass(slots=True, kw_only=True)
 class _Walk:
     root: str
     given: tuple[str, ...]
     ignored: _Ignored
     found: set[str] = field(default_factory=set)
+    embedding: set[str] = field(default_factory=set)
     refusals: list[Refusal] = field(default_factory=list)
     visited: set[str] = field(default_factory=set)
 
@@ -256,6 +287,9 @@ class _Walk:
                     self.found.add(path)
                 else:
                     self.refuse(path, Reason.UNREADABLE, _SPECIAL)
+            elif name.endswith(_embedding()) and not (ignored and ignored(path)):
+                if entry.is_file(follow_symlinks=False):
+                    self.embedding.add(path)
             elif name == JOURNAL and folder:
                 detail = "an interrupted run left it; `kumamigrate run` in its folder completes it"
                 self.refuse(path, Reason.UNREADABLE, detail)
