@@ -136,18 +136,8 @@ def at_home(environment: Environment, inventory: Iterable[Resource]) -> Environm
 
 
 _APART = {
-    "2.5": frozenset(
-        {
-            "MeshAccessLog",
-            "MeshFaultInjection",
-            "MeshHealthCheck",
-            "MeshMetric",
-            "MeshPassthrough",
-            "MeshRateLimit",
-            "MeshTLS",
-            "MeshTrace",
-        }
-    ),
+    # A TrafficRoute decides which outbounds there are, so what is said of these it can feel.
+    "2.5": frozenset({"MeshMetric", "MeshPassthrough", "MeshTLS", "MeshTrace"}),
     "2.6": OLD_POLICIES - {"CircuitBreaker", "Retry", "Timeout", "TrafficRoute", "VirtualOutbound"}
     | {
         "MeshAccessLog",

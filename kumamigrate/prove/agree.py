@@ -141,7 +141,7 @@ def _proxy(parts: Mapping[str, ProxyVerdict]) -> ProxyVerdict:
 def _unsure(proxy: ProxyVerdict, parts: Mapping[str, ProxyVerdict]) -> ProxyVerdict:
     """Return a made-up proxy where the worlds disagree; the claim says in what."""
     found = _settled(proxy, parts.values(), proxy.unknown)
-    return replace(found, verdict=worst((found.verdict, Verdict.UNKNOWN)))
+    return replace(found, verdict=Verdict.UNKNOWN)
 
 
 def _shown(proxy: ProxyVerdict, parts: Mapping[str, ProxyVerdict]) -> ProxyVerdict:
