@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kumamigrate.model.initial import CHOICES
 from kumamigrate.model.state import Environment
-from kumamigrate.pipeline import Options, Outcome, migrate, scene_of
+from kumamigrate.pipeline import Options, Outcome, migrate, prove_scenes, scene_of
+from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.rewrite.rulebook import rulebook
+from kumamigrate.trial import owned_by_both
 from tests.cases import Case, cases, contents
+from tests.frontdoor import some
 
 _COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
 
@@ -95,6 +100,29 @@ def _findings(outcome: Outcome, case: Case) -> list[dict[str, Any]]:
         }
         found.append({key: value for key, value in full.items() if key in keys})
     return found
+
+
+WRITING = [case for case in cases() if (case.folder / "after").is_dir()]
+ON_2_X = [case for case in WRITING if case.proof.get("target", "2.14") == "2.14"]
+
+
+@pytest.mark.parametrize("case", some(ON_2_X), ids=lambda case: f"{case.rule}/{case.name}")
+def test_what_is_written_unasked_holds_whatever_the_mesh_was_given(
+    case: Case, tmp_path: Path
+) -> None:
+    """Nobody says which initial policies there are: what a run writes holds with each of them."""
+    options = _options(case)
+    options = replace(options, environment=replace(options.environment, initial_policies=None))
+    outcome = _run(case.before, options)
+    for path, data in _after(case.before, outcome).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    for given in CHOICES if outcome.texts and not options.accept else ():
+        settled = replace(options.environment, initial_policies=given)
+        asked = replace(options, environment=settled)
+        sides = (scene_of([Path()], root, asked) for root in (case.before, tmp_path))
+        proof = prove_scenes(*owned_by_both(*sides))
+        assert [w for w in proof.witnesses("live") if w.effect not in HARMLESS] == [], given
 
 
 def test_every_rule_has_a_case_that_rewrites_or_reports_and_one_that_leaves_alone() -> None:
