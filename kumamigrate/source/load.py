@@ -50,7 +50,7 @@ def read_file(path: str, data: bytes) -> SourceFile:
     except UnicodeDecodeError as error:
         return _undecodable(path, body, error.start)
     starts = line_starts(text)
-    masked = mask_templates(text)
+    masked = mask_templates(text, path)
     ruling = tuple(directives(text))
     behind = 0
     documents: list[Document] = []

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from kumamigrate.source.directives import Directive, directives
+from kumamigrate.source.own import all_own
 from kumamigrate.source.text import ENCRYPTED
 
 _BEGIN = re.compile(
     r"(?P<expression>\{\{)"  # Go templates, Jinja
     r"|(?P<statement>\{%[-+]?\s)"  # Jinja statements
     r"|(?P<comment>(?<!\S)\{#)"  # Jinja comments
-    r"|(?P<ruby><%)"
+    r"|(?P<ruby><%[-=#\s])"
 )
 _END = {"expression": "}}", "statement": "%}", "comment": "#}", "ruby": "%>"}
 _MARKS = ("{{", "{%", "{#", "<%", "#@")
@@ -75,14 +76,18 @@ class Masked:
         return self.branches[before - 1] if before else None
 
 
-def mask_templates(text: str) -> Masked:
-    """Return the text with every template expression blanked or replaced by filler."""
+def mask_templates(text: str, path: str = "") -> Masked:
+    """Return the text with every template expression blanked or replaced by filler.
+
+    Where all of them are Kuma's own (own.py) there is no template: they stay what they are.
+    """
     if not any(mark in text for mark in _MARKS):
         return Masked(text=text)
     filler = next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in text)
     found = list(directives(text))
     ruled = _Inside(found)
     spans = [span for span in _spans(text) if not ruled.holds(span[0])]
+    spans = [] if all_own(text, spans, path) else spans
     masks = tuple(_in_order(_classified(text, spans), found))
     if not masks:
         return Masked(text=text)

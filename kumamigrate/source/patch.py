@@ -337,7 +337,7 @@ def _content(document: Document, text: str) -> JSON:
 
 
 def _comment_texts(file: SourceFile) -> list[str]:
-    masked = mask_templates(file.text)
+    masked = mask_templates(file.text, file.path)
     refused = frozenset(d.index for d in file.documents if is_refused(d, file.text))
     comments = comments_of(masked, file.documents, refused)
     return [file.text[c.start : c.end].rstrip() for c in comments]

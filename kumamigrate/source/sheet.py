@@ -84,7 +84,7 @@ class Sheet:
 
 def sheet_of(file: SourceFile) -> Sheet:
     """Return the sheet of a file as it was read."""
-    masked = mask_templates(file.text)
+    masked = mask_templates(file.text, file.path)
     refused = frozenset(d.index for d in file.documents if is_refused(d, file.text))
     comments = comments_of(masked, file.documents, refused)
     return Sheet(

@@ -345,3 +345,54 @@ def test_a_list_from_the_read_api_is_taken_apart(command: Command) -> None:
     text = json.dumps({"total": 1, "items": [{**json.loads(AS_JSON)}], "next": None})
     answer = command("check --format json", text)
     assert [one["rule"] for one in answer.report["findings"]] == ["from-section"]
+
+
+IDENTITY = """type: MeshIdentity
+mesh: default
+name: id
+spec:
+  selector: {dataplane: {matchLabels: {}}}
+  spiffeID:
+    trustDomain: "{{ .Mesh }}.{{ .Zone }}.mesh.local"
+    path: /ns/{{ .Namespace }}/sa/{{ .ServiceAccount }}
+  provider: {type: Bundled, bundled: {meshTrustCreation: Enabled}}
+---
+type: HostnameGenerator
+name: hg
+spec:
+  selector: {meshService: {matchLabels: {kuma.io/origin: zone}}}
+  template: '{{ .DisplayName }}.{{ label "k8s.kuma.io/namespace" }}.mesh.local'
+"""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_what_kuma_fills_in_itself_is_no_template(line_end: str, command: Command) -> None:
+    text = (IDENTITY + "---\n" + TIMEOUT).replace("\n", line_end)
+    answer = command("run", text)
+    assert answer.code == 0, answer.text
+    assert "rules:" in answer.files["a.yaml"]
+    assert answer.files["a.yaml"].startswith(IDENTITY.replace("\n", line_end))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        IDENTITY.replace("name: hg", "name: {{ .Values.name }}"),
+        IDENTITY.replace("{{ .Zone }}", "{{ .Values.zone }}"),
+        IDENTITY.replace("{{ .Zone }}", "{{ .Mesh | upper }}"),
+        IDENTITY.replace("name: id", "name: {{ .Mesh }}"),
+        "{{ if .Mesh }}\n" + IDENTITY + "{{ end }}\n",
+    ],
+)
+def test_where_another_tool_reads_the_file_it_reads_all(text: str, command: Command) -> None:
+    answer = command("run", text)
+    assert (answer.code, answer.files["a.yaml"]) == (3, text)
+    assert "fills in a part of MeshIdentity" in answer.text
+
+
+def test_in_a_chart_helm_fills_in_everything(command: Command) -> None:
+    (command.folder / "templates").mkdir()
+    (command.folder / "Chart.yaml").write_text("apiVersion: v2\nname: mesh\nversion: 0.1.0\n")
+    (command.folder / "templates" / "id.yaml").write_text(IDENTITY)
+    result = CliRunner().invoke(app, ["check"])
+    assert result.exit_code == 3

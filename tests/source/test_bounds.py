@@ -37,6 +37,7 @@ FROM_TABLES = {
     "admit/structure.py",
     "deployment/patches.py",  # asks first how much the pattern repeats
     "deployment/environment.py",  # what the user's settings say
+    "model/read.py",
     "rewrite/steps.py",
     "rewrite/rules/proxy_patch_legacy_names.py",
     "source/find.py",  # what ignore files say; names are short
