@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kumamigrate.errors import UsageError
+from kumamigrate.source.embedded import embeds
 from kumamigrate.source.find import chosen
 from kumamigrate.source.text import Reason, Refusal
 
@@ -34,7 +35,7 @@ def contents_of_revision(
         names = sorted({blob for owner, blob in wanted.values() if owner == module})
         read = dict(zip(names, _read(module, names), strict=True))
         contents |= {path: read[b] for path, (owner, b) in wanted.items() if owner == module}
-    return contents, refusals
+    return {path: data for path, data in contents.items() if not embeds(path, data)}, refusals
 
 
 def _blobs_of(top: Path, commit: str) -> tuple[dict[str, tuple[Path, str]], list[Refusal]]:

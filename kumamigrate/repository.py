@@ -22,6 +22,7 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import FAULTY, Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
+from kumamigrate.source.embedded import embeds
 from kumamigrate.source.find import Kind, classify, find_all, may_hold_kuma, pods_only
 from kumamigrate.source.load import read_file
 from kumamigrate.source.node import node_at
@@ -198,7 +199,8 @@ def contents_of(paths: Sequence[Path], root: Path) -> Contents:
             files[path] = _read_bytes(root, path)
         except OSError as error:
             refusals.append(_unreadable(path, error))
-    beside: dict[str, bytes] = {}
+    named = [path for path, data in files.items() if embeds(path, data)]
+    beside = {path: files.pop(path) for path in named}
     for path in found.embedding:
         with suppress(OSError):  # such a file is named if it holds something, and never needed
             data = _read_bytes(root, path)

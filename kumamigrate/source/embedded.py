@@ -60,6 +60,16 @@ def fenced_blocks(text: str) -> Iterator[Block]:
         yield Block(_behind(text, opened), len(text), opened["indent"])
 
 
+def embeds(path: str, data: bytes) -> bool:
+    """Say whether a file that somebody names is one of another language, with YAML inside.
+
+    What is called `.md` and has no block of YAML may be a manifest all the same.
+    """
+    if path.endswith(MARKDOWN):
+        return next(fenced_blocks(data.decode("utf-8", "replace")), None) is not None
+    return path.endswith(TERRAFORM)
+
+
 def _closes(opened: re.Match[str], fence: re.Match[str]) -> bool:
     same = fence["mark"][0] == opened["mark"][0] and len(fence["mark"]) >= len(opened["mark"])
     return same and not fence["info"].strip()

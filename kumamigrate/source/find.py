@@ -112,10 +112,10 @@ def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Re
 def find_all(paths: Sequence[Path], *, root: Path) -> Found:
     """Return the files to read below some paths, and those that may hold YAML inside.
 
-    A path that names a file is taken whatever its name, but for Markdown and the like. Folders are
-    walked: `.gitignore` files between the root and a folder count, and so does
-    `.git/info/exclude`. Links are followed to targets inside the paths, since what is found may be
-    written, and reported under the target's own path.
+    A path that names a file is taken whatever its name. Folders are walked: `.gitignore` files
+    between the root and a folder count, and so does `.git/info/exclude`. Links are followed to
+    targets inside the paths, since what is found may be written, and reported under the
+    target's own path.
     """
     top = os.path.realpath(root)
     places = [path if path.is_absolute() else root / path for path in paths]
@@ -129,10 +129,7 @@ def find_all(paths: Sequence[Path], *, root: Path) -> Found:
         elif os.path.isdir(real):
             walk.folder(os.path.relpath(real, top))
         elif os.path.isfile(real):
-            other = real.endswith(_embedding())
-            (walk.embedding if other else walk.found).add(
-                os.path.relpath(real, top).replace(os.sep, "/")
-            )
+            walk.found.add(os.path.relpath(real, top).replace(os.sep, "/"))
         elif os.path.exists(real):
             walk.refuse(shown, Reason.UNREADABLE, _SPECIAL)
         else:
