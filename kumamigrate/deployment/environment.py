@@ -18,7 +18,8 @@ class Chart:
     """A Helm chart and what it is rendered with. Paths are relative to the root, with `/`.
 
     `settings` are values set one by one, by name, `inline` further values as YAML. An empty
-    `namespace` means that nobody says where it is installed.
+    `namespace` means that nobody says where it is installed. `untold` are templates that hold
+    something which no values render that anybody tells of.
     """
 
     chart: str
@@ -27,6 +28,7 @@ class Chart:
     namespace: str = ""
     settings: tuple[tuple[str, str], ...] = ()
     inline: str = ""
+    untold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kumamigrate.deployment.build import resources_in
 from kumamigrate.deployment.environment import Chart
+from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import mapping
 from kumamigrate.source.find import may_hold_kuma
 from kumamigrate.source.load import read_file
+from kumamigrate.source.text import Reason, Refusal
 
 MOST_WORLDS = 16
 """A chart with more conditions around what is Kuma's is not tried in all of them."""
@@ -41,8 +44,51 @@ def value_files(folder: str, tree: Tree) -> dict[str, str]:
 
 
 def worlds(chart: Chart, tree: Tree) -> tuple[Chart, ...]:
-    """Return a chart with its values as given, and with each condition the other way round."""
-    return (chart, *list(_turned(chart, tree))[:MOST_WORLDS])
+    """Return a chart with its values as given, and with each condition the other way round.
+
+    Each knows the templates of which something is rendered in none of them.
+    """
+    turned = list(_turned(chart, tree))
+    # Values that were made up may fit no template: such a world is none.
+    possible = [one for one in turned[:MOST_WORLDS] if not build_chart(one, tree).shut]
+    found = (chart, *possible)
+    untold = _untold(found, tree, all_of_it=len(turned) > MOST_WORLDS)
+    return tuple(replace(one, untold=untold) for one in found)
+
+
+def _untold(charts: Sequence[Chart], tree: Tree, *, all_of_it: bool) -> tuple[str, ...]:
+    """Return the templates with something of Kuma's that no world renders, or that would need
+    more worlds than are tried."""
+    built = [build_chart(chart, tree) for chart in charts]
+    if any(one.refusals for one in built):
+        return ()  # that it cannot be rendered is said by itself
+    seen = {(w.path, w.document) for one in built for w in one.origins.values()}
+    texts = [text.decode("utf-8", "replace") for one in built for text in one.files.values()]
+    found: list[str] = []
+    for path in sorted(built[0].manifests):
+        data = tree.read(path)
+        if data is None or not may_hold_kuma(data):
+            continue
+        own = [r.where for r in resources_in(path, tree) if r.mesh and r.where is not None]
+        inside = path.partition("/templates/")[2]
+        rendered = any(f"/templates/{inside}\n" in text for text in texts)
+        if all_of_it or not rendered or any((w.path, w.document) not in seen for w in own):
+            found.append(path)
+    return tuple(found)
+
+
+def untold_refusal(path: str) -> Refusal:
+    """Return why a template may not be edited that no known values render."""
+    return Refusal(
+        path=path,
+        line=1,
+        column=1,
+        reason=Reason.UNBUILDABLE,
+        detail="something of Kuma's in it is rendered only with values that nobody tells of",
+        advice="name the values: helm = { chart = …, values = […] } of an [[environment]] in"
+        " kumamigrate.toml",
+        hides=True,
+    )
 
 
 def _turned(chart: Chart, tree: Tree) -> Iterator[Chart]:

@@ -72,10 +72,11 @@ def _with_file(folder: str, found: Mapping[str, str], name: str) -> Chart:
 
 def _by_worlds(deployment: Deployment, charts: Sequence[str], tree: Tree) -> Iterator[Deployment]:
     """Yield an environment with the default values, and with each condition turned round."""
-    plain = {folder: Chart(chart=folder or ".") for folder in charts}
+    turned = {folder: worlds(Chart(chart=folder or "."), tree) for folder in charts}
+    plain = {folder: found[0] for folder, found in turned.items()}
     yield replace(deployment, charts=(*deployment.charts, *plain.values()))
-    for folder in charts:
-        for world in worlds(plain[folder], tree)[1:]:
+    for folder, found in turned.items():
+        for world in found[1:]:
             chosen = {**plain, folder: world}.values()
             values = ", ".join(f"{name}={value}" for name, value in world.settings)
             there = replace(deployment, charts=(*deployment.charts, *chosen))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from kumamigrate.deployment.build import Built, Origins
 from kumamigrate.deployment.environment import Chart, Deployment
 from kumamigrate.deployment.gitops import pointers
+from kumamigrate.deployment.guards import untold_refusal
 from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.kustomize import build
 from kumamigrate.deployment.layout import Layout, layout_of
@@ -71,7 +72,12 @@ def render(deployment: Deployment, tree: Tree) -> Rendering:
         how="plain manifests" if own or not built else "",
     )
     changed = _changed(built, plain, tree) if deployment.found else ()
-    return _together([*built, plain, *changed])
+    untold = (
+        Built(sources=frozenset({path}), refusals=(untold_refusal(path),), shut=True)
+        for chart in deployment.charts
+        for path in chart.untold
+    )
+    return _together([*built, plain, *changed, *untold])
 
 
 def _changed(built: Sequence[Built], plain: Built, tree: Tree) -> Iterator[Built]:

@@ -136,3 +136,23 @@ def test_without_helm_what_holds_whatever_the_values_is_written(
     assert answer.code == 3
     assert "install helm" in answer.out
     assert sorted(changed) == ["charts/shop/templates/limits.yaml"]
+
+
+@needs_helm
+@pytest.mark.parametrize(
+    "guard",
+    [
+        pytest.param("with .Values.extra", id="a value that nobody gives"),
+        pytest.param("if gt (len (default list .Values.extra)) 3", id="a comparison"),
+        pytest.param("if and .Values.retries .Values.more", id="two values that are both off"),
+    ],
+)
+def test_what_no_known_values_render_is_neither_proven_nor_edited(
+    guard: str, tmp_path: Path
+) -> None:
+    guarded = GUARDED.replace("if .Values.retries", guard).replace("{{ .Values.app }}", "web")
+    answer, changed = run(MESH + guarded + LIMITS + OFF, tmp_path)
+    assert answer.code == 3
+    assert "charts/shop/templates/retry.yaml:1:1" in answer.out
+    assert "values that nobody tells of" in answer.out
+    assert "charts/shop/templates/retry.yaml" not in changed

@@ -13,9 +13,8 @@ VALUES = "yea: true\nnay: false\nmode: a\nnames: [x]\ndeep: {yea: true}\n"
 
 
 def settings(template: str) -> list[tuple[tuple[str, str], ...]]:
-    files = tree(
-        f"=== c/Chart.yaml\nname: c\n=== c/values.yaml\n{VALUES}=== c/templates/t.yaml\n{template}"
-    )
+    chart = "=== c/Chart.yaml\napiVersion: v2\nname: c\nversion: 0.1.0\n"
+    files = tree(f"{chart}=== c/values.yaml\n{VALUES}=== c/templates/t.yaml\n{template}")
     return [chart.settings for chart in worlds(Chart(chart="c"), Tree(files=files))[1:]]
 
 

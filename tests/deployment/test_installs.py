@@ -13,7 +13,9 @@ from tests.deployment.trees import timeout, tree
 ALL = Deployment(name="", include=("**",), found=True)
 CHART = f"""\
 === charts/shop/Chart.yaml
+apiVersion: v2
 name: shop
+version: 0.1.0
 === charts/shop/templates/t.yaml
 {{{{ if .Values.slow }}}}
 {timeout("t")}{{{{ end }}}}
