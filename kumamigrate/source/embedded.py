@@ -21,7 +21,7 @@ _OBJECT = re.compile(
 _READS = re.compile(r'\b(?:file|filebase64|templatefile)\(\s*"(?P<path>[^"\r\n]+)"')
 _LISTS = re.compile(r'\bfileset\(\s*(?P<folder>"[^"\r\n]*"|path\.\w+)\s*,\s*"(?P<glob>[^"\r\n]+)"')
 _HERE_PATH = re.compile(r"\$\{\s*path\.(?:module|root|cwd)\s*\}/?")
-_UNKNOWN = re.compile(r"\$\{[^}]*\}")
+_UNKNOWN = re.compile(r"\$\{(?:[^}$]|\$(?!\{))*+\}")
 _COMMENT = re.compile(r"[ \t]*(?:#|//)")
 
 

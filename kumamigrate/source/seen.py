@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import replace
 from hashlib import blake2b
 
 from kumamigrate.source.text import Document, Refusal, SourceFile
 
 _MESH = re.compile(
-    r"""^\s*["']?(?:kuma\.io/mesh|mesh)["']?\s*:\s*(.*?)\s*(?:#.*)?$""", re.MULTILINE
+    r"""^[ \t]*+["']?(?:kuma\.io/mesh|mesh)["']?[ \t]*+:([^#\r\n]*+)""", re.MULTILINE
 )
-_KIND = re.compile(r"""^(?:kind|type)[ \t]*:[ \t]*(.*?)[ \t\r]*(?:[ \t]#.*)?$""", re.MULTILINE)
+_KIND = re.compile(r"""^(?:kind|type)[ \t]*+:([^#\r\n]*+)""", re.MULTILINE)
 _NAME = re.compile(r"""(["']?)([a-z0-9]([-.a-z0-9]*[a-z0-9])?)\1""")
 _WORD = re.compile(r"""(["']?)([A-Za-z0-9]+)\1""")
 
@@ -41,23 +42,27 @@ def digest_of(*parts: bytes) -> str:
 
 
 def _document_at(refusal: Refusal, file: SourceFile) -> Document | None:
-    for document in file.documents:
-        start, end = document.span.start, document.span.end
-        if file.position(start)[0] <= refusal.line <= file.position(end)[0]:
-            return document
-    return None
+    if not refusal.line or not file.documents:
+        return None
+    offset = file.line_starts[refusal.line - 1] + refusal.column - 1
+    at = bisect_right(file.documents, offset, key=lambda document: document.span.start)
+    near = file.documents[max(0, at - 2) : at]
+    found = [document for document in near if offset <= document.span.end]
+    # An error at the end of one document stands where the next begins.
+    refused = [document for document in found if document.root is None]
+    return next(iter(refused or found), None)
 
 
 def _mesh_named(text: str) -> str:
     """Return the one mesh that a text names in plain words, else nothing."""
-    said = [_NAME.fullmatch(match[1]) for match in _MESH.finditer(text)]
+    said = [_NAME.fullmatch(match[1].strip()) for match in _MESH.finditer(text)]
     names = {match[2] if match is not None else "" for match in said}
     return names.pop() if len(names) == 1 else ""
 
 
 def _kind_named(text: str) -> str:
     """Return the one kind that a text names at its root in plain words, else nothing."""
-    said = [_WORD.fullmatch(match[1]) for match in _KIND.finditer(text)]
+    said = [_WORD.fullmatch(match[1].strip()) for match in _KIND.finditer(text)]
     names = {match[2] if match is not None else "" for match in said}
     kind = names.pop() if len(names) == 1 else ""
     return "" if kind.endswith("List") else kind
