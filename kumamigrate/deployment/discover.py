@@ -2,8 +2,8 @@
 
 Folders whose kustomization nobody else includes are roots; sibling folders that hold the same
 identities are environments, each with what stands above and beside them. A folder is a sibling
-of another only on some evidence that both are not applied to one control plane: a Mesh that
-stands in both, many common identities, or names as environments have.
+of another only on some evidence that both are not applied to one control plane: a Mesh in the
+same file of both, many common identities, or names as environments have.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
+from math import prod
 
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.layout import Layout, layout_of
@@ -20,7 +21,7 @@ from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.resource import Identity
 
 Folder = tuple[str, ...]
-MOST_ENVIRONMENTS = 200
+MOST_ENVIRONMENTS = 64
 """Layouts that come to more are not guessed at."""
 _BUILD = "kustomization"
 _CONTAINERS = re.compile(
@@ -44,11 +45,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unit:
-    """What is applied together in any case: the plain files of a folder, or one build."""
+    """What is applied together in any case: the plain files of a folder, or one build.
+
+    `meshes` are the files in which Meshes stand.
+    """
 
     path: Folder
     identities: frozenset[Identity]
     build: str | None = None
+    meshes: frozenset[Folder] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,10 @@ class _Variant:
 
     name: tuple[str, ...] = ()
     without: frozenset[Folder] = field(default_factory=frozenset)
+
+
+class _TooManyError(Exception):
+    """Siblings that can be combined in more ways than are worth a guess."""
 
 
 def discover(standing: Mapping[str, Collection[Identity]], tree: Tree) -> Found:
@@ -102,10 +111,19 @@ def _identities_in(
 
 
 def _plain_units(standing: Mapping[str, Collection[Identity]]) -> list[_Unit]:
-    by_folder: dict[Folder, set[Identity]] = defaultdict(set)
-    for path, identities in standing.items():
-        by_folder[_parts(path.rpartition("/")[0])].update(identities)
-    return [_Unit(path=f, identities=frozenset(i)) for f, i in sorted(by_folder.items())]
+    by_folder: dict[Folder, list[str]] = defaultdict(list)
+    for path in standing:
+        by_folder[_parts(path.rpartition("/")[0])].append(path)
+    return [
+        _Unit(
+            path=folder,
+            identities=_identities_in(paths, standing),
+            meshes=frozenset(
+                _parts(path) for path in paths if any(i[0] == "Mesh" for i in standing[path])
+            ),
+        )
+        for folder, paths in sorted(by_folder.items())
+    ]
 
 
 def _parts(folder: str) -> Folder:
@@ -116,7 +134,10 @@ def _variants(units: Sequence[_Unit]) -> list[_Variant]:
     """Return every environment that the siblings among some units make."""
     groups = _groups(units)
     tops = [top for top in groups if not _inside_of_any(top, groups)]
-    chosen = _aligned([_options(top, groups) for top in tops])
+    try:
+        chosen = _aligned([_options(top, groups) for top in tops])
+    except _TooManyError:
+        return [_Variant()]
     return chosen if len(chosen) <= MOST_ENVIRONMENTS else [_Variant()]
 
 
@@ -138,7 +159,7 @@ def _options(top: Folder, groups: Mapping[Folder, Sequence[str]]) -> list[_Varia
         others = frozenset((*top, other) for other in groups[top] if other != name)
         found += [
             _Variant(
-                name=(name, *variant.name) if name != _BUILD else (*top[-1:], *variant.name),
+                name=(name if name != _BUILD or not top else top[-1], *variant.name),
                 without=others | variant.without,
             )
             for variant in _aligned([_options(one, inner) for one in tops])
@@ -157,6 +178,8 @@ def _aligned(choices: Sequence[Sequence[_Variant]]) -> list[_Variant]:
     names = [{variant.name for variant in options} for options in choices]
     most = max(names, key=len)
     if not all(one <= most for one in names):
+        if prod(map(len, choices)) > MOST_ENVIRONMENTS:
+            raise _TooManyError
         return [_joined(parts) for parts in product(*choices)]
     order = next(options for options, one in zip(choices, names, strict=True) if one is most)
     return [
@@ -222,7 +245,7 @@ def _apart(
     top: Folder, pair: tuple[str, str], shared: Collection[Identity], units: Sequence[_Unit]
 ) -> bool:
     """Say whether two siblings that share identities are applied to two control planes."""
-    if any(identity[0] == "Mesh" for identity in shared) or _is_container(top):
+    if _is_container(top) or len(set.intersection(*(_meshes((*top, n), units) for n in pair))):
         return True
     if all(_NAMES.fullmatch(name) for name in pair) or _BUILD in pair:
         return True
@@ -230,6 +253,12 @@ def _apart(
         return True
     held = [_identities((*top, name), units) for name in pair]
     return len(shared) > 1 and 2 * len(shared) >= min(map(len, held))
+
+
+def _meshes(folder: Folder, units: Sequence[_Unit]) -> set[Folder]:
+    """Return the files below a folder that hold Meshes, relative to it."""
+    inside = (unit for unit in units if unit.path[: len(folder)] == folder)
+    return {path[len(folder) :] for unit in inside for path in unit.meshes}
 
 
 def _builds(folder: Folder, units: Sequence[_Unit]) -> bool:
