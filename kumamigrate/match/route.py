@@ -66,14 +66,16 @@ class EffectiveRoute:
 def http_routes(found: Found | None, release: Release, *, real: bool) -> tuple[EffectiveRoute, ...]:
     """Return the HTTP routes that a MeshHTTPRoute look-up makes, catch-all included.
 
-    `real` says that the outbound is one to a real resource.
+    Kuma sorts what policies say and puts the catch-all behind, so that it hides no regular
+    expression; one that a policy says itself is sorted with the rest. `real` says that the
+    outbound is one to a real resource.
     """
     rules: list[Mapping[str, Any]] = list(found.conf.get("rules") or ()) if found else []
     whole = canonical(CATCH_ALL)
     single = [(match, rule) for rule in rules for match in rule.get("matches") or ()]
+    single.sort(key=lambda pair: _rank(pair[0]))
     if not any(canonical(match) == whole for match, _ in single):
         single.append((CATCH_ALL, {"matches": [CATCH_ALL]}))
-    single.sort(key=lambda pair: _rank(pair[0]))
     owners = _owners(found.entries) if found else {}
     return tuple(
         route
