@@ -18,6 +18,7 @@ from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
 from kumamigrate.model.state import State
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.picture import BY_ROUTE
+from kumamigrate.prove.sections import TO_GATEWAYS, unread_sections
 from kumamigrate.prove.side import ROUTES, Side
 from kumamigrate.source.text import Reason, Refusal
 
@@ -52,6 +53,7 @@ def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...
             found.update(dict.fromkeys(_templated(side, policy_type)))
             found.update(dict.fromkeys(_dangling(side, policy_type)))
             found.update(dict.fromkeys(_gateways(side, policy_type)))
+            found.update(dict.fromkeys(unread_sections(side, policy_type)))
     return tuple(found)
 
 
@@ -170,7 +172,7 @@ def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterat
     """Yield what changed for built-in gateways alone, where the states know none of them."""
     if before.state.complete or any(s.state.complete or _has_gateways(s) for s in (before, after)):
         return
-    for policy_type in ("MeshFaultInjection", "MeshRateLimit"):
+    for policy_type in TO_GATEWAYS:
         if policy_type not in changed or not before.release.subset_rules:
             continue
         left, right = (_to_gateways(side, policy_type) for side in (before, after))

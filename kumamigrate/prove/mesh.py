@@ -44,10 +44,10 @@ from kumamigrate.prove.picture import (
 )
 from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
 from kumamigrate.prove.reach import Reach
+from kumamigrate.prove.sections import INBOUND_TYPES
 from kumamigrate.prove.share import shares_of
 from kumamigrate.prove.side import Side, may_be_transparent, ports_of
 
-INBOUND_TYPES = (*settings.INBOUND, "MeshTrafficPermission")
 SINGLE_TYPES = (*settings.SINGLE, "MeshTimeout")
 
 Witnesses = tuple[Witness, ...]
