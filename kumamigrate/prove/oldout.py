@@ -45,7 +45,7 @@ from kumamigrate.prove.oldside import (
     mentioned,
     outcome,
 )
-from kumamigrate.prove.picture import writes_defaults
+from kumamigrate.prove.picture import Reader, routing_of, writes_defaults
 from kumamigrate.prove.side import may_be_transparent
 
 _CONNECT, _HOUR, _STREAM = seconds(5), seconds(3600), seconds(300)
@@ -174,6 +174,7 @@ class _Outbounds:
         if "MeshLoadBalancingStrategy" in self.kinds:
             found = self.side.to(self.asked, "MeshLoadBalancingStrategy", service)
             hashed = settings.balancer_route(None if found is None else found.conf)
+            hashed |= self._of_routes("MeshLoadBalancingStrategy", service)
             yield ("MeshLoadBalancingStrategy", "outbound", name), outcome([hashed], (), found)
         if "MeshAccessLog" in self.kinds:
             old = self._old("TrafficLog", service) if self.old_made[service] else (None,)
@@ -200,7 +201,10 @@ class _Outbounds:
         more = _rest("MeshTimeout", found)
         if table.family != "tcp":
             effects = [{**effect, **_listeners(more)} for effect in effects]
-        effects = [{TREATED: _treated_as(table.family), **effect} for effect in effects]
+        on_routes = self._of_routes("MeshTimeout", service)
+        effects = [
+            {TREATED: _treated_as(table.family), **effect, **on_routes} for effect in effects
+        ]
         crossed = PAST_PROTOCOL if found is not None and not fits else ""
         return outcome(effects, own, found, _tied(own) or crossed)
 
@@ -214,11 +218,22 @@ class _Outbounds:
             new = retries_after(found.conf, protocol)
         if new:
             new = {**new, **only(protocol, _rest("MeshRetry", found))}
+        on_routes = self._of_routes("MeshRetry", service)
         effects: list[Effect] = []
         for policy in old:
             own = new or (retries_before(policy, treated) if policy else {})
-            effects.append({TREATED: _treated_as(table.family), **own})
+            effects.append({TREATED: _treated_as(table.family), **own, **on_routes})
         return outcome(effects, old, found, _tied(old))
+
+    def _of_routes(self, policy_type: str, service: str) -> Effect:
+        """Return what routes of the new kind read by themselves, where they make the outbound."""
+        if self.old_made[service] or policy_type not in self.side.side.types:
+            return {}
+        proxy, destination = self.asked.dataplane, ServiceTag(service)
+        routing = routing_of(self.side.side, proxy, destination)
+        reader = Reader(self.side.side, proxy, policy_type, destination, routing, tag=True)
+        own = reader.own_of_routes()
+        return {"on routes": own} if own else {}
 
     # -- clusters ----------------------------------------------------------------------------
 

@@ -216,7 +216,7 @@ class Reader:
         if self.policy_type in BY_ROUTE:
             for key, route in self.routing.http or ():
                 if self.routing.splits[key].failing != "all":
-                    yield key, self._route(route)
+                    yield key, self.route(route)
             yield LISTENER, self._listener()
         if self.policy_type not in ("MeshRetry", "MeshAccessLog"):
             yield from self._clusters().items()
@@ -270,9 +270,16 @@ class Reader:
         selection = self.side.selection(self.proxy, self.policy_type)
         return self.side.matcher.lookup(selection, destination, route)
 
-    def _route(self, route: EffectiveRoute) -> Fact:
+    def own_of_routes(self) -> Settings:
+        """Return what routes read that differs from what the outbound says, by match."""
+        said = self.route(None).settings
+        read = ((key, self.route(route).settings) for key, route in self.routing.http or ())
+        return {" ".join(key[1:]): settings for key, settings in read if settings != said}
+
+    def route(self, route: EffectiveRoute | None) -> Fact:
+        """Return what a route reads, or one of which nothing is said."""
         if self.policy_type == "MeshAccessLog":
-            return self._direct(route)
+            return NOTHING if route is None else self._direct(route)
         found = self._look_up(self.destination, route)
         conf = None if found is None else found.conf
         match self.policy_type:

@@ -491,3 +491,10 @@ def test_universal_fields_outside_spec_are_not_read() -> None:
     manifest = {"type": "MeshTimeout", "mesh": "m", "name": "p", **to("MeshTimeout")}
     found = refusals_of(resource_of(manifest), release="2.14", environment=EAST)
     assert [p.field for p in found] == ["spec"]
+
+
+def test_a_predicate_has_its_frequency_by_default() -> None:
+    """2.14 fills the default in before it looks, as a control plane showed (mixed-2.14/20-0084)."""
+    conf = {"http": {"hostSelection": [{"predicate": "OmitPreviousPriorities"}]}}
+    spec = {"to": [{"targetRef": MESH_REF, "default": conf}]}
+    assert [bool(refused("MeshRetry", spec, name)) for name in ("2.9", "2.14")] == [True, False]

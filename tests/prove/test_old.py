@@ -649,3 +649,34 @@ def test_a_limit_where_requests_leave_matters_to_those_who_send_there(uses: bool
     doubts = [why for why in proof.unknown("live") if "RateLimit slow limits" in why]
     assert bool(doubts) is uses
     assert uses or any("RateLimit slow limits" in why for why in proof.beyond)
+
+
+TAKES_OVER = """
+type: MeshHTTPRoute
+name: r
+mesh: default
+spec:
+  to:
+    - targetRef: {kind: MeshService, name: api}
+      rules: [{matches: [{path: {type: PathPrefix, value: /v1}}], default: {}}]
+"""
+ON_IT = """
+type: MeshTimeout
+name: on-route
+mesh: default
+spec:
+  targetRef: {kind: MeshHTTPRoute, name: r}
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 3s}}}]
+"""
+
+
+def test_a_route_that_takes_an_outbound_over_brings_its_own_values() -> None:
+    """Without its own value the route does what the TrafficRoute did; with it `/v1` is cut off."""
+    before = state("---".join((MESH, ROUTE, PROXIES)))
+    found = []
+    for more in ((), (ON_IT,)):
+        after = state("---".join((MESH, ROUTE, PROXIES, TAKES_OVER, *more)))
+        found.append(prove(before, after, claims=("live",)).witnesses("live"))
+    plain, own = ({w.field for w in witnesses if w.proxy == "web"} for witnesses in found)
+    assert "on routes" not in plain
+    assert "on routes" in own
