@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kumamigrate.legacy.engine import order
-from kumamigrate.match.route import Destination
+from kumamigrate.match.route import Destination, ServiceTag
 from kumamigrate.model.resource import Resource
+from kumamigrate.prove.backend import called, place_of
 from kumamigrate.prove.picture import ROUTING, TCP_ROUTING
+from kumamigrate.prove.proof import Effect, Outbound, Value, Witness
 from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.prove.side import Side
 
@@ -25,6 +27,7 @@ ALWAYS_TAGGED = (2, 9)
 
 Made = tuple[bool, ...]
 """Whether the new engine makes an outbound, for each protocol it may have."""
+Witnesses = tuple[Witness, ...]
 
 
 @dataclass(frozen=True)
@@ -66,3 +69,53 @@ class Makers:
     def _named(self, proxy: Resource, destination: Destination) -> bool:
         selection = self.side.selection(proxy, TCP_ROUTING)
         return self.side.matcher.lookup(selection, destination) is not None
+
+
+def come_or_gone(mesh: str, made: tuple[Made, Made], destination: Destination) -> Witnesses:
+    """Return the witness of a real outbound that TrafficRoutes take away, or no longer do.
+
+    One that comes reads what policies say as written: an activation.
+    """
+    if made[0] == made[1]:
+        return ()
+    gone = any(made[0]) and not all(made[1])
+    effect = Effect.VALUE if gone else Effect.ACTIVATION
+    return (_witness(mesh, ROUTING, destination, "outbound", tuple(map(all, made)), effect),)
+
+
+def tags_carried(mesh: str, makers: tuple[Makers, Makers], destination: Destination) -> Witnesses:
+    """Return whether requests begin or cease to carry the tags of the proxy.
+
+    Without any policy left that reads the header, losing it is what no policy can express.
+    """
+    was, now = (one.tagging for one in makers)
+    if bool(was) == bool(now):
+        return ()
+    effect = Effect.RESIDUE if was else Effect.VALUE
+    there = (bool(was), bool(now))
+    return (_witness(mesh, was or now, destination, TAGS_HEADER, there, effect),)
+
+
+def _witness(
+    mesh: str,
+    kind: str,
+    destination: Destination,
+    field: str,
+    there: tuple[bool, ...],
+    effect: Effect,
+) -> Witness:
+    tag = isinstance(destination, ServiceTag)
+    before, after = (Value(value="present" if one else None) for one in there)
+    return Witness(
+        mesh=mesh,
+        proxy="",
+        policy_type=kind,
+        direction="outbound",
+        destination=called(destination),
+        place=place_of(destination),
+        outbound=Outbound.SERVICE_TAG if tag else Outbound.REAL,
+        field=field,
+        before=before,
+        after=after,
+        effect=effect,
+    )

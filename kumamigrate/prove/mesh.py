@@ -22,7 +22,7 @@ from kumamigrate.prove.changed import changed_types, covered_types
 from kumamigrate.prove.chosen import Chosen, chosen_by
 from kumamigrate.prove.compare import Difference, differences, match_of, value_of
 from kumamigrate.prove.couple import Couplings
-from kumamigrate.prove.makers import TAGS_HEADER, Made, Makers
+from kumamigrate.prove.makers import Made, Makers, come_or_gone, tags_carried
 from kumamigrate.prove.network import Named, Network
 from kumamigrate.prove.picture import (
     BY_ROUTE,
@@ -42,7 +42,7 @@ from kumamigrate.prove.picture import (
     routing_of,
     single_fact,
 )
-from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
+from kumamigrate.prove.proof import Effect, Locate, Outbound, Witness
 from kumamigrate.prove.reach import Reach
 from kumamigrate.prove.sections import INBOUND_TYPES
 from kumamigrate.prove.share import shares_of
@@ -191,7 +191,7 @@ class MeshComparison:
     ) -> Witnesses:
         made = self.made(was, now, destination)
         if isinstance(destination, RealResource) and (made[0] != made[1] or not any(made[0])):
-            return self._come_or_gone(made, destination)
+            return come_or_gone(self.before.mesh, made, destination)
         if not self._is_mine(was, now, ROUTING, destination):
             return ()
         old = self.routing(self.before, was, destination)
@@ -208,7 +208,7 @@ class MeshComparison:
         if names:
             found += self._name_witnesses(was, now, old, new, destination, facts)
         if new.http is not None and all(map(all, made)):
-            found += self._tag_witnesses(destination)
+            found += tags_carried(self.before.mesh, self.makers, destination)
         return found
 
     def made(self, was: Resource, now: Resource, destination: Destination) -> tuple[Made, Made]:
@@ -228,54 +228,6 @@ class MeshComparison:
         if isinstance(destination, RealResource):
             return made[0] == made[1] and any(made[0])
         return all(map(all, made)) or policy_type not in self.covered
-
-    def _come_or_gone(self, made: tuple[Made, Made], destination: Destination) -> Witnesses:
-        """Return the witness of a real outbound that TrafficRoutes take away, or no longer do.
-
-        One that comes reads what policies say as written: an activation.
-        """
-        if made[0] == made[1]:
-            return ()
-        was, now = (Value(value="present" if all(one) else None) for one in made)
-        named = Witness(
-            mesh=self.before.mesh,
-            proxy="",
-            policy_type=ROUTING,
-            direction="outbound",
-            destination=called(destination),
-            place=place_of(destination),
-            outbound=Outbound.REAL,
-            field="outbound",
-            before=was,
-            after=now,
-        )
-        gone = any(made[0]) and not all(made[1])
-        return (named if gone else replace(named, effect=Effect.ACTIVATION),)
-
-    def _tag_witnesses(self, destination: Destination) -> Witnesses:
-        """Return whether requests begin or cease to carry the tags of the proxy.
-
-        Without any policy left that reads the header, losing it is what no policy can express.
-        """
-        was, now = (one.tagging for one in self.makers)
-        if bool(was) == bool(now):
-            return ()
-        tag = isinstance(destination, ServiceTag)
-        return (
-            Witness(
-                mesh=self.before.mesh,
-                proxy="",
-                policy_type=was or now,
-                direction="outbound",
-                destination=called(destination),
-                place=place_of(destination),
-                outbound=Outbound.SERVICE_TAG if tag else Outbound.REAL,
-                field=TAGS_HEADER,
-                before=Value(value="present" if was else None),
-                after=Value(value="present" if now else None),
-                effect=Effect.RESIDUE if was else Effect.VALUE,
-            ),
-        )
 
     def routing_witnesses(self, found: Iterable[Difference], destination: Destination) -> Witnesses:
         """Return differences of routes as witnesses; a whole route that comes or goes is one."""
