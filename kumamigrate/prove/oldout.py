@@ -316,7 +316,8 @@ class _Outbounds:
         for policy in old:
             probes = tuple(p for p in (probes_before(policy), new) if p)
             probes = probes if checks is None else patched(checks, policy, conf)
-            effects.append({"probes": probes, **({} if new else _panic(conf))})
+            alone = _panic(conf) if not new and checks is None else {}
+            effects.append({"probes": probes, **alone})
         unprobed = NOT_PROBED if found is not None and protocol in UNPROBED and not checks else ""
         return outcome(effects, old, found, _tied(old) or unprobed)
 
