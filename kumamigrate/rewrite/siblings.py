@@ -10,6 +10,7 @@ from typing import Any
 from kumamigrate.model.labels import is_export
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, ROLE, ZONE, Form, Resource
 from kumamigrate.model.state import State
+from kumamigrate.rewrite.annotations import inherited
 from kumamigrate.source.value import Value
 
 LONGEST = 253
@@ -23,7 +24,6 @@ _OF_THE_CLUSTER = (
     "selfLink",
     "ownerReferences",
 )
-_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _COMPUTED = (DISPLAY_NAME, ENV, ROLE, ZONE)
 """Labels that the control plane writes: a manifest must not (catalogue §0.5)."""
 
@@ -91,8 +91,7 @@ def _metadata(value: Any, name: str) -> dict[str, Any]:
     kept = {key: inner for key, inner in old.items() if key not in _OF_THE_CLUSTER}
     fresh: dict[str, Any] = {"name": name}
     if isinstance(kept.get("annotations"), Mapping):
-        unsaid = (_APPLIED, DISPLAY_NAME)
-        fresh["annotations"] = {k: v for k, v in kept["annotations"].items() if k not in unsaid}
+        fresh["annotations"] = inherited(kept["annotations"])
     if isinstance(kept.get("labels"), Mapping):
         fresh["labels"] = _labels(kept["labels"])
     return {k: fresh.get(k, v) for k, v in kept.items() if fresh.get(k, v) != {}}

@@ -396,3 +396,60 @@ def test_in_a_chart_helm_fills_in_everything(command: Command) -> None:
     (command.folder / "templates" / "id.yaml").write_text(IDENTITY)
     result = CliRunner().invoke(app, ["check"])
     assert result.exit_code == 3
+
+
+OLD_LIMIT = """apiVersion: kuma.io/v1alpha1
+kind: TrafficPermission
+mesh: default
+metadata:
+  name: allow-all
+  labels: {team: platform}
+  annotations:
+    owner: platform # on call
+    argocd.argoproj.io/sync-wave: "3"
+    argocd.argoproj.io/tracking-id: mesh:kuma.io/TrafficPermission:/allow-all
+spec:
+  sources:
+    - match: {kuma.io/service: '*'}
+  destinations:
+    - match: {kuma.io/service: '*'}
+"""
+
+
+def test_annotations_go_to_the_successor(command: Command) -> None:
+    answer = command("run --initial-policies none", OLD_LIMIT)
+    left = answer.files["a.yaml"]
+    assert "kind: MeshTrafficPermission" in left, answer.text
+    for kept in ("owner: platform # on call", 'sync-wave: "3"', "team: platform"):
+        assert kept in left
+    assert "tracking-id" not in left  # it names the old object
+
+
+def test_annotations_go_to_both_halves_of_a_policy(command: Command) -> None:
+    both = KUBERNETES.replace(
+        "metadata: {name: t, namespace: kuma-system}\n",
+        "metadata:\n  name: t\n  namespace: kuma-system\n  annotations:\n"
+        "    owner: platform\n    argocd.argoproj.io/tracking-id: a:b/c:d/t\n",
+    )
+    both += "  to:\n    - targetRef: {kind: Mesh}\n      default: {idleTimeout: 2h}\n"
+    answer = command("run --initial-policies none", both)
+    left = answer.files["a.yaml"]
+    assert (left.count("owner: platform"), left.count("tracking-id")) == (2, 1), left
+
+
+def test_an_old_policy_that_stands_twice_is_said_and_stays(command: Command) -> None:
+    text = OLD_LIMIT + "---\n" + OLD_LIMIT
+    answer = command("run --initial-policies none", text)
+    assert answer.code in (1, 3), answer.text
+    assert answer.files["a.yaml"] == text
+    assert "it also stands at a.yaml:1:1" in answer.text
+
+
+def test_other_kinds_go_their_way_beside_a_double(command: Command) -> None:
+    route = (
+        "type: TrafficLog\nmesh: default\nname: l\nsources: [{match: {kuma.io/service: '*'}}]\n"
+        "destinations: [{match: {kuma.io/service: '*'}}]\n"
+    )
+    answer = command("run --initial-policies none", OLD_LIMIT, OLD_LIMIT, route)
+    assert answer.files["a.yaml"] == answer.files["b.yaml"] == OLD_LIMIT
+    assert "internal error" not in answer.text

@@ -12,8 +12,9 @@ from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.patched import PATCH, only_probes
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import MESH, Form, Resource
+from kumamigrate.model.resource import MESH, Form, Identity, Resource
 from kumamigrate.model.versions import at_least
+from kumamigrate.rewrite.annotations import inherited
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.legacy.carry import carried
@@ -54,6 +55,9 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
     onward = at_least(view.target_name, "3.0")
     target = _LAST_OLD if onward else view.target_name
     for mesh in view.state.meshes():
+        if doubles := _doubles(view, kind, mesh):
+            yield from doubles
+            continue
         world = world_of(view.state.mesh(mesh), mesh, target, ties=ties, onward=onward)
         again = _already(world, kind)
         done = again or with_spare(CONVERTERS[kind](world), world)
@@ -74,6 +78,26 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
             change = _spare(view, done) if done.spare else _change(view, world, done)
             if change is not None:
                 yield change
+
+
+def _doubles(view: View, kind: str, mesh: str) -> list[Finding]:
+    """Return why a kind stays of which a resource stands in several places: one of them is not
+    in force, and where one went the other would take its place."""
+    places: dict[Identity, list[Resource]] = {}
+    for resource in view.state.of_type(kind.partition(".")[0]):
+        if resource.mesh == mesh and resource.where is not None:
+            places.setdefault(resource.identity, []).append(resource)
+    return [
+        _finding(
+            view,
+            again,
+            f"it also stands at {view.locate(found[0], ())}, so no {kind} of mesh {mesh} is"
+            " converted",
+            action="remove one of the two",
+        )
+        for found in places.values()
+        for again in found[1:]
+    ]
 
 
 def _not_beside(view: View, world: World, kind: str) -> Iterator[Finding]:
@@ -287,6 +311,9 @@ def manifest(policy: NewPolicy, world: World, view: View) -> Json:
     metadata = home.body.get("metadata")
     old = metadata if isinstance(metadata, Mapping) else {}
     labels = {**_labels(old.get("labels")), MESH: world.mesh}
+    # A Mesh stays, and keeps its annotations for itself.
+    notes = inherited(old.get("annotations")) if home.type != "Mesh" else {}
+    notes.pop(MESH, None)  # a label now
     return {
         "apiVersion": "kuma.io/v1alpha1",
         "kind": policy.type,
@@ -294,6 +321,7 @@ def manifest(policy: NewPolicy, world: World, view: View) -> Json:
             "name": policy.name,
             "namespace": view.environment.system_namespace,
             "labels": labels,
+            **({"annotations": notes} if notes else {}),
         },
         "spec": policy.spec,
     }
