@@ -107,6 +107,9 @@ def run(
         bool, typer.Option(help="Show the diff and the verdict, write nothing.")
     ] = False,
     diff: Annotated[Path | None, typer.Option(help="Save the patch to this file.")] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Change examples in Markdown as well.")
+    ] = False,
     adopt_initial_policies: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write what meshes were given at creation into DIR, too."),
@@ -129,7 +132,11 @@ def run(
 
     given = _given(locals())
     adopt, as_json = adopt_initial_policies, format is Format.JSON
-    _end(lambda: commands.run(given, dry_run=dry_run, diff=diff, adopt=adopt, as_json=as_json))
+    _end(
+        lambda: commands.run(
+            given, dry_run=dry_run, diff=diff, adopt=adopt, markdown=markdown, as_json=as_json
+        )
+    )
 
 
 @app.command()

@@ -27,10 +27,19 @@ Given = Mapping[str, Any]
 
 
 def run(
-    given: Given, *, dry_run: bool, diff: Path | None, adopt: Path | None, as_json: bool
+    given: Given,
+    *,
+    dry_run: bool,
+    diff: Path | None,
+    adopt: Path | None,
+    markdown: bool,
+    as_json: bool,
 ) -> Exit:
-    """Migrate, print, and write unless told not to; with `adopt` initial policies as well."""
+    """Migrate, print, and write unless told not to; with `adopt` initial policies as well, with
+    `markdown` examples too."""
+    from kumamigrate.guides import migrated_guides
     from kumamigrate.report.diff import diff_lines, patch_text
+    from kumamigrate.report.guides import guide_lines, guides_json
     from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
     from kumamigrate.report.progress import progress
 
@@ -40,13 +49,18 @@ def run(
     new = {} if adopt is None else _adopted(estate, adopt)
     with progress() as tell:
         outcome = migrate(survey(scope, options, new) if new else estate, options, tell)
-    outcome = replace(outcome, adopted=frozenset(new))
+    guides = tuple(migrated_guides(estate, options)) if markdown else ()
+    examples = {guide.path: (guide.old, guide.new) for guide in guides if guide.old != guide.new}
+    outcome = replace(outcome, adopted=frozenset(new), examples=examples)
     if diff is not None:
         _save(diff, patch_text(outcome))
     # The report is made before anything is written: a fault in it must not leave a half story.
     written = not dry_run
     data = run_json(outcome, written=written) if as_json else None
     lines = [] if as_json else run_lines(outcome, written=written)
+    if markdown and data is not None:
+        data["markdown"] = guides_json(guides)
+    lines += guide_lines(guides, written=written) if markdown and not as_json else []
     if written:
         write(outcome)
     try:

@@ -82,7 +82,7 @@ class Outcome:
     `before` and `after` are made of all sources; `began` and `ended` are these with what each
     environment gets of them. `texts` holds the new bytes by path, None for a file to remove;
     `steps` what must be deployed separately, in order. `adopted` are files of `before` that are
-    still to be written.
+    still to be written, `examples` what changes in files of other languages.
     """
 
     options: Options
@@ -97,6 +97,7 @@ class Outcome:
     whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
     adopted: frozenset[str] = frozenset()
+    examples: Mapping[str, tuple[bytes, bytes]] = field(default_factory=dict)
 
     @property
     def claim(self) -> str:
@@ -124,7 +125,7 @@ class Outcome:
             after = later.render() if later is not None else None
             if after != old.data[path]:
                 changed[path] = (old.data[path], after)
-        return changed | self._beside(changed)
+        return changed | self._beside(changed) | dict(self.examples)
 
     @property
     def orphans(self) -> tuple[Resource, ...]:
@@ -286,6 +287,16 @@ def _as_a_whole(outcome: Outcome, between: Estate) -> Outcome:
     return replace(outcome, proof=proof, switched=switched, whole=whole)
 
 
+def must_not_be_written(outcome: Outcome) -> bool:
+    """Say whether the steps, proven one by one, change as a sum what proxies read today."""
+    upgrade = any(change.rollout is not Rollout.NOW for change in outcome.kept)
+    changed = changed_types(outcome.before.repository, outcome.after.repository)
+    broken = outcome.proof is not None and breaks_today(
+        outcome.proof, changed, outcome.options.allow
+    )
+    return broken and not upgrade and not outcome.options.accept
+
+
 def write(outcome: Outcome) -> None:
     """Write the outcome: all of it or nothing. Raises SourceError if that cannot be done.
 
@@ -293,12 +304,7 @@ def write(outcome: Outcome) -> None:
     ours: nothing is written then, unless the user took a rule on their own word
     (KumamigrateError).
     """
-    upgrade = any(change.rollout is not Rollout.NOW for change in outcome.kept)
-    changed = changed_types(outcome.before.repository, outcome.after.repository)
-    broken = outcome.proof is not None and breaks_today(
-        outcome.proof, changed, outcome.options.allow
-    )
-    if broken and not upgrade and not outcome.options.accept:
+    if must_not_be_written(outcome):
         raise KumamigrateError(
             "the changes hold one by one and not together, which is a fault of this tool;"
             " nothing was written. See --dry-run, and please report it"

@@ -11,7 +11,7 @@ from kumamigrate.report.lines import Line, line
 
 MOST = 10
 _SAID = {
-    "Markdown": "an example; nobody applies it, and it stays as it is",
+    "Markdown": "examples, which nobody applies; run --markdown changes them, too",
     "Terraform": "applied by Terraform; what it decides is not in this result",
 }
 

@@ -102,7 +102,7 @@ def run_json(outcome: Outcome, *, written: bool) -> dict[str, Any]:
     data = _report(outcome, written=written)
     proof, allow = outcome.proof, outcome.options.allow
     data["proof"] = to_json(proof, allow=allow) if proof is not None else {"claims": {}}
-    data["held"] = [_held_json(held) for held in outcome.held]
+    data["held"] = [held_json(held) for held in outcome.held]
     data["files"] = sorted(outcome.texts)
     data["whole"] = outcome.whole.value
     data["decides"] = outcome.claim
@@ -121,7 +121,7 @@ def _report(outcome: Outcome, *, written: bool) -> dict[str, Any]:
         "target": outcome.before.target,
         "from": outcome.before.source,
         "written": written and bool(outcome.texts),
-        "findings": [_finding_json(finding) for finding in outcome.findings],
+        "findings": [finding_json(finding) for finding in outcome.findings],
         "world": world_json(outcome.began),
         "coverage": coverage_json(outcome.before.repository),
         "inventory": inventory_json(outcome.before),
@@ -129,7 +129,8 @@ def _report(outcome: Outcome, *, written: bool) -> dict[str, Any]:
     }
 
 
-def _finding_json(finding: Finding) -> dict[str, Any]:
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """Return a finding for programs."""
     resource = finding.resource
     named = None
     if resource is not None:
@@ -151,7 +152,8 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _held_json(held: Held) -> dict[str, Any]:
+def held_json(held: Held) -> dict[str, Any]:
+    """Return a change that was held, and why, for programs."""
     from kumamigrate.prove.proof import witness_json
 
     return {
