@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from kumamigrate.claims import allowed, claim_of
 from kumamigrate.config import settings, settings_file
+from kumamigrate.deployment.environment import Facts
 from kumamigrate.errors import OutputError, SourceError, UsageError
 from kumamigrate.estate import Estate
 from kumamigrate.model.state import Environment
@@ -101,7 +102,7 @@ def prove(
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.proof import exit_of_proof, proof_json, proof_lines
     from kumamigrate.report.unread import exit_of_kinds
-    from kumamigrate.report.world import given_lines, world_json
+    from kumamigrate.report.world import environment_lines, given_lines, world_json
 
     if (after is None) == (against is None):
         raise UsageError("prove needs either BEFORE and AFTER, or --against REF")
@@ -117,7 +118,7 @@ def prove(
     data = proof_json(proof, repositories, claim, allow)
     data = {**data, "inventory": inventory_json(second.whole), "world": world_json(second)}
     verdict, world, *rest = proof_lines(proof, repositories, claim, allow)
-    known = [*given_lines(second), *inventory_lines(second.whole)]
+    known = [*environment_lines(second), *given_lines(second), *inventory_lines(second.whole)]
     _print(as_json, data, [verdict, world, *known, *rest])
     return worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])
 
@@ -198,7 +199,17 @@ def rule(rule_id: str, *, as_json: bool) -> Exit:
 def _asked(given: Given) -> tuple[Scope, Options]:
     """Return what is read and may be written, and the options asked for."""
     scope = scope_of([Path(path) for path in given.get("paths") or [Path()]])
-    return scope, _options(settings(given, scope.root))
+    return scope, _settled(given, scope.root)
+
+
+def _settled(given: Given, root: Path) -> Options:
+    """Return the options: what the command line says of control planes is so in all of them."""
+    options = _options(settings(given, root))
+    stated = {f.name: None for f in fields(Facts) if given.get(f.name) is not None}
+    environments = (
+        replace(one, facts=replace(one.facts, **stated)) for one in options.environments
+    )
+    return replace(options, environments=tuple(environments))
 
 
 def _checked(given: Given) -> tuple[Scope, Options]:
@@ -208,7 +219,7 @@ def _checked(given: Given) -> tuple[Scope, Options]:
     if not paths or not all(path.is_file() for path in paths):
         return _asked(given)
     scope = only(paths)
-    return scope, _options(settings(given, scope.root))
+    return scope, _settled(given, scope.root)
 
 
 def _inspected(given: Given, environment: str | None) -> Scene:
@@ -218,7 +229,7 @@ def _inspected(given: Given, environment: str | None) -> Scene:
         scope = only([Path(path) for path in given["paths"]])
     else:
         scope = scope_of([Path()])
-    options = _options(settings(given, scope.root))
+    options = _settled(given, scope.root)
     _settle(scope.root, writing=False)
     sites = survey(scope, options).sites
     chosen = [site for site in sites if environment in (None, site.name)]
@@ -268,7 +279,7 @@ def _state(given: Given, path: Path) -> Estate:
     """Return a file or folder as a state of its own, whatever stands around it."""
     scope = only([path])
     _settle(scope.root, writing=False)
-    return survey(scope, _options(settings(given, scope.root)))
+    return survey(scope, _settled(given, scope.root))
 
 
 def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Estate, Estate]:

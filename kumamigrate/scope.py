@@ -7,7 +7,7 @@ whichever is nearer above the paths. Where there is neither, the paths themselve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -22,6 +22,7 @@ class World(StrEnum):
     GIT = "git"
     SETTINGS = "settings"
     PATHS = "paths"
+    NAMED = "named"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class Scope:
     @property
     def partial(self) -> bool:
         """Say whether more is read than may be written."""
-        return self.world is not World.PATHS and Path() not in self.given
+        return self.read != self.given and Path() not in self.given
 
     def allows(self, path: str) -> bool:
         """Say whether a file may be written."""
@@ -59,7 +60,7 @@ def scope_of(paths: Sequence[Path]) -> Scope:
         given = tuple(path.resolve().relative_to(root) for path in paths)
         return Scope(root=root, read=(Path(),), given=given, world=world)
     # What Git ignores is no part of the repository: it stands for itself.
-    return only(paths)
+    return replace(only(paths), world=World.PATHS)
 
 
 def only(paths: Sequence[Path]) -> Scope:
@@ -67,7 +68,7 @@ def only(paths: Sequence[Path]) -> Scope:
     here = _existing(paths)
     root = here if all(p.resolve().is_relative_to(here) for p in paths) else _common(paths)
     given = tuple(path.resolve().relative_to(root) for path in paths)
-    return Scope(root=root, read=given, given=given, world=World.PATHS)
+    return Scope(root=root, read=given, given=given, world=World.NAMED)
 
 
 def _existing(paths: Sequence[Path]) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from kumamigrate.estate import Estate, Site
@@ -17,7 +19,10 @@ MOST_MESHES = 3
 _ENDS = {
     World.GIT: "the whole Git repository was read",
     World.SETTINGS: "all below the settings was read",
-    World.PATHS: "nothing but these paths was read",
+    World.PATHS: "there is neither Git nor settings, so nothing but what was named is read; what"
+    " else is applied to the mesh is not known",
+    World.NAMED: "the files named are read by themselves; what else is applied to the mesh is not"
+    " looked at",
 }
 
 
@@ -39,12 +44,18 @@ def world_lines(estate: Estate, *, all_of_them: bool = False) -> list[Line]:
     ]
     lines = [line((" · ".join(part for part in parts if part), "dim"))]
     lines += [line((f"  {where}", "dim")) for where in _where(estate.scope)]
-    if len(estate.sites) > 1:
-        most = len(estate.sites) if all_of_them else MOST
-        lines += [_site_line(site) for site in estate.sites[:most]]
-        if len(estate.sites) > most:
-            more = f"  … and {len(estate.sites) - most} more; kumamigrate environments lists them"
-            lines.append(line((more, "dim")))
+    return lines + environment_lines(estate, all_of_them=all_of_them)
+
+
+def environment_lines(estate: Estate, *, all_of_them: bool = False) -> list[Line]:
+    """Return one line for each of several environments."""
+    if len(estate.sites) == 1:
+        return []
+    most = len(estate.sites) if all_of_them else MOST
+    lines = [_site_line(site) for site in estate.sites[:most]]
+    if len(estate.sites) > most:
+        more = f"  … and {len(estate.sites) - most} more; kumamigrate environments lists them"
+        lines.append(line((more, "dim")))
     return lines
 
 
@@ -78,14 +89,19 @@ def _site_json(site: Site) -> dict[str, Any]:
 
 
 def _where(scope: Scope) -> Iterable[str]:
-    if scope.world is World.PATHS:
-        yield (
-            "nothing but what was named is read here, for there is neither Git nor settings;"
-            " what else is applied to the mesh is not known"
-        )
-    elif scope.partial:
+    if scope.partial:
         names = ", ".join(path.as_posix() for path in scope.given[:MOST_MESHES])
-        yield f"{_ENDS[scope.world]}, from {scope.root}; only {names} may be written"
+        more = ", …" if len(scope.given) > MOST_MESHES else ""
+        yield f"{_ENDS[scope.world]}, from {_shown(scope.root)}; only {names}{more} may be written"
+    elif scope.world in (World.PATHS, World.NAMED):
+        yield _ENDS[scope.world]
+
+
+def _shown(root: Path) -> str:
+    try:
+        return os.path.relpath(root)
+    except (OSError, ValueError):  # another drive
+        return str(root)
 
 
 def _environments(estate: Estate) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -309,3 +310,88 @@ def test_a_manifest_without_a_namespace_may_reach_anybody(
     assert answer.code == code, answer.out
     assert ("[1] t.yaml:2:1  MeshTimeout b has no namespace" in answer.out) is (code == 3)
     assert ("MeshSubset" in (repository / "t.yaml").read_text()) is (code == 3)
+
+
+def _git(root: Path, *words: str) -> None:
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
+
+
+def test_a_revision_is_compared_environment_by_environment(repository: Path) -> None:
+    (repository / ".git").rmdir()
+    _files(
+        repository,
+        clusters__east__mesh=_mesh("Exclusive"),
+        clusters__east__a=_dataplane("a", "5s"),
+        clusters__west__mesh=_mesh("Exclusive"),
+        clusters__west__a=_dataplane("a", "5s"),
+    )
+    _git(repository, "init", "-q")
+    _git(repository, "add", ".")
+    _git(repository, "commit", "-qm", "x")
+    asked = ("prove", "--against", "HEAD", "--initial-policies", "none")
+    assert command(*asked).code == 0
+    _files(repository, clusters__west__a=_dataplane("a", "6s"))
+    answer = command(*asked)
+    assert answer.code == 4
+    assert "default in west  different" in answer.out
+    assert "default in east  equivalent" in answer.out
+
+
+def test_two_folders_are_compared_environment_by_environment(tmp_path: Path) -> None:
+    for side, value in (("before", "5s"), ("after", "6s")):
+        for cluster in ("east", "west"):
+            _files(tmp_path / side, **{f"{cluster}__mesh": _mesh("Exclusive")})
+            _files(tmp_path / side, **{f"{cluster}__a": _dataplane("a", value)})
+            value = "5s"
+    sides = (tmp_path / "before", tmp_path / "after")
+    answer = command("prove", *sides, "--initial-policies", "none")
+    assert answer.code == 4
+    assert "default in east  different" in answer.out
+    assert "default in west  equivalent" in answer.out
+    _files(tmp_path / "after", north__mesh=_mesh("Exclusive"), north__a=_dataplane("a", "1s"))
+    answer = command("prove", *sides, "--initial-policies", "none")
+    assert "environment north stands only in the state after" in answer.out
+
+
+def test_an_environment_has_its_own_facts_and_inventory(repository: Path) -> None:
+    route = ON_ROUTE.partition("---\n")[2]
+    _files(
+        repository,
+        a__t=ON_ROUTE.partition("---\n")[0],
+        b__t=ON_ROUTE.partition("---\n")[0],
+        inventory__b=route,
+    )
+    (repository / "kumamigrate.toml").write_text(
+        'initial-policies = "none"\n'
+        '[[environment]]\nname = "a"\ninclude = ["a/**"]\nmesh-services = "Exclusive"\n'
+        '[[environment]]\nname = "b"\ninclude = ["b/**"]\nmesh-services = "Exclusive"\n'
+        'inventory = ["inventory/b.yaml"]\n'
+    )
+    assert command("run").code == 1  # in a, whether there is such a route is not known
+    assert IN_PLACE in (repository / "b/t.yaml").read_text()
+    assert IN_PLACE not in (repository / "a/t.yaml").read_text()
+    shown = command("environments", "--format", "json").json["environments"]
+    assert [(one["files"], one["inventory"]) for one in shown] == [(1, 0), (1, 1)]
+    for name, said in (("a", "Exclusive"), ("b", "Exclusive")):
+        assert said in str(next(one for one in shown if one["name"] == name)["meshes"])
+
+
+def test_the_command_line_overrules_what_an_environment_says(repository: Path) -> None:
+    _files(repository, a__t=ON_ROUTE, b__t=_dataplane("a", "5s"))
+    (repository / "kumamigrate.toml").write_text(
+        'initial-policies = "none"\n'
+        '[[environment]]\nname = "a"\ninclude = ["a/**"]\nmesh-services = "Disabled"\n'
+        '[[environment]]\nname = "b"\ninclude = ["b/**"]\n'
+    )
+    command("run", "--mesh-services", "Exclusive")
+    assert IN_PLACE in (repository / "a/t.yaml").read_text()
+
+
+def test_named_files_are_checked_by_themselves(repository: Path) -> None:
+    _files(repository, mesh=_mesh("Exclusive"), t=ON_ROUTE)
+    answer = command("check", "t.yaml")
+    assert "the files named are read by themselves" in answer.out
+    assert command("check", "t.yaml", "--format", "json").json["coverage"]["files"] == 1
+    assert command("check", "--format", "json").json["coverage"]["files"] == 2
+    assert command("inspect", "t.yaml").code == 0

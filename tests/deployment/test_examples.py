@@ -1,6 +1,7 @@
 """The layouts that most users have, bundled: all is migrated that one environment alone would be.
 
-`overlays` is a base with overlays, patches and a component; `charts` has values per environment.
+`overlays` is a base with overlays, patches and a component; `charts` has values per environment;
+`clusters` is a folder per cluster, of which one has not switched its mode yet.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tests.frontdoor import command
 EXAMPLES = FIXTURES / FOLDER
 OVERLAYS = pytest.param("overlays", marks=needs_kustomize)
 CHARTS = pytest.param("charts", marks=needs_helm)
+CLUSTERS = pytest.param("clusters")
 
 
 def rendered(example: Path) -> dict[str, str]:
@@ -30,6 +32,15 @@ def rendered(example: Path) -> dict[str, str]:
         return {
             folder.name: _printed([*program, str(folder)])
             for folder in sorted((example / "overlays").iterdir())
+        }
+    if (example / "clusters").is_dir():
+        return {
+            folder.name: "---\n".join(
+                path.read_text()
+                for part in (folder, example / "mesh")
+                for path in sorted(part.iterdir())
+            )
+            for folder in sorted((example / "clusters").iterdir())
         }
     found = {}
     for name in ("dev", "prod"):
@@ -56,7 +67,7 @@ def fixed(answer: dict[str, Any]) -> set[tuple[str, str]]:
     }
 
 
-@pytest.mark.parametrize("name", [OVERLAYS, CHARTS])
+@pytest.mark.parametrize("name", [OVERLAYS, CHARTS, CLUSTERS])
 def test_an_example_comes_out_as_it_should(name: str, tmp_path: Path) -> None:
     copy = tmp_path / name
     shutil.copytree(EXAMPLES / name / "before", copy)
@@ -69,7 +80,7 @@ def test_an_example_comes_out_as_it_should(name: str, tmp_path: Path) -> None:
     assert contents(copy) == contents(EXAMPLES / name / "after")
 
 
-@pytest.mark.parametrize("name", [OVERLAYS, CHARTS])
+@pytest.mark.parametrize("name", [OVERLAYS, CHARTS, CLUSTERS])
 def test_every_build_of_an_example_succeeds_before_and_after(name: str) -> None:
     before, after = (rendered(EXAMPLES / name / side) for side in ("before", "after"))
     assert before.keys() == after.keys()
@@ -77,7 +88,7 @@ def test_every_build_of_an_example_succeeds_before_and_after(name: str) -> None:
     assert not any("from:" in text or "MeshSubset" in text for text in after.values())
 
 
-@pytest.mark.parametrize("name", [OVERLAYS, CHARTS])
+@pytest.mark.parametrize("name", [OVERLAYS, CHARTS, CLUSTERS])
 def test_an_example_loses_nothing_that_one_environment_alone_would_have(
     name: str, tmp_path: Path
 ) -> None:
