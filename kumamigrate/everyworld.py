@@ -115,7 +115,9 @@ def _assuming(
         for claim in proof.claims
         for world in possible(before.source)
     )
-    return replace(proof, assumptions=(told(given), *proof.assumptions)) if felt else proof
+    environment = before.environment
+    zone = environment.zone if environment.mode == "zone" else ""
+    return replace(proof, assumptions=(told(given, zone), *proof.assumptions)) if felt else proof
 
 
 def _felt(claim: str, world: str, types: Types, before: Scene) -> bool:

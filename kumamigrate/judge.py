@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
+from functools import cache, partial
 
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.everyworld import open_worlds
@@ -51,12 +52,31 @@ def judge_of(
     change has to be good whichever it has (world.md §1).
     """
 
+    failed: list[str] = []
+
     def judge(current: Scene, candidate: Scene) -> Verdict:
-        found = {
-            world: _judge_of(rule, old, upgrade=upgrade, allow=allow)(now, then)
-            for world, (old, now, then) in _in_worlds(before, current, candidate).items()
-        }
-        return _whichever(found, take_unknown=take_unknown)
+        worlds = _in_worlds(before, current, candidate)
+
+        @cache
+        def verdict_in(world: str) -> Verdict:
+            old, now, then = worlds[world]
+            return _judge_of(rule, old, upgrade=upgrade, allow=allow)(now, then)
+
+        def whole(*tried: str) -> Verdict:
+            least = next(iter(worlds))
+            asked = {least, *tried} if tried else set(worlds)
+            if any(verdict_in(world).witnesses for world in asked):
+                asked = set(worlds)
+            # Beside a doubt no difference elsewhere is looked for: it is unknown all the same.
+            found = {w: verdict_in(w) if w in asked else Verdict() for w in worlds}
+            return _whichever(found, take_unknown=take_unknown)
+
+        # What holds in every world holds; for the contrary one is enough, the last that was.
+        for world in sorted(worlds, key=lambda w: w not in failed[-1:]):
+            if not verdict_in(world).good and len(worlds) > 1 and not take_unknown:
+                failed.append(world)
+                return replace(verdict_in(world), whole=partial(whole, world))
+        return whole()
 
     return judge
 

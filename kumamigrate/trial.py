@@ -182,11 +182,16 @@ class Result(Generic[Trial]):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why a scene may not follow another; all empty means that it may."""
+    """Why a scene may not follow another; all empty means that it may.
+
+    A verdict that something stands against may be found before all reasons are: `whole` tells
+    them.
+    """
 
     witnesses: tuple[Witness, ...] = ()
     unknown: tuple[str, ...] = ()
     environment: str = ""
+    whole: Callable[[], Verdict] | None = field(default=None, compare=False, repr=False)
 
     @property
     def good(self) -> bool:
@@ -219,6 +224,8 @@ def try_changes(
             candidate = apply(base, (*result.kept, *part))
             if not isinstance(candidate, tuple):
                 verdict = judge(result.scene, candidate)
+                if len(part) == 1 and verdict.whole is not None:
+                    verdict = replace(verdict.whole(), environment=verdict.environment)
         except Exception as error:  # a fault of ours costs the changes it meets
             candidate, verdict = base, Verdict(unknown=(f"{fault(error)}; {REPORT_IT}",))
         if isinstance(candidate, tuple):

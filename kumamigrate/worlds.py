@@ -173,15 +173,19 @@ def known_as(given: Given) -> str:
             return "those in Git"
 
 
-def told(given: Given) -> str:
-    """Return what is taken for granted of the initial policies of a mesh."""
+def told(given: Given, zone: str) -> str:
+    """Return what is taken for granted of the initial policies of a mesh. `zone` is the zone
+    whose control plane reads Git, empty for a global one."""
     words = " or ".join(named(world) for world in given.worlds)
+    # What a global control plane hands out ranks behind all that a zone has of its own.
+    by = f" in zone {zone}, not in a global control plane above it" if zone else ""
+    made = words if set(given.worlds) == {NONE} else f"{words}, as Kuma makes them{by}"
     because = {
         Fact.INVENTORY: "what the inventory holds, and no others",
-        Fact.SETTING: f"{words}, as Kuma makes them (initial-policies)",
+        Fact.SETTING: f"{made} (initial-policies)",
         Fact.MESH: f"none but what is in Git (its Mesh says {SKIP})",
         Fact.GIT: "all in Git",
-        Fact.OPEN: f"{words}, as Kuma makes them: not known, and each was tried",
+        Fact.OPEN: f"not known, and each was tried: {made}",
     }
     return f"initial policies of mesh {given.mesh}: {because[given.fact]}"
 
