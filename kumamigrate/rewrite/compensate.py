@@ -89,6 +89,11 @@ class Problem:
         """Return a reader of the state with drafts in place of the old policies."""
         return self.reader.with_drafts(drafts, self.all_slots)
 
+    @property
+    def subsets(self) -> bool:
+        """Whether MeshSubset may be written: not where Dataplane is read, which outlives it."""
+        return {"kind": "Dataplane"} not in self.ranks
+
     def ref(self, route: Resource) -> Ref:
         """Return how the units refer to a route."""
         return next(ref for u in self.units for r, ref in u.routes if r.identity == route.identity)
@@ -142,7 +147,7 @@ def _with_rivals(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
                 continue
             name = problem.namer(highest.policy, slot.owner.display_name)
             ref = problem.refer(highest.policy, slot.owner)
-            top = _selector(route)
+            top = _selector(route, subsets=problem.subsets)
             if name is None or ref is None or top is None:
                 continue
             further[key] = Draft(
@@ -200,7 +205,7 @@ def _groups(problem: Problem, route: Resource, chosen: Sequence[Resource]) -> It
     for policy in chosen:
         confs = _said(problem, route, policy)
         name = problem.namer(highest.policy, policy.display_name)
-        top = _selector(policy)
+        top = _selector(policy, subsets=problem.subsets)
         if confs is None or name is None or top is None:
             continue
         conf = patch(reaching(policy.type, folded(confs)), problem.own(route))
@@ -252,10 +257,15 @@ def _reaches_all(policy: Resource, slots: Iterable[Slot]) -> bool:
     )
 
 
-def _selector(policy: Resource) -> Ref | None:
-    """Return a top-level reference that selects in the system namespace what a policy selects."""
+def _selector(policy: Resource, *, subsets: bool) -> Ref | None:
+    """Return a top-level reference that selects in the system namespace what a policy selects.
+
+    None where it would be of a kind that ends with 3.0 and need not (`subsets`).
+    """
     top = policy.spec.get("targetRef")
     top = dict(top) if isinstance(top, Mapping) else {"kind": "Mesh"}
+    if top.get("kind") in ("MeshSubset", "MeshServiceSubset", "MeshService") and not subsets:
+        return None
     if top.get("kind") == "MeshGateway" or (top.get("name") and top.get("kind") == "Dataplane"):
         return None
     if role_of(policy) not in ("consumer", "workload-owner"):

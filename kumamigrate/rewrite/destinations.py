@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from kumamigrate.rewrite.routes import ROUTE
 def with_destinations(state: State) -> State:
     """Return the state with a service for every destination of a route that it lacks.
 
-    Kuma generates most services, so Git rarely holds them; references by labels stay as they are.
+    Kuma generates most services, so Git rarely holds them. One that labels choose has just these.
     """
     made = {service.identity: service for service in _missing(state)}
     return replace(state, resources=(*state.resources, *made.values())) if made else state
@@ -31,10 +31,25 @@ def _missing(state: State) -> Iterator[Resource]:
     for route in state.of_type(ROUTE):
         for entry in to_entries(route, known.policy_types[ROUTE], known):
             target = entry.target
-            if target is None or target.kind not in REAL or not target.name:
+            if target is None or target.kind not in REAL or resolve(route, target, index, known):
                 continue
-            if not resolve(route, target, index, known):
+            if target.name:
                 yield _service(route, target, target.name)
+            elif target.labels:
+                yield _labelled(route, target, dict(target.labels))
+
+
+def _labelled(route: Resource, target: TargetRef, labels: Mapping[str, str]) -> Resource:
+    name = labels.get(DISPLAY_NAME, "")
+    return Resource(
+        type=target.kind,
+        mesh=route.mesh,
+        name=name or "-".join(f"{key}={value}" for key, value in sorted(labels.items())),
+        namespace=labels.get(NAMESPACE, ""),
+        labels={MESH: route.mesh, **labels},
+        spec={"ports": _ports(target.section_name or "")},
+        made_up=True,
+    )
 
 
 def _service(route: Resource, target: TargetRef, name: str) -> Resource:
@@ -44,14 +59,18 @@ def _service(route: Resource, target: TargetRef, name: str) -> Resource:
         name, namespace, port = parts[0], parts[1], parts[3] if len(parts) == 4 else ""
     places = {NAMESPACE: namespace, ZONE: route.zone, ORIGIN: route.labels.get(ORIGIN, "")}
     labels = {MESH: route.mesh, DISPLAY_NAME: name, **{k: v for k, v in places.items() if v}}
-    ports: list[dict[str, Any]] = [{"port": int(port)}] if is_number(port) else []
-    ports += [{"name": port, "port": 0}] if port and not is_number(port) else []
     return Resource(
         type=target.kind,
         mesh=route.mesh,
         name=name,
         namespace=namespace,
         labels=labels,
-        spec={"ports": ports},
+        spec={"ports": _ports(port)},
         made_up=True,
     )
+
+
+def _ports(port: str) -> list[dict[str, Any]]:
+    if is_number(port):
+        return [{"port": int(port)}]
+    return [{"name": port, "port": 0}] if port else []

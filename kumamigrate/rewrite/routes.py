@@ -60,13 +60,25 @@ def entries_on(
             yield entry.index, policy.spec["to"][entry.index]
 
 
+def labelled_as(policy: Resource, route: Resource) -> Iterator[Mapping[str, Any]]:
+    """Yield every `to` item of a policy whose labels are those of the route, also where the
+    release in use computes none of them."""
+    entries = policy.spec.get("to")
+    for item in entries if isinstance(entries, list) else ():
+        target = item.get("targetRef") if isinstance(item, Mapping) else None
+        if isinstance(target, Mapping) and target.get("kind") == ROUTE:
+            labels = target.get("labels")
+            if isinstance(labels, Mapping) and labels and _has(route, labels):
+                yield item
+
+
 def reference(
     policy: Resource, route: Resource, state: State, *, by_labels: bool
 ) -> dict[str, Any] | None:
     """Return the reference in `spec.to[]` by which a policy means exactly this route.
 
-    By name where a name reaches it (same zone, own or named namespace), else by the fewest
-    labels that no other route of the mesh has; with `by_labels` labels come first. None if
+    By name where a name reaches it (same zone, own or named namespace), else by labels that no
+    other route of the mesh has; with `by_labels` labels come first. None if
     neither can. Where the store of 2.x keeps no display name a name it is, which
     `reference-by-name` turns into labels together with the upgrade.
     """
@@ -87,21 +99,21 @@ def _by_name(policy: Resource, route: Resource) -> dict[str, Any] | None:
 
 
 def _telling_labels(route: Resource, state: State) -> dict[str, str] | None:
-    """Return labels that only this route has, its display name first among them.
+    """Return labels that only this route has: display name and namespace, as a name means them,
+    and the zone where that is not enough.
 
-    Without the name they would select every route that comes to the same place later.
+    Without name or namespace they would select every route that comes to the same place later.
     """
     known = {DISPLAY_NAME: route.display_name, **route.labels}
     if state.release != "3.0" and DISPLAY_NAME not in route.labels:
         # A Universal store of 2.x keeps no such label (matcher.md (b)): nothing would match it.
         return None
     others = [r for r in state.of_type(ROUTE) if r.mesh == route.mesh and r is not route]
-    chosen: dict[str, str] = {}
-    for key in (DISPLAY_NAME, NAMESPACE, ZONE):
-        if key in known:
-            chosen[key] = known[key]
-        if chosen and not any(_has(other, chosen) for other in others):
-            return chosen
+    named = {key: known[key] for key in (DISPLAY_NAME, NAMESPACE) if key in known}
+    zoned = {**named, **({ZONE: known[ZONE]} if ZONE in known else {})}
+    for labels in (named, zoned):
+        if not any(_has(other, labels) for other in others):
+            return labels
     return None
 
 

@@ -18,6 +18,7 @@ from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.compensate import Choice, Problem, Unit, choose, own_of
 from kumamigrate.rewrite.destinations import with_destinations
 from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.halves import halves_of, just_as_written, without
 from kumamigrate.rewrite.inherited import Reader
 from kumamigrate.rewrite.proxies import never_meet, proxies_of
 from kumamigrate.rewrite.routeconf import contains, folded, own_part, reaching
@@ -26,6 +27,7 @@ from kumamigrate.rewrite.routes import (
     ROUTE,
     bound_to_gateway,
     entries_on,
+    labelled_as,
     old_route_name,
     reference,
     routes_called,
@@ -205,13 +207,13 @@ def _sharing_routes(olds: Sequence[Old]) -> list[list[Old]]:
 
 def _plan_group(view: View, reader: Reader, group: list[Old]) -> Iterator[Change | Finding]:
     mesh = group[0].policy.mesh
-    in_place = at_least(view.target_name, "3.0") or (
-        view.mode(mesh) == "Exclusive" and by_service_tag(view, mesh) is None
-    )
+    only_new = _only_new(view, mesh)
+    in_place = only_new or at_least(view.target_name, "3.0")
     done = [old for old in group if _has_new_half(view, old)]
     waiting = [old for old in group if old not in done]
-    if in_place and view.stage != "expand":
-        yield from (_contracted(view, old) for old in done)
+    if in_place and view.stage != "expand" and done:
+        reunited = None if only_new else _reunited(view, done)
+        yield from [_contracted(view, old) for old in done] if reunited is None else [reunited]
     elif view.stage == "contract":
         yield from (not_yet(view, old.policy) for old in done)
     if not waiting:
@@ -220,6 +222,32 @@ def _plan_group(view: View, reader: Reader, group: list[Old]) -> Iterator[Change
         yield from (nothing_to_contract(view, old.policy) for old in waiting)
         return
     yield from _attempts(view, reader, waiting, in_place=in_place and view.stage != "expand")
+
+
+def _only_new(view: View, mesh: str) -> bool:
+    """Say whether no outbound of a mesh reads the old place any more."""
+    return view.mode(mesh) == "Exclusive" and by_service_tag(view, mesh) is None
+
+
+def _reunited(view: View, olds: list[Old]) -> Change | None:
+    """Return the move in place of policies whose new halves stand beside them, which go then.
+
+    None where the halves are not just what this rule wrote.
+    """
+    halves = [half for old in olds for half in halves_of(old.policy, view.state)]
+    alone = replace(view, state=without(view.state, halves))
+    reader = _reader(alone, olds[0].policy.type, olds[0].policy.mesh)
+    units, finding = _units(alone, olds, _own_routes, in_place=False)
+    if finding is not None or not all(view.owns(half) for half in halves):
+        return None
+    if not just_as_written(halves, choose(_problem(alone, reader, units)).drafts):
+        return None
+    moved = _moved(alone, reader, olds, in_place=True)
+    if not isinstance(moved, Change):
+        return None
+    gone = [ResourceEdit(where=h.where, manifests=()) for h in halves if h.where is not None]
+    otherwise = _contracted(view, olds[0]) if len(olds) == 1 else None
+    return replace(moved, edits=(*moved.edits, *gone), otherwise=otherwise)
 
 
 def _attempts(
@@ -232,6 +260,10 @@ def _attempts(
     """
     moved = _moved(view, reader, olds, in_place=in_place)
     if isinstance(moved, Change):
+        if in_place and not _only_new(view, olds[0].policy.mesh):
+            # What cannot move with the upgrade may stand beside today: so a run for 2.x has it.
+            beside = _moved(view, reader, olds, in_place=False)
+            moved = replace(moved, otherwise=beside if isinstance(beside, Change) else None)
         yield moved
     elif any(old.copies for old in olds):
         for group in _sharing_routes([one for old in olds for one in _apart(old)]):
@@ -348,11 +380,15 @@ def _reader(view: View, policy_type: str, mesh: str) -> Reader:
 
 
 def _ranks(view: View) -> tuple[Mapping[str, Any] | None, ...]:
-    """Return the top-level references that select every proxy, lowest rank first."""
-    known = [{"kind": kind} for kind in ("Dataplane", "MeshSubset")]
+    """Return the top-level references that select every proxy, lowest rank first.
+
+    MeshSubset ends with 3.0: what is written with it is a dead end, and is not where the release
+    reads Dataplane.
+    """
     top = view.target.policy_types["MeshTimeout"].top_for("system")
     kinds = top.kinds if top is not None else ()
-    return (None, *(ref for ref in known if ref["kind"] in kinds))
+    known = next((kind for kind in ("Dataplane", "MeshSubset") if kind in kinds), None)
+    return (None,) if known is None else (None, {"kind": known})
 
 
 def _in_merge_order(view: View, olds: Sequence[Old]) -> list[Old]:
@@ -394,7 +430,11 @@ def _has_new_half(view: View, old: Old) -> bool:
         any(
             contains(normal(item.get("default"), fields, defaults=False), own)
             for other in others
-            for _, item in entries_on(other, route, index, release)
+            for item in (
+                *(item for _, item in entries_on(other, route, index, release)),
+                # Where 2.x keeps no display name, such labels mean a route on 3.0 only.
+                *labelled_as(other, route),
+            )
         )
         for route in old.routes
     )
