@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.read import read_resources
@@ -39,7 +40,13 @@ class Built:
 def resources_in(path: str, tree: Tree) -> tuple[Resource, ...]:
     """Return the resources of a source, none where it is not there."""
     data = tree.read(path)
-    return read_resources(read_file(path, data)) if data is not None else ()
+    return resources_of(path, data) if data is not None else ()
+
+
+@lru_cache(maxsize=8192)
+def resources_of(path: str, data: bytes) -> tuple[Resource, ...]:
+    """Return the resources of a file. Every edit that is tried asks again for the same files."""
+    return read_resources(read_file(path, data))
 
 
 def twin(built: Resource, sources: Iterable[Resource]) -> Resource | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kumamigrate.deployment.closure import Kustomization, Role
 from kumamigrate.deployment.inline import with_content
-from kumamigrate.deployment.layout import Layout, layout_of
+from kumamigrate.deployment.layout import layout_of
 from kumamigrate.deployment.patches import (
     Patch,
     Rewritten,
@@ -38,30 +38,35 @@ def follow(tree: Tree, edited: Mapping[str, bytes | None]) -> Followed:
 
     Whatever is returned is read, rendered and proven together with the edits.
     """
-    layout = layout_of(tree)
-    parts = {part.path: part for closure in layout.closures.values() for part in closure.parts}
-    resources = {path: edited_resources(path, tree.read(path), edited[path]) for path in edited}
     changed: dict[str, bytes] = {}
     refusals: list[Refusal] = []
-    for part in parts.values():
-        near = _beside(part, layout)
-        mine = [one for path in sorted(near & resources.keys()) for one in resources[path]]
-        found = [(p, rewritten(p, mine)) for p in patches_of(part, tree)] if mine else []
-        refusals += [r for _, one in found if one is not None for r in one.refusals]
-        texts = _written(part, [(p, one) for p, one in found if one is not None], edited, tree)
+    for part, near in layout_of(tree).beside.values():
+        paths = sorted(edited.keys() & near)
+        if not paths and not any(posixpath.dirname(path) == part.folder for path in edited):
+            continue
+        found = list(_rewritten(part, paths, edited, tree))
+        refusals += [refusal for _, one in found for refusal in one.refusals]
+        texts = _written(part, found, edited, tree)
         refusals += texts.refusals
         changed |= texts.files
     return Followed(files=changed, refusals=tuple(dict.fromkeys(refusals)))
 
 
-def _beside(part: Kustomization, layout: Layout) -> set[str]:
-    """Return the files that are built together with a kustomization."""
-    return {
-        path
-        for closure in layout.closures.values()
-        if part.path in {other.path for other in closure.parts}
-        for path in closure.files
-    }
+def _rewritten(
+    part: Kustomization,
+    paths: Sequence[str],
+    edited: Mapping[str, bytes | None],
+    tree: Tree,
+) -> Iterator[tuple[Patch, Rewritten]]:
+    """Yield the patches of a kustomization that some edits concern, as they have to be."""
+    patches = list(patches_of(part, tree)) if paths else []
+    if not patches:
+        return
+    resources = [r for p in paths for r in edited_resources(p, tree.read(p), edited[p])]
+    for place in patches:
+        new = rewritten(place, resources)
+        if new is not None:
+            yield place, new
 
 
 def _written(

@@ -9,8 +9,15 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from kumamigrate.deployment.closure import Closure, Role, closure_of, kustomization_of
+from kumamigrate.deployment.closure import (
+    Closure,
+    Kustomization,
+    Role,
+    closure_of,
+    kustomization_of,
+)
 from kumamigrate.deployment.helm import charts_within
 from kumamigrate.deployment.tree import CHART, KUSTOMIZATIONS, Tree
 
@@ -28,6 +35,17 @@ class Layout:
     roots: tuple[str, ...] = ()
     charts: tuple[str, ...] = ()
     owned: frozenset[str] = frozenset()
+
+    @cached_property
+    def beside(self) -> dict[str, tuple[Kustomization, frozenset[str]]]:
+        """Return each kustomization with the files that are built together with it, by path."""
+        parts: dict[str, Kustomization] = {}
+        files: dict[str, set[str]] = {}
+        for closure in self.closures.values():
+            for part in closure.parts:
+                parts.setdefault(part.path, part)
+                files.setdefault(part.path, set()).update(closure.files)
+        return {path: (part, frozenset(files[path])) for path, part in parts.items()}
 
     def listed(self) -> frozenset[str]:
         """Return the files that some kustomization reads."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.deployment.build import resources_of
 from kumamigrate.deployment.closure import Kustomization
 from kumamigrate.deployment.moves import Gone, Moves, value_at
 from kumamigrate.deployment.repatch import merge, operations
 from kumamigrate.deployment.tree import Tree, joined
-from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.source.load import read_file
 from kumamigrate.source.patch import patch
@@ -74,8 +74,8 @@ def edited_resources(path: str, old: bytes | None, new: bytes | None) -> list[Ed
     The first manifest an edit leaves stands where the old one stood, under its name as a rule;
     further ones follow it.
     """
-    before = read_resources(read_file(path, old)) if old is not None else ()
-    after = read_resources(read_file(path, new)) if new is not None else ()
+    before = resources_of(path, old) if old is not None else ()
+    after = resources_of(path, new) if new is not None else ()
     heirs: list[list[Resource]] = [[] for _ in before]
     at = -1
     for one in after:
