@@ -136,8 +136,19 @@ def written_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster] | None:
             side, proxy, item
         )
         for item in outbounds
-        if isinstance(item, Mapping)
+        if isinstance(item, Mapping) and not _never_made(proxy, item)
     }
+
+
+def _never_made(proxy: Resource, outbound: Mapping[str, Any]) -> bool:
+    """Whether a zone makes no outbound for what a Dataplane says.
+
+    A name means a resource of the Dataplane's own zone, and no zone has a MeshMultiZoneService.
+    """
+    ref = outbound.get("backendRef")
+    if not isinstance(ref, Mapping) or ref.get("labels"):
+        return False
+    return ref.get("kind") == "MeshMultiZoneService" and bool(proxy.zone)
 
 
 __all__ = [

@@ -52,7 +52,6 @@ def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...
         for policy_type in sorted(changed):
             found.update(dict.fromkeys(_templated(side, policy_type)))
             found.update(dict.fromkeys(_dangling(side, policy_type)))
-            found.update(dict.fromkeys(_gateways(side, policy_type)))
             found.update(dict.fromkeys(unread_sections(side, policy_type)))
     return tuple(found)
 
@@ -169,6 +168,16 @@ def _gateways(side: Side, policy_type: str) -> Iterator[str]:
 
 
 def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[str]:
+    """Yield the built-in gateways that changed policies are for and the states lack.
+
+    They concern built-in gateways only, as does what the next function yields.
+    """
+    for side in (before, after):
+        for policy_type in sorted(changed):
+            yield from _gateways(side, policy_type)
+
+
+def unknown_gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[str]:
     """Yield what changed for built-in gateways alone, where the states know none of them."""
     if before.state.complete or any(s.state.complete or _has_gateways(s) for s in (before, after)):
         return

@@ -150,6 +150,17 @@ class OldEngine:
         _agree(found, runs)
         return found
 
+    @property
+    def of_gateways(self) -> Iterator[str]:
+        """What is not known of built-in gateways, and concerns no other proxy."""
+        if not self.engaged or not self.covered & {*OUTBOUND, *INBOUND}:
+            return
+        if any(_has_gateways(side) for side in (self.before, self.after)):
+            yield (
+                "what a built-in gateway reads of old policies is not modelled; compare its"
+                " configuration by hand"
+            )
+
     def _doubts(self) -> Iterator[str]:
         kinds = {k for t in self.covered for k in kinds_of(t)} | {"TrafficRoute", *self.covered}
         for side, old in zip((self.before, self.after), self._sides, strict=True):
@@ -159,11 +170,6 @@ class OldEngine:
                         f"{resource.type} {resource.name} holds template expressions, whose values"
                         " are unknown; render the templates and run on the result"
                     )
-            if _has_gateways(side) and self.covered & {*OUTBOUND, *INBOUND}:
-                yield (
-                    "what a built-in gateway reads of old policies is not modelled; compare its"
-                    " configuration by hand"
-                )
             yield from self._external(old)
         if not self._known:
             yield from self._not_made_up()

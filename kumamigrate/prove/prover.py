@@ -25,6 +25,7 @@ from kumamigrate.prove.doubt import (
     probe_doubts,
     template_assumptions,
     tie_doubts,
+    unknown_gateway_doubts,
 )
 from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
@@ -57,7 +58,14 @@ from kumamigrate.prove.traffic import (
     real_destinations,
     service_tags,
 )
-from kumamigrate.prove.upgrade import upgrade_differences, upgrade_doubts, upgrade_notes
+from kumamigrate.prove.upgrade import (
+    upgrade_differences,
+    upgrade_doubts,
+    upgrade_gateway_doubts,
+    upgrade_notes,
+    upgrade_proxy_doubts,
+    upgrade_workload_doubts,
+)
 from kumamigrate.prove.workload import (
     Workload,
     changed_workloads,
@@ -372,7 +380,8 @@ class Claim:
         if made_up or not verdicts:
             verdicts += self._beyond(shared, made_up=made_up)
         verdicts = tuple(doubted(verdict, unknown) for verdict in verdicts)
-        unknown = tuple(dict.fromkeys((*unknown, *self.old.answer.elsewhere)))
+        others = (*self.old.answer.elsewhere, *self.of_gateways, *self._of_workloads())
+        unknown = tuple(dict.fromkeys((*unknown, *others)))
         return ClaimResult(
             verdict=worst((*(v.verdict for v in verdicts), *_if_any(unknown))),
             proxies=verdicts,
@@ -413,15 +422,30 @@ class Claim:
             found += upgrade_doubts(before, after)
         if self.claim == CARRY or self._tags_end:
             found += probe_doubts(before)
-        if self.claim == LIVE:
-            found += gateway_doubts(before, after, self._changed)
-            if not (before.state.complete and after.state.complete):
-                found += workload_doubts(before, after)
+        if self.claim == LIVE and not (before.state.complete and after.state.complete):
+            found += workload_doubts(before, after)
         if self.claim == LIVE and before.release != after.release:
             found.append(
                 f"claim live compares states on one release, not {before.release.name} with"
                 f" {after.release.name}; ask for claim release"
             )
+        return tuple(dict.fromkeys(found))
+
+    def _of_workloads(self) -> tuple[str, ...]:
+        """Return what is not known of workloads that no Dataplane stands for."""
+        if self.claim != RELEASE:
+            return ()
+        return tuple(upgrade_workload_doubts(self.pair.before, self.pair.after))
+
+    @cached_property
+    def of_gateways(self) -> tuple[str, ...]:
+        """Return what is not known of built-in gateways, and concerns no other proxy."""
+        sides = (self.pair.before, self.pair.after)
+        found = [*gateway_doubts(*sides, self._changed), *self.old.of_gateways]
+        if self.claim == LIVE:
+            found += unknown_gateway_doubts(*sides, self._changed)
+        if self.claim == RELEASE:
+            found += upgrade_gateway_doubts(*sides)
         return tuple(dict.fromkeys(found))
 
     def _name_doubts(self, was: Resource | None, now: Resource | None) -> tuple[str, ...]:
@@ -466,6 +490,11 @@ class Claim:
             found = (*shared, *self.old.seen(sure))
             found += () if subject.made_up else self.old.of(subject.name)
             unknown += self._name_doubts(subject.was, subject.now)
+            if self.claim == RELEASE:
+                sides = (self.pair.before, self.pair.after)
+                unknown += tuple(upgrade_proxy_doubts(*sides, subject.was, subject.now))
+            if is_builtin(subject.was) or is_builtin(subject.now):
+                unknown += self.of_gateways
             unknown += () if subject.made_up else self.old.doubts(subject.name)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)

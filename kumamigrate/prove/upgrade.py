@@ -16,6 +16,9 @@ from kumamigrate.prove.proof import Witness
 from kumamigrate.prove.share import comes_for_share
 from kumamigrate.prove.side import Side
 
+GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
+"""Kinds that go with the built-in gateways, and that no other proxy reads."""
+
 
 def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> Iterator[Witness]:
     """Yield differences in what both releases read of resources that are no policies.
@@ -65,9 +68,22 @@ def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:
                     f" {said['advice']}"
                 )
     yield from _unread(before, after)
-    for kind, advice in _table()["gone"].items():
-        for resource in before.state.of_type(kind):
-            yield f"release {after.release.name} has no {kind} ({resource.name}); {advice}"
+    for kind in (k for k in _table()["gone"] if k not in GATEWAYS):
+        yield from _gone(before, after, kind)
+
+
+def _gone(before: Side, after: Side, kind: str) -> Iterator[str]:
+    for resource in before.state.of_type(kind):
+        advice = _table()["gone"][kind]
+        yield f"release {after.release.name} has no {kind} ({resource.name}); {advice}"
+
+
+def upgrade_gateway_doubts(before: Side, after: Side) -> Iterator[str]:
+    """Yield what goes with built-in gateways, and concerns no other proxy."""
+    if not _ends(before, after):
+        return
+    for kind in GATEWAYS:
+        yield from _gone(before, after, kind)
     for proxy in filter(is_builtin, before.state.of_type("Dataplane")):
         advice = _table()["gone"]["MeshGateway"]
         yield f"release {after.release.name} has no built-in gateways ({proxy.name}); {advice}"
@@ -90,22 +106,39 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
         )
 
 
-def _unread(before: Side, after: Side) -> Iterator[str]:
-    """Yield what Dataplanes, Pods and services say that the later release does not read."""
-    for kind, fields in _table()["unread"].items():
-        later = {r.identity: r for r in after.state.of_type(kind)}
-        for resource in before.state.of_type(kind):
-            now = later.get(resource.identity)
-            for path, said in fields.items():
-                new = _at(now.spec, said.get("instead", "")) if now is not None else None
-                if _counts(_at(resource.spec, path), said) and new is None:
-                    yield _not_read(after, f"{path} of {kind} {resource.name}", said)
+def upgrade_proxy_doubts(before: Side, after: Side, was: Resource, now: Resource) -> Iterator[str]:
+    """Yield what a Dataplane says that the later release does not read."""
+    if _ends(before, after):
+        yield from _unread_of(after, was, now)
+
+
+def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[str]:
+    """Yield what Pods say that the later release does not read: it concerns those Pods."""
+    if not _ends(before, after):
+        return
     pods = {r.identity: r for r in implied_dataplanes(after.state, after.mesh)}
     for pod in implied_dataplanes(before.state, before.mesh):
         notes = pods[pod.identity].annotations if pod.identity in pods else {}
         for name, said in _table()["annotations"].items():
             if _counts(pod.annotations.get(name), said) and said.get("instead") not in notes:
                 yield _not_read(after, f"annotation {name} of workload {pod.name}", said)
+
+
+def _unread(before: Side, after: Side) -> Iterator[str]:
+    """Yield what services say that the later release does not read."""
+    for kind in _table()["unread"]:
+        if kind == "Dataplane":
+            continue
+        later = {r.identity: r for r in after.state.of_type(kind)}
+        for resource in before.state.of_type(kind):
+            yield from _unread_of(after, resource, later.get(resource.identity))
+
+
+def _unread_of(after: Side, was: Resource, now: Resource | None) -> Iterator[str]:
+    for path, said in _table()["unread"][was.type].items():
+        new = _at(now.spec, said.get("instead", "")) if now is not None else None
+        if _counts(_at(was.spec, path), said) and new is None:
+            yield _not_read(after, f"{path} of {was.type} {was.name}", said)
 
 
 def _counts(value: Any, said: Mapping[str, Any]) -> bool:
