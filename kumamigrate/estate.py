@@ -6,11 +6,13 @@ when it holds in every environment that what it edits is a part of (world.md §3
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.follow import follow
+from kumamigrate.deployment.kustomize import build
+from kumamigrate.deployment.layout import layout_of
 from kumamigrate.deployment.render import Rendering, render
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.inventory import Inventory
@@ -98,9 +100,22 @@ class Estate:
             known = {_bare(one) for one in site.rendering.refusals}
             refusals += [r for r in after.rendering.refusals if _bare(r) not in known]
             sites.append(after)
+        refusals += self._broken(tree, edits)
         if refusals:
             return tuple(dict.fromkeys(refusals))
         return replace(self, whole=scene, sites=tuple(sites), tree=tree)
+
+    def _broken(self, after: Tree, edits: Collection[str]) -> Iterator[Refusal]:
+        """Yield the builds that would not succeed any more, of kustomizations that belong to no
+        environment: nobody's build may break."""
+        built = frozenset().union(*(site.rendering.sources for site in self.sites))
+        layout = layout_of(after)
+        for folder in layout.roots:
+            closure = layout.closures[folder]
+            if closure.parts[0].path not in built and not closure.files.isdisjoint(edits):
+                yield from set(build(folder, after).refusals) - set(
+                    build(folder, self.tree).refusals
+                )
 
     def _may(self, path: str) -> bool:
         return self.scope is None or self.scope.allows(path)

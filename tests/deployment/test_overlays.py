@@ -260,3 +260,68 @@ def test_what_an_object_of_flux_changes_is_not_known(more: str, code: int, tmp_p
     assert answer.code == code
     assert ("clusters/east.yaml:1:1" in answer.out) is bool(more)
     assert bool(changed) is not bool(more)
+
+
+EAST_ONLY = """\
+=== kumamigrate.toml
+[[environment]]
+name = "east"
+kustomize = "overlays/east"
+"""
+
+
+@needs_kustomize
+@pytest.mark.parametrize("path", [LIMIT, "/spec/from/-"], ids=["moves along", "cannot move"])
+def test_an_overlay_that_no_environment_names_builds_all_the_same(
+    path: str, tmp_path: Path
+) -> None:
+    patch = (PATCH % path).replace("op: replace", "op: add")
+    if path != LIMIT:
+        patch = patch.replace("1000", "{targetRef: {kind: Mesh}, default: {}}")
+    _, changed = run(EAST_ONLY + BASE + EAST + WEST + patch, tmp_path)
+    assert ("base/limits.yaml" in changed) is (path == LIMIT)
+    assert "base/retry.yaml" in changed
+    assert "MeshCircuitBreaker" in built(tmp_path, "overlays/west")
+
+
+@needs_kustomize
+def test_what_would_break_a_build_that_no_environment_names_is_held(tmp_path: Path) -> None:
+    # A replacement writes into the old place: nothing moves that along.
+    replacement = (
+        "replacements:\n  - source: {kind: Mesh, name: default, fieldPath: kind}\n"
+        "    targets:\n      - select: {kind: MeshCircuitBreaker}\n"
+        "        fieldPaths: [spec.from.0.targetRef.kind]\n"
+    )
+    answer, changed = run(EAST_ONLY + BASE + EAST + WEST + replacement, tmp_path)
+    assert "overlays/west/kustomization.yaml" in answer.out
+    assert "base/limits.yaml" not in changed
+    assert "base/retry.yaml" in changed
+    built(tmp_path, "overlays/west")
+
+
+@needs_kustomize
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param("images: [{name: web, newTag: v2}]\n", id="images"),
+        pytest.param("commonLabels: {team: a}\n", id="common labels"),
+        pytest.param("commonAnnotations: {team: a}\n", id="common annotations"),
+        pytest.param("nameSuffix: -v2\n", id="suffix"),
+        pytest.param("generatorOptions: {disableNameSuffixHash: true}\n", id="generator options"),
+        pytest.param(
+            "configMapGenerator: [{name: x, literals: [a=b]}]\n", id="a generated ConfigMap"
+        ),
+        pytest.param(
+            "replacements:\n  - source: {kind: Mesh, name: default, fieldPath: metadata.name}\n"
+            "    targets: [{select: {kind: MeshRetry}, fieldPaths: [metadata.labels.mesh],"
+            " options: {create: true}}]\n",
+            id="a replacement beside the edit",
+        ),
+        pytest.param("buildMetadata: [managedByLabel]\n", id="metadata of builds"),
+    ],
+)
+def test_what_does_not_touch_the_edit_does_not_hold_it(more: str, tmp_path: Path) -> None:
+    answer, changed = run(BASE + EAST + more, tmp_path)
+    assert answer.code == 0
+    assert sorted(changed) == ["base/limits.yaml", "base/retry.yaml"]
+    assert "from:" not in built(tmp_path, "overlays/east")
