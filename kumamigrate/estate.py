@@ -66,6 +66,11 @@ class Estate:
     beside: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @property
+    def inventory(self) -> Inventory:
+        """Return what was exported of all control planes alike."""
+        return Inventory(resources=self.whole.inventory, exports=self.whole.exports)
+
+    @property
     def editable(self) -> frozenset[str]:
         """Return the files that rules may change."""
         own = frozenset(self.whole.repository.files)

@@ -272,7 +272,7 @@ def _as_a_whole(outcome: Outcome, between: Estate) -> Outcome:
         (old, new, mid)
         for old, new, mid in zip(began.sites, ended.sites, between.sites, strict=True)
         # Nothing of an environment that was not touched changes on one release.
-        if new is not old or claim == RELEASE
+        if new is not old or claim == RELEASE or len(began.sites) == 1
     ]
     proof = merged(
         (old.name, prove_scenes(old.applied, new.applied, mid.applied)) for old, new, mid in sites
@@ -585,7 +585,13 @@ def _outcome(
     before, after = began.whole, ended.whole
     drifts = (one for site in began.sites for one in _drift(options, site.written))
     due = without_echoes(_due((*findings, *drifts), options, before.target))
-    placed = tuple(_at_place(without_guesses(due, rulebook()), after))
+    mine = began.editable | ended.editable
+    placed = tuple(
+        finding
+        for finding in _at_place(without_guesses(due, rulebook()), after)
+        # What stands outside of the paths given is read, and not spoken of.
+        if finding.file in mine or finding.file not in before.repository.files
+    )
     files = {path: after.repository.files[path] for path in sorted(ended.editable)}
     settled = suppress(placed, files, report_unused=not options.select)
     return Outcome(

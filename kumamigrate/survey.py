@@ -132,7 +132,9 @@ def _site(
         mesh_services=facts.mesh_services or asked.mesh_services,
         initial_policies=facts.initial_policies or asked.initial_policies,
     )
-    inventory = load_inventory((*options.inventory, *deployment.inventory))
+    inventory = estate.inventory
+    if deployment.inventory:
+        inventory = load_inventory((*options.inventory, *deployment.inventory))
     return site_of(
         deployment,
         estate.whole,

@@ -241,10 +241,10 @@ def _headline(outcome: Outcome, *, written: bool) -> Line:
 def _done(outcome: Outcome, *, written: bool) -> str:
     """Say how many resources changed, came and went."""
     before, after = (
-        {r.identity: r.body for path in outcome.texts for r in _of_file(scene, path)}
+        {(path, r.identity): r.body for path in outcome.texts for r in _of_file(scene, path)}
         for scene in (outcome.before, outcome.after)
     )
-    new = {r.identity for path in outcome.adopted for r in _of_file(outcome.before, path)}
+    new = {(path, r.identity) for path in outcome.adopted for r in _of_file(outcome.before, path)}
     before = {key: body for key, body in before.items() if key not in new}
     changed = sum(1 for key, body in before.items() if key in after and after[key] != body)
     parts = [

@@ -216,6 +216,23 @@ spec:
     assert (repository / "platform/cb.yaml").read_bytes() != files["platform/cb.yaml"]
 
 
+def test_what_stands_outside_the_paths_given_is_not_spoken_of(repository: Path) -> None:
+    on_route = _subset("c", "1s").replace(
+        "kind: MeshSubset, tags: {app: web}", "kind: MeshService, name: x"
+    )
+    _files(repository, a__b=_subset("b", "9s"), c__d=on_route)
+    (repository / "inventory.yaml").write_text(on_route.replace("1s", "2s"))
+    said = command("check", "a", "--inventory", "inventory.yaml", "--target", "3.0").out
+    assert "a/b.yaml" in said
+    assert "c/d.yaml" not in said
+
+
+def test_each_file_counts_where_one_resource_stands_in_two_clusters(repository: Path) -> None:
+    for cluster in ("east", "west"):
+        _files(repository, **{f"{cluster}__mesh": _mesh("Exclusive"), f"{cluster}__s": SPLIT})
+    assert "Changed 2 resources in 2 of 4 files" in command("run", "--initial-policies", "none").out
+
+
 def test_without_git_and_settings_the_path_is_the_world(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
