@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from kumamigrate.circles import Circles, circles_in, held_for_circles
 from kumamigrate.claims import (
     CARRY,
     LIVE,
@@ -22,7 +23,7 @@ from kumamigrate.claims import (
     without_carry,
 )
 from kumamigrate.deployment.environment import Deployment
-from kumamigrate.errors import KumamigrateError, RulebookError, SourceError, UsageError
+from kumamigrate.errors import KumamigrateError, SourceError, UsageError
 from kumamigrate.estate import Estate, Site, apply, single
 from kumamigrate.everywhere import all_said, merged
 from kumamigrate.everyworld import in_every_world, open_to
@@ -52,7 +53,7 @@ from kumamigrate.worlds import at_home
 OLD_FORMS = "legacy-"
 """Rules with such an id convert what the old engine reads."""
 MOST_PASSES = 10
-"""A rule that still changes something after so many passes goes in circles."""
+"""What rules still change after so many passes goes in circles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,19 +207,21 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     of it: what goes out with the upgrade is held against what was deployed before it, of which
     each step was proven. A change that was held is not tried again, but where something goes
     out with the upgrade the last two begin anew: a second run would start from there, and has
-    to find nothing. Raises RulebookError if rules go in circles.
+    to find nothing. What rules change in circles is held (circles.py).
     """
     rules = chosen_rules(options)
     old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
     before, every = single(scene) if isinstance(scene, Scene) else scene, tuple(Rollout)
-    done = _settle(old_forms, every, before, before, options, progress)
+    circles: Circles = {}
+    done = _settle(old_forms, every, before, before, options, progress, circles=circles)
     between = estate = done.scene
     kept = [*done.kept]
     for _ in range(MOST_PASSES):
-        first = _settle(rules, (Rollout.NOW,), estate, estate, options, progress)
+        now = (Rollout.NOW,)
+        first = _settle(rules, now, estate, estate, options, progress, circles=circles)
         # Where nothing was kept, what was held would be asked the same again.
         held = () if first.kept else first.held
-        done = _settle(rules, every, estate, first.scene, options, progress, held)
+        done = _settle(rules, every, estate, first.scene, options, progress, held, circles)
         estate = done.scene
         kept += (*first.kept, *done.kept)
         if not done.kept:
@@ -243,25 +246,31 @@ def _settle(
     options: Options,
     progress: Progress,
     known_held: Sequence[Held] = (),
+    circles: Circles | None = None,
 ) -> Result[Estate]:
     """Ask rules again and again until nothing changes, and return what was kept and held.
 
     `began` is what rules call before, `base` what their changes are held against;
-    `known_held` were held against the same. Raises RulebookError if rules go in circles.
+    `known_held` were held against the same. What rules still change after so many passes joins
+    the `circles`, and all begins anew without it.
     """
+    circles = {} if circles is None else circles
     scene, kept = base, list[Change]()
     held: dict[object, Held] = {one.change.key: one for one in known_held}
+    last: list[Change] = []
     for _ in range(MOST_PASSES):
-        known = len(kept)
+        last = []
         for done, rule in enumerate(rules):
             progress(rule.title, done, len(rules))
-            result = _run_rule(rule, (began, base), scene, options, held, rollouts)
+            result = _run_rule(rule, (began, base), scene, options, held, rollouts, circles)
             scene = result.scene
-            kept.extend(result.kept)
+            last.extend(result.kept)
             held.update({one.change.key: one for one in result.held})
-        if len(kept) == known:
+        kept.extend(last)
+        if not last:
             return Result(scene=scene, kept=tuple(kept), held=tuple(held.values()))
-    raise RulebookError(f"rules go in circles after {MOST_PASSES} passes: {kept[-1].rule}")
+    circles.update(circles_in(last))
+    return _settle(rules, rollouts, began, base, options, progress, known_held, circles)
 
 
 def _as_a_whole(outcome: Outcome, between: Estate) -> Outcome:
@@ -412,6 +421,7 @@ def _run_rule(
     options: Options,
     held: Mapping[object, Held],
     rollouts: Collection[Rollout],
+    circles: Circles,
 ) -> Result[Estate]:
     """Return what of one rule's changes holds. `since` is what it calls before, and the base."""
     from kumamigrate.everywhere import judge_everywhere
@@ -424,6 +434,9 @@ def _run_rule(
     changes = [c for c in said if isinstance(c, Change) and c.key not in held]
     changes = [c for c in changes if c.rollout in rollouts]
     changes = [c for c in changes if not _silenced(c, estate.whole)]
+    stuck = held_for_circles(changes, circles)
+    changes = [c for c in changes if all(c is not one.change for one in stuck)]
+    result = replace(result, held=tuple(stuck))
     for upgrade in (False, True):
         part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.

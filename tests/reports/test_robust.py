@@ -453,3 +453,50 @@ def test_other_kinds_go_their_way_beside_a_double(command: Command) -> None:
     answer = command("run --initial-policies none", OLD_LIMIT, OLD_LIMIT, route)
     assert answer.files["a.yaml"] == answer.files["b.yaml"] == OLD_LIMIT
     assert "internal error" not in answer.text
+
+
+def _toggles(old: str, new: str) -> Any:
+    """Return a planner that writes one label in the place of another, which means nothing."""
+    from kumamigrate.rewrite.manifest import change, finding
+
+    def plan(view: Any) -> Any:
+        for policy in view.of_type("MeshTimeout"):
+            if policy.labels.get("side") == old and policy.name == "t":
+                body = {**policy.body, "labels": {"side": new}}
+                yield change(
+                    view, policy, [body], [finding(view, policy, (), pending=True, kind="x")]
+                )
+
+    return plan
+
+
+def test_rules_that_undo_each_other_are_held_and_the_rest_is_done(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = _toggles("a", "b"), _toggles("b", "a")
+    planners = _instead("from-section", first)
+    monkeypatch.setattr("kumamigrate.rewrite.plan.planner_of", planners)
+    planners = _instead("top-level-mesh-subset", second)
+    monkeypatch.setattr("kumamigrate.rewrite.plan.planner_of", planners)
+    text = TIMEOUT.replace("name: t\n", "name: t\nlabels: {side: a}\n")
+    log = (
+        "apiVersion: kuma.io/v1alpha1\nkind: TrafficPermission\nmesh: default\n"
+        "metadata: {name: p}\nspec:\n  sources: [{match: {kuma.io/service: '*'}}]\n"
+        "  destinations: [{match: {kuma.io/service: '*'}}]\n"
+    )
+    answer = command("run --initial-policies none", text, log)
+    assert answer.code == 3, answer.text
+    assert answer.files["a.yaml"] == text
+    assert "undo each other's work" in answer.text
+    assert "MeshTrafficPermission" in answer.files["b.yaml"]
+    before = answer.files
+    assert command("run --initial-policies none").files == before
+
+
+def test_a_rule_that_goes_on_for_ever_is_held(command: Command) -> None:
+    text = (Path(__file__).parent / "circles.yaml").read_text()
+    answer = command("run --initial-policies none", text)
+    assert answer.code in (3, 4), answer.text
+    assert "a-on-route-1-web" in answer.text
+    once = answer.files
+    assert command("run --initial-policies none").files == once

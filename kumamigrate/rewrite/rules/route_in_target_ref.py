@@ -267,7 +267,8 @@ def _attempts(
         yield moved
     elif any(old.copies for old in olds):
         for group in _sharing_routes([one for old in olds for one in _apart(old)]):
-            yield from _attempts(view, reader, group, in_place=in_place)
+            # One of them may have its new half already, and must not get another.
+            yield from _plan_group(view, reader, group)
     elif any(old.rivals for old in olds):
         for group in _sharing_routes([replace(old, rivals=()) for old in olds]):
             yield from _attempts(view, reader, group, in_place=in_place)

@@ -1,0 +1,41 @@
+"""Rules that would go on for ever: what they disagree on is held, and the rest is finished."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from kumamigrate.model.resource import Identity
+from kumamigrate.rewrite.change import Change
+from kumamigrate.trial import Held
+
+Subject = frozenset[Identity]
+"""What a change is about: the resources that its findings name, wherever they stand by now."""
+
+Circles = dict[Subject, str]
+"""What is left alone because rules change it again and again, with the reason."""
+
+
+def subject_of(change: Change) -> Subject:
+    """Return what a change is about."""
+    return frozenset(f.resource.identity for f in change.findings if f.resource is not None)
+
+
+def circles_in(last: Iterable[Change]) -> Circles:
+    """Return what rules still change although they were asked often enough to be done."""
+    rules: dict[Subject, dict[str, None]] = defaultdict(dict)
+    for change in last:
+        rules[subject_of(change)][change.rule] = None
+    return {subject: _reason(list(by)) for subject, by in rules.items()}
+
+
+def held_for_circles(changes: Iterable[Change], circles: Mapping[Subject, str]) -> list[Held]:
+    """Return the changes that are about something that goes in circles, held."""
+    found = ((change, circles.get(subject_of(change))) for change in changes if circles)
+    return [Held(change=change, unknown=(why,)) for change, why in found if why is not None]
+
+
+def _reason(rules: list[str]) -> str:
+    others = f"{', '.join(rules[:-1])} and {rules[-1]} undo" if len(rules) > 1 else ""
+    said = f"{others} each other's work" if others else f"{rules[0]} would change it for ever"
+    return f"{said}; finish it by hand"
