@@ -187,8 +187,6 @@ def _used(
         more = _mentioned(own.folder, data, tree) if use.role is Role.SETTING else {}
         roles = {**more, use.path: frozenset({use.role})}
         return Closure(files=frozenset(roles), roles=roles)
-    if use.role is Role.CONTENT and not tree.is_folder(use.path):
-        return Closure()  # a word that is no file
     if use.path == ".." or use.path.startswith(("../", "/")):
         return _barred(
             own,

@@ -105,6 +105,18 @@ def test_the_file_may_have_each_name_that_kustomize_knows(name: str, tmp_path: P
         pytest.param(
             "components:\n  - https://github.com/kumahq/x?ref=v1\n", "3:5", "fetched", id="remote"
         ),
+        pytest.param(
+            "secretGenerator: [{name: s, files: [a=https://example.org/a]}]\n",
+            "2:37",
+            "fetched",
+            id="remote content",
+        ),
+        pytest.param(
+            "configMapGenerator: [{name: s, envs: [gone.env]}]\n",
+            "2:39",
+            "gone.env does not exist",
+            id="missing content",
+        ),
         pytest.param("patches: [{path: ../../../p.yaml}]\n", "2:18", "outside", id="outside"),
         pytest.param("components: [../prod]\n", "2:14", "in a circle", id="circle"),
         pytest.param("helmCharts: [{name: x}]\n", "2:13", "run helm", id="helm inside"),
