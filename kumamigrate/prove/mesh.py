@@ -26,6 +26,7 @@ from kumamigrate.prove.makers import Made, Makers, come_or_gone, tags_carried
 from kumamigrate.prove.network import Named, Network
 from kumamigrate.prove.picture import (
     BY_ROUTE,
+    FAILING,
     FILTER_NAME,
     ON_OUTBOUNDS,
     ROUTING,
@@ -235,8 +236,7 @@ class MeshComparison:
         for difference in found:
             one_sided = not difference.was.settings or not difference.now.settings
             if difference.key[0] == "route" and one_sided:
-                there = "present" if difference.was.settings else None
-                then = "present" if difference.now.settings else None
+                there, then = _presence(difference.was), _presence(difference.now)
                 difference = replace(difference, field="matches", before=there, after=then)
             kind = TCP_ROUTING if difference.key[0] == "tcp" else ROUTING
             witness = self.witness(kind, "outbound", difference, destination)
@@ -572,6 +572,13 @@ def _said(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:
         return not found.now.settings
     there = (found.field in fact.settings) == (found.field in found.now.settings)
     return there and fact.settings.get(found.field) == found.after
+
+
+def _presence(route: Fact) -> str | None:
+    """Return whether there is a route, and whether it answers all requests with an error."""
+    if not route.settings:
+        return None
+    return "present, answers 500" if route.settings.get(FAILING) == "all" else "present"
 
 
 def _routes_read(side: Side, routing: Routing, _destination: Destination) -> Mapping[Key, Fact]:

@@ -16,16 +16,13 @@ from kumamigrate.prove.backend import Cluster, written_outbounds
 from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
 from kumamigrate.prove.chain import upon
 from kumamigrate.prove.changed import changed_types
+from kumamigrate.prove.concern import CARRY, LIVE, RELEASE, Concerns
 from kumamigrate.prove.coverage import ANY_PROXY, Coverage
 from kumamigrate.prove.coverage import verdicts as found_verdicts
 from kumamigrate.prove.doubt import (
     TIED,
-    doubts,
-    gateway_doubts,
-    probe_doubts,
     template_assumptions,
     tie_doubts,
-    unknown_gateway_doubts,
 )
 from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
@@ -33,7 +30,6 @@ from kumamigrate.prove.local import LocalProof, local_proof
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.network import Network
 from kumamigrate.prove.old import OldEngine, converted
-from kumamigrate.prove.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
 from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.proof import (
     ClaimResult,
@@ -60,11 +56,7 @@ from kumamigrate.prove.traffic import (
 )
 from kumamigrate.prove.upgrade import (
     upgrade_differences,
-    upgrade_doubts,
-    upgrade_gateway_doubts,
     upgrade_notes,
-    upgrade_proxy_doubts,
-    upgrade_workload_doubts,
 )
 from kumamigrate.prove.workload import (
     Workload,
@@ -72,11 +64,9 @@ from kumamigrate.prove.workload import (
     note_doubts,
     unsure,
     workload_differences,
-    workload_doubts,
 )
 from kumamigrate.source.text import FieldPath
 
-LIVE, CARRY, RELEASE = "live", "carry", "release"
 WITNESSES, LISTED = "witnesses", "listed"
 CLAIMS = (LIVE, CARRY, RELEASE)
 DEFAULT_MESH = "default"
@@ -369,7 +359,7 @@ class Claim:
 
     def result(self, *, made_up: bool) -> ClaimResult:
         """Return the verdict of the claim, with `made_up` for every proxy that could exist."""
-        unknown = self._doubts()
+        unknown = self.concerns.of_mesh
         shared = tuple(self._shared())
         subjects = self.proxies
         if self.claim == LIVE and not (
@@ -380,8 +370,7 @@ class Claim:
         if made_up or not verdicts:
             verdicts += self._beyond(shared, made_up=made_up)
         verdicts = tuple(doubted(verdict, unknown) for verdict in verdicts)
-        others = (*self.old.answer.elsewhere, *self.of_gateways, *self._of_workloads())
-        unknown = tuple(dict.fromkeys((*unknown, *others)))
+        unknown = tuple(dict.fromkeys((*unknown, *self.concerns.of_some)))
         return ClaimResult(
             verdict=worst((*(v.verdict for v in verdicts), *_if_any(unknown))),
             proxies=verdicts,
@@ -401,7 +390,7 @@ class Claim:
             coverage.live(names=self.claim == LIVE)
             if self._tags_end:
                 coverage.carry(self.services, live=True)
-        coverage.found.unknown.update(dict.fromkeys(self._name_doubts(None, None)))
+        coverage.found.unknown.update(dict.fromkeys(self.concerns.of_patches(None, None)))
         self.old.join(coverage.found, made_up=made_up)
         self.beyond = tuple(coverage.found.beyond)
         there = made_up and not self._gateways_end
@@ -414,48 +403,16 @@ class Claim:
             ),
         )
 
-    def _doubts(self) -> tuple[str, ...]:
-        before, after = self.pair.before, self.pair.after
-        found = list(doubts(before, after, self._changed))
-        found += self.old.answer.unknown
-        if self.claim == RELEASE:
-            found += upgrade_doubts(before, after)
-        if self.claim == CARRY or self._tags_end:
-            found += probe_doubts(before)
-        if self.claim == LIVE and not (before.state.complete and after.state.complete):
-            found += workload_doubts(before, after)
-        if self.claim == LIVE and before.release != after.release:
-            found.append(
-                f"claim live compares states on one release, not {before.release.name} with"
-                f" {after.release.name}; ask for claim release"
-            )
-        return tuple(dict.fromkeys(found))
-
-    def _of_workloads(self) -> tuple[str, ...]:
-        """Return what is not known of workloads that no Dataplane stands for."""
-        if self.claim != RELEASE:
-            return ()
-        return tuple(upgrade_workload_doubts(self.pair.before, self.pair.after))
-
     @cached_property
-    def of_gateways(self) -> tuple[str, ...]:
-        """Return what is not known of built-in gateways, and concerns no other proxy."""
-        sides = (self.pair.before, self.pair.after)
-        found = [*gateway_doubts(*sides, self._changed), *self.old.of_gateways]
-        if self.claim == LIVE:
-            found += unknown_gateway_doubts(*sides, self._changed)
-        if self.claim == RELEASE:
-            found += upgrade_gateway_doubts(*sides)
-        return tuple(dict.fromkeys(found))
-
-    def _name_doubts(self, was: Resource | None, now: Resource | None) -> tuple[str, ...]:
-        """Return the patches of a proxy, or of any, that match by names which change."""
-        before, after = self.pair.before, self.pair.after
-        if self.claim == CARRY:
-            return tuple(mode_name_doubts(patches_of(before, was)))
-        if not before.release.subset_rules or not self._only_real:
-            return ()
-        return tuple(upgrade_name_doubts((*patches_of(before, was), *patches_of(after, now))))
+    def concerns(self) -> Concerns:
+        """Return what is not known, and of whom."""
+        return Concerns(
+            claim=self.claim,
+            pair=self.pair,
+            changed=self._changed,
+            old=self.old,
+            tags_end=self._tags_end,
+        )
 
     def _workloads(self) -> Iterator[Subject]:
         for one in changed_workloads(self.pair.before, self.pair.after):
@@ -489,13 +446,7 @@ class Claim:
             sure = tuple(w for w in every if w.policy_type not in chance)
             found = (*shared, *self.old.seen(sure))
             found += () if subject.made_up else self.old.of(subject.name)
-            unknown += self._name_doubts(subject.was, subject.now)
-            if self.claim == RELEASE:
-                sides = (self.pair.before, self.pair.after)
-                unknown += tuple(upgrade_proxy_doubts(*sides, subject.was, subject.now))
-            if is_builtin(subject.was) or is_builtin(subject.now):
-                unknown += self.of_gateways
-            unknown += () if subject.made_up else self.old.doubts(subject.name)
+            unknown += self.concerns.of_proxy(subject.was, subject.now)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)
         if found and subject.workload is not None and not subject.workload.sure:

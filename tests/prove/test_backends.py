@@ -196,3 +196,18 @@ def test_a_section_called_by_number_is_met_only_where_the_port_has_no_name(
     )
     found = proved(tmp_path, "live", before, after, "--target", "2.14")["dataplanes"]["web-1"]
     assert found["verdict"] == ("equivalent" if same else "different")
+
+
+def test_a_run_without_a_change_says_that_the_upgrade_is_different(tmp_path: Path) -> None:
+    path = tmp_path / "mesh.yaml"
+    path.write_text(MESH + route(ZERO), encoding="utf-8")
+    words = ["run", str(path), "--target", "3.0", "--dry-run", "--format", "json"]
+    result = CliRunner().invoke(app, words)
+    report = json.loads(result.stdout)
+    assert result.exit_code == 4
+    assert ("backend-without-traffic", "manual") in {
+        (found["rule"], found["status"]) for found in report["findings"]
+    }
+    claim = report["proof"]["claims"]["release"]
+    shown = {w["after"]["value"] for p in claim["dataplanes"].values() for w in p["witnesses"]}
+    assert shown == {"present, answers 500"}
