@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kumamigrate.errors import UsageError
+from kumamigrate.model.release import release
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove import Effect, Proof
 from kumamigrate.prove.proof import HARMLESS
@@ -65,6 +66,28 @@ def without_carry(proof: Proof, meshes: frozenset[str]) -> Proof:
             for name, mesh in proof.meshes.items()
         },
     )
+
+
+def resting_on(proof: Proof, before: Scene, after: Scene) -> Proof:
+    """Return a proof that says what its releases and settings take for granted, too."""
+    releases = dict.fromkeys((before.source, after.source, after.target))
+    facts = [fact for name in releases for fact in release(name).assumed]
+    return replace(
+        proof,
+        meshes={
+            name: replace(mesh, assumptions=(*mesh.assumptions, *facts, *_by_flag(name, after)))
+            for name, mesh in proof.meshes.items()
+        },
+    )
+
+
+def _by_flag(mesh: str, scene: Scene) -> tuple[str, ...]:
+    """Return that the mode of a mesh was said and not read, where it was."""
+    state = scene.state(scene.source)[0]
+    mode = scene.environment.mesh_services
+    if mode is None or any(r.name == mesh for r in state.of_type("Mesh")):
+        return ()
+    return (f"mesh {mesh} runs in MeshService mode {mode} (--mesh-services)",)
 
 
 def _meshes(before: Scene, after: Scene) -> frozenset[str]:

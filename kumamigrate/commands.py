@@ -41,6 +41,7 @@ def run(
     from kumamigrate.guides import migrated_guides
     from kumamigrate.report.diff import diff_lines, patch_text
     from kumamigrate.report.guides import guide_lines, guides_json
+    from kumamigrate.report.ondisk import on_disk
     from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
     from kumamigrate.report.progress import progress
 
@@ -57,6 +58,7 @@ def run(
         _save(diff, patch_text(outcome))
     # The report is made before anything is written: a fault in it must not leave a half story.
     written = not dry_run
+    outcome = outcome if written else on_disk(outcome)
     data = run_json(outcome, written=written) if as_json else None
     lines = [] if as_json else run_lines(outcome, written=written)
     if markdown and data is not None:

@@ -21,9 +21,9 @@ def contents_of_revision(
 
     Raises UsageError when there is no Git, no repository or no such revision.
     """
-    top = Path(os.fsdecode(_git(root, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
-    commit = _git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
-    blobs, refusals = _blobs_of(top, commit.decode().strip())
+    top = _top(root)
+    commit = _commit(top, revision)
+    blobs, refusals = _blobs_of(top, commit)
     prefix = _below(top, root)
     prefix = "" if prefix == "." else f"{prefix}/"
     mine = {path[len(prefix) :]: path for path in blobs if path.startswith(prefix)}
@@ -36,6 +36,31 @@ def contents_of_revision(
         read = dict(zip(names, _read(module, names), strict=True))
         contents |= {path: read[b] for path, (owner, b) in wanted.items() if owner == module}
     return {path: data for path, data in contents.items() if not embeds(path, data)}, refusals
+
+
+def _top(root: Path) -> Path:
+    try:
+        return Path(os.fsdecode(_git(root, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
+    except UsageError as error:
+        if "not a git repository" not in str(error):
+            raise
+        raise UsageError(
+            f"{root} is not inside a Git repository, which --against needs; compare two folders"
+            " instead: kumamigrate prove BEFORE AFTER"
+        ) from error
+
+
+def _commit(top: Path, revision: str) -> str:
+    words = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    try:
+        return _git(top, "rev-parse", *words).decode().strip()
+    except UsageError as error:
+        shallow = _git(top, "rev-parse", "--is-shallow-repository").strip() == b"true"
+        why = "this clone is shallow: " if shallow else ""
+        raise UsageError(
+            f"{revision} is not in this clone; {why}in CI fetch with depth 0"
+            " (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: 0), else git fetch it by its name"
+        ) from error
 
 
 def _blobs_of(top: Path, commit: str) -> tuple[dict[str, tuple[Path, str]], list[Refusal]]:
@@ -107,7 +132,7 @@ def _git(folder: Path, *arguments: str, given: bytes | None = None) -> bytes:
             capture_output=True,
             check=True,
             # A partial clone would fetch what it lacks.
-            env={**os.environ, "GIT_NO_LAZY_FETCH": "1"},
+            env={**os.environ, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"},
         )
     except FileNotFoundError as error:
         raise UsageError("git is not installed; --against needs it") from error

@@ -19,6 +19,7 @@ from kumamigrate.claims import (
     RELEASE,
     claim_of,
     claims_of,
+    resting_on,
     switched_meshes,
     without_carry,
 )
@@ -358,7 +359,8 @@ def prove_scenes(before: Scene, after: Scene, between: Scene | None = None) -> P
     if RELEASE in claims:
         upgraded = _refused_changes(before, after, before.target)
         proof = doubting(proof, upgraded, {RELEASE})
-    return without_carry(proof, switched_meshes(before, after))
+    proof = without_carry(proof, switched_meshes(before, after))
+    return resting_on(proof, before, after)
 
 
 def _refused_changes(before: Scene, after: Scene, later: str) -> dict[str, list[str]]:

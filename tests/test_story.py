@@ -235,10 +235,9 @@ def test_the_headline_speaks_of_the_release_that_was_asked_for(
     assert "\nProved" not in ran.out
     assert "connectionLimits.maxPendingRequests  43 → none" in ran.out
     proved = command("prove", folder, "--against", "HEAD", "--target", "3.0")
-    assert (proved.code, proved.out.splitlines()[0]) == (
-        4,
-        "Different: what proxies read after the upgrade, 1 difference",
-    )
+    assert proved.code == 4
+    assert proved.out.startswith("Different: what proxies read after the upgrade, ")
+    assert "connectionLimits.maxPendingRequests  43 → none" in proved.out
 
 
 def test_what_an_upgrade_cannot_be_told_of_is_inconclusive(tmp_path: Path) -> None:

@@ -39,9 +39,14 @@ class Coupling:
     outbound: bool
 
     def __str__(self) -> str:
+        return f"taken for granted that {self.fact}"
+
+    @property
+    def fact(self) -> str:
+        """What is taken for granted."""
         return (
-            f"taken for granted that {_text(self.old.top)} and {_text(self.new.top)} mean the same"
-            " proxies, as they do among those known"
+            f"{_text(self.old.top)} and {_text(self.new.top)} mean the same proxies, as they do"
+            " among those known"
         )
 
 

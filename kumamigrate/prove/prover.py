@@ -272,8 +272,8 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
         unknown = (*result.unknown, scene.worlds.too_many)
         result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
     beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
+    couplings = [one for pair, _ in scene.pairs for one in pair.couplings.all] if made_up else []
     if made_up:
-        couplings = (one for pair, _ in scene.pairs for one in pair.couplings.all)
         shares = (one for pair, _ in scene.pairs for one in told(pair.after.shares))
         more = (one for c in asked for one in (*c.old.answer.beyond, *c.beyond))
         beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *more)))
@@ -286,6 +286,7 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
         beyond=beyond,
         assumptions=(
             *scene.worlds.assumptions,
+            *(one.fact for one in couplings),
             *asked[0].old.answer.assumptions,
             *template_assumptions(*scene.states),
             *notes,

@@ -139,8 +139,10 @@ def resting_lines(proof: Proof) -> list[Line]:
     """Say what a verdict rests on: why it is not for every proxy, and what is taken for granted."""
     lines = [line((f"  not for every proxy: {why}", "dim")) for why in proof.beyond[:MOST]]
     lines += _rest(proof.beyond)
-    lines += [line((f"  taken for granted: {fact}", "dim")) for fact in proof.assumptions[:MOST]]
-    return lines + _rest(proof.assumptions)
+    # Why it is not for every proxy may be just what is taken for granted.
+    facts = [f for f in proof.assumptions if not any(f in why for why in proof.beyond)]
+    lines += [line((f"  taken for granted: {fact}", "dim")) for fact in facts[:MOST]]
+    return lines + _rest(facts)
 
 
 def _rest(facts: Sequence[str]) -> list[Line]:

@@ -113,13 +113,20 @@ def _policy(side: Value) -> str:
 
 def _about(group: Sequence[Witness]) -> str:
     first = group[0]
-    names = sorted({witness.proxy for witness in group})
+    names = sorted({proxy_words(witness.proxy) for witness in group})
     who = ", ".join(names[:MOST_NAMES])
     if len(names) > MOST_NAMES:
         who += f" and {_count(len(names) - MOST_NAMES, 'more proxy', 'more proxies')}"
     way = f" → {first.destination}" if first.destination else ""
     route = f" {route_words(first.route)}" if first.route is not None else ""
     return f"{who}{way}{route}   {first.policy_type} {first.field}"
+
+
+def proxy_words(name: str) -> str:
+    """Return what a proxy is called, a tag and a label that say the same said once."""
+    kind, said, parts = name.partition(" with ")
+    listed = dict.fromkeys(part for one in parts.split(" and ") for part in one.split(", "))
+    return f"{kind}{said}{' and '.join(listed)}"
 
 
 def _value(witness: Witness, side: Value) -> str:

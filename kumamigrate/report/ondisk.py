@@ -1,0 +1,121 @@
+"""Places in the text that lies on the disk, for a run that writes nothing.
+
+What is left when a run is over is found in the text it would leave. Who reads a dry run has the
+old text before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import cache
+
+from kumamigrate.pipeline import Outcome
+from kumamigrate.prove import Proof, Witness
+from kumamigrate.rewrite.finding import Finding, Status
+from kumamigrate.trial import Held
+
+Place = tuple[str, int, int]
+MOST_PAIRS = 2_000
+"""In a greater part that was rewritten lines are told by their number alone."""
+
+
+def on_disk(outcome: Outcome) -> Outcome:
+    """Return an outcome whose findings and witnesses name lines of the text before the run."""
+    texts = outcome.texts
+
+    @cache
+    def lines_of(path: str) -> tuple[int, ...]:
+        old, new = texts[path]
+        return _old_lines(_lines(old or b""), _lines(new or b""))
+
+    def moved(place: Place) -> Place:
+        path, line, column = place
+        if path not in texts or not 0 < line <= len(lines_of(path)):
+            return place
+        return (path, lines_of(path)[line - 1], column)
+
+    def located(finding: Finding) -> Finding:
+        if finding.file or finding.resource is None:
+            return finding
+        where = finding.resource.where
+        file, line, column = outcome.after.repository.place(where, finding.path)
+        return replace(finding, file=file, line=line, column=column)
+
+    def held(one: Held) -> Held:
+        said = tuple(_finding(located(f), moved) for f in one.change.findings)
+        return replace(one, change=replace(one.change, findings=said))
+
+    return replace(
+        outcome,
+        findings=tuple(_finding(one, moved) for one in outcome.findings),
+        held=tuple(held(one) for one in outcome.held),
+        proof=None if outcome.proof is None else _proof(outcome.proof, moved),
+    )
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "replace").splitlines()
+
+
+def _old_lines(old: list[str], new: list[str]) -> tuple[int, ...]:
+    """Return for each new line the old one it was, or in whose place it stands, from 1."""
+    found = [1] * len(new)
+    for word, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        for at in range(c, d):
+            near = min(a + at - c, max(a, b - 1), len(old) - 1)
+            if word == "replace" and (b - a) * (d - c) <= MOST_PAIRS:
+                near = _most_like(new[at], old, range(a, b))
+            found[at] = max(0, near) + 1
+    return tuple(found)
+
+
+def _most_like(line: str, old: list[str], among: range) -> int:
+    compared = SequenceMatcher(None, autojunk=False)
+    compared.set_seq2(line)
+    likeness = {}
+    for at in among:
+        compared.set_seq1(old[at])
+        likeness[at] = compared.quick_ratio()
+    return max(likeness, key=likeness.__getitem__)
+
+
+def _finding(finding: Finding, moved: Callable[[Place], Place]) -> Finding:
+    if finding.status is Status.FIXED or not finding.file:
+        return finding  # said of the text before the run
+    file, line, column = moved((finding.file, finding.line, finding.column))
+    return replace(finding, file=file, line=line, column=column)
+
+
+def _proof(proof: Proof, moved: Callable[[Place], Place]) -> Proof:
+    def witness(one: Witness) -> Witness:
+        return replace(one, after=replace(one.after, at=_at(one.after.at, moved)))
+
+    return replace(
+        proof,
+        meshes={
+            name: replace(
+                mesh,
+                claims={
+                    claim: replace(
+                        result,
+                        proxies=tuple(
+                            replace(p, witnesses=tuple(map(witness, p.witnesses)))
+                            for p in result.proxies
+                        ),
+                    )
+                    for claim, result in mesh.claims.items()
+                },
+            )
+            for name, mesh in proof.meshes.items()
+        },
+    )
+
+
+def _at(text: str, moved: Callable[[Place], Place]) -> str:
+    parts = text.rsplit(":", 2)
+    if len(parts) != 3 or not (parts[1].isdigit() and parts[2].isdigit()):
+        return text
+    path, line, column = moved((parts[0], int(parts[1]), int(parts[2])))
+    return f"{path}:{line}:{column}"
