@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
+from kumamigrate.beyond25 import is_beyond
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.initial import NONE, possible
 from kumamigrate.model.resource import Identity
@@ -19,6 +20,7 @@ from kumamigrate.trial import Scene
 from kumamigrate.worlds import Given, can_feel, told
 
 LIVE, RELEASE = "live", "release"
+UP_TO_25 = "2.5"
 
 Prove = Callable[[Scene, Scene, tuple[str, ...], Collection[str] | None], Proof]
 """Proves some claims about two scenes, for some meshes or for all."""
@@ -41,9 +43,9 @@ def open_worlds(before: Scene, after: Scene) -> tuple[str, ...]:
     given = after.given()
     for mesh, types in _types(before, after, given).items():
         if not given[mesh].settled:
-            felt |= dict.fromkeys(
-                w for w in given[mesh].worlds if can_feel(w, types.touched, types.present)
-            )
+            found = (w for w in given[mesh].worlds if can_feel(w, types.touched, types.present))
+            beyond = types.touched and _is_beyond(before, after, mesh, types)
+            felt |= dict.fromkeys(w for w in found if w != UP_TO_25 or not beyond)
     return (NONE, *felt) if felt else ()
 
 
@@ -66,6 +68,8 @@ def in_every_world(before: Scene, after: Scene, claims: tuple[str, ...], prove: 
     for mesh, own in types.items():
         for world in () if given[mesh].settled else given[mesh].worlds:
             felt = tuple(c for c in claims if _felt(c, world, own, before))
+            if world == UP_TO_25 and own.touched and _is_beyond(before, after, mesh, own):
+                felt = tuple(c for c in felt if c != LIVE)
             if felt:
                 asked[world, felt].add(mesh)
     parts: dict[str, dict[str, MeshProof]] = defaultdict(dict)
@@ -129,6 +133,14 @@ def _felt(claim: str, world: str, types: Types, before: Scene) -> bool:
     if claim == RELEASE and before.source != before.target:
         return world != NONE
     return can_feel(world, types.touched if claim == LIVE else types.present, types.present)
+
+
+def _is_beyond(before: Scene, after: Scene, mesh: str, types: Types) -> bool:
+    """Say whether the policies up to 2.5 have no say in what changes on one release."""
+    if before.source != before.target:
+        return False
+    old, new = (scene.state(scene.source)[0] for scene in (before, after))
+    return is_beyond(old, new, mesh, types.touched)
 
 
 def _types(before: Scene, after: Scene, meshes: Iterable[str]) -> dict[str, Types]:

@@ -1,0 +1,100 @@
+"""Which meshes have left the engine of policies up to 2.5 behind, and which changes tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.beyond25 import is_beyond
+from tests.prove.states import state
+
+TIMEOUT = """
+type: MeshTimeout
+name: t
+mesh: default
+spec:
+  targetRef: {kind: %s}
+  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: %s}}]
+"""
+INBOUND = """
+type: MeshTimeout
+name: t
+mesh: default
+spec: {rules: [{default: {connectionTimeout: %s}}]}
+"""
+ROUTE = """
+type: MeshHTTPRoute
+name: r
+mesh: default
+spec:
+  targetRef: {kind: %s}
+  to:
+  - targetRef: {kind: MeshService, name: web}
+    rules: [{matches: [{path: {type: PathPrefix, value: %s}}], default: {}}]
+"""
+SECOND = "---" + ROUTE.replace("name: r", "name: s") % ("Mesh", "/v2")
+RETRY = "\ntype: Retry\nname: old\nmesh: default\nsources: []\ndestinations: []\nconf: {}\n"
+TAGGED = """
+type: Dataplane
+name: d
+mesh: default
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: d}}]
+  outbound: [{port: 1000, tags: {kuma.io/service: web}}]
+"""
+
+
+def asked(
+    before: str, after: str, *touched: str, mode: str = "Exclusive", release: str = "2.14"
+) -> bool:
+    old, new = (state(text, mode=mode, release=release) for text in (before, after))
+    return is_beyond(old, new, "default", {*touched})
+
+
+CHANGED = (TIMEOUT % ("Mesh", "3s"), TIMEOUT % ("Mesh", "4s"))
+
+
+def test_what_is_said_of_outbounds_in_mode_exclusive_is_not_theirs() -> None:
+    assert asked(*CHANGED, "MeshTimeout")
+
+
+@pytest.mark.parametrize(
+    "asked_otherwise",
+    [
+        {"mode": "Disabled"},
+        {"mode": "Everywhere"},
+        {"release": "2.9"},
+    ],
+    ids=str,
+)
+def test_but_it_is_where_tags_lead_or_inbounds_are_an_old_timeouts(
+    asked_otherwise: dict[str, str],
+) -> None:
+    assert not asked(*CHANGED, "MeshTimeout", **asked_otherwise)
+
+
+@pytest.mark.parametrize("beside", [RETRY, TAGGED], ids=["an old policy", "an outbound by tags"])
+def test_nor_where_the_old_engine_is_at_work(beside: str) -> None:
+    assert not asked(*(f"{text}---{beside}" for text in CHANGED), "MeshTimeout")
+
+
+def test_inbounds_are_left_to_the_prover() -> None:
+    assert not asked(INBOUND % "3s", INBOUND % "4s", "MeshTimeout")
+
+
+def test_permissions_are_left_to_the_prover() -> None:
+    assert not asked(*CHANGED, "MeshTimeout", "MeshTrafficPermission")
+
+
+@pytest.mark.parametrize(
+    ("after", "beyond"),
+    [
+        (ROUTE % ("Mesh", "/v2"), True),
+        (ROUTE % ("Mesh", "/v1") + SECOND, True),
+        (ROUTE % ("Dataplane", "/v1"), False),
+        ("", False),
+    ],
+    ids=["another match", "a second one for the same proxies", "for others", "gone"],
+)
+def test_a_route_decides_whether_a_proxy_keeps_its_outbounds(after: str, beyond: bool) -> None:
+    assert asked(ROUTE % ("Mesh", "/v1"), after, "MeshHTTPRoute") is beyond
