@@ -273,6 +273,7 @@ def _options(asked: Mapping[str, Any]) -> Options:
         accept=tuple(asked.get("accept", ())),
         environments=tuple(asked.get("environments", ())),
         exclude=tuple(asked.get("exclude", ())),
+        home=asked.get("home"),
         allow=allowed(asked.get("allow")),
     )
 

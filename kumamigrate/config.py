@@ -41,7 +41,7 @@ def settings(given: Mapping[str, Any], start: Path) -> dict[str, Any]:
     if found is None:
         return dict(given)
     path, table = found
-    read: dict[str, Any] = {}
+    read: dict[str, Any] = {"home": path.parent}
     for key, value in table.items():
         if key == "environment":
             read["environments"] = read_environments(path, value)

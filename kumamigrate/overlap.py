@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from kumamigrate.deployment.closure import kustomization_in
+from kumamigrate.deployment.environment import matches
+from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.errors import UsageError
 from kumamigrate.estate import Site
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.repository import Repository
 
 
-def check_environments(sites: Sequence[Site], sources: Repository) -> None:
+def check_environments(sites: Sequence[Site], sources: Repository, tree: Tree) -> None:
     """Raise UsageError, naming files, where the settings describe what cannot be."""
     stated = [site for site in sites if not site.deployment.found]
     for site in stated:
         _check_holds(site)
+        _check_built(site, tree)
     for at, site in enumerate(stated):
         for other in stated[at + 1 :]:
             _check_differ(site, other)
@@ -26,7 +30,7 @@ def check_environments(sites: Sequence[Site], sources: Repository) -> None:
 def _check_holds(site: Site) -> None:
     deployment = site.deployment
     for glob in deployment.include:
-        if not any(_matches(path, glob) for path in site.rendering.sources):
+        if not any(matches(path, (glob,)) for path in site.rendering.sources):
             raise UsageError(
                 f"{deployment.why}: environment {site.name} includes nothing at {glob}:"
                 " no file of the repository matches; correct or remove it"
@@ -37,10 +41,14 @@ def _check_holds(site: Site) -> None:
         )
 
 
-def _matches(path: str, glob: str) -> bool:
-    from kumamigrate.deployment.environment import matches
-
-    return matches(path, (glob,))
+def _check_built(site: Site, tree: Tree) -> None:
+    deployment = site.deployment
+    for folder in deployment.kustomize:
+        if kustomization_in(joined("", folder), tree) is None:
+            raise UsageError(
+                f"{deployment.why}: environment {site.name}: {folder} holds no kustomization.yaml;"
+                " correct the path"
+            )
 
 
 def _check_differ(site: Site, other: Site) -> None:

@@ -61,7 +61,8 @@ MOST_PASSES = 10
 class Options:
     """What a run is asked to do. `source` is `--from`; empty means the newest 2.x ≤ target.
 
-    `allow` holds the kinds of differences with which a change may be written.
+    `exclude` is relative to `home`, the folder of the settings. `allow` holds the kinds of
+    differences with which a change may be written.
     """
 
     target: str = "2.14"
@@ -74,6 +75,7 @@ class Options:
     accept: tuple[str, ...] = ()
     environments: tuple[Deployment, ...] = ()
     exclude: tuple[str, ...] = ()
+    home: Path | None = None
     allow: frozenset[Effect] = HARMLESS
 
 

@@ -29,13 +29,15 @@ class World(StrEnum):
 class Scope:
     """Where files are read and written. Paths are relative to the root.
 
-    All below `read` counts, of which what lies below `given` may be written.
+    All below `read` counts, of which what lies below `given` may be written. `within` says that
+    the root is a part of a Git repository, of which nothing else is read.
     """
 
     root: Path
     read: tuple[Path, ...]
     given: tuple[Path, ...]
     world: World
+    within: bool = False
 
     @property
     def partial(self) -> bool:
@@ -58,7 +60,8 @@ def scope_of(paths: Sequence[Path]) -> Scope:
     if found is not None and not is_ignored(common.relative_to(found[0]), found[0]):
         root, world = found
         given = tuple(path.resolve().relative_to(root) for path in paths)
-        return Scope(root=root, read=(Path(),), given=given, world=world)
+        within = world is World.SETTINGS and not (root / ".git").exists() and _in_git(root)
+        return Scope(root=root, read=(Path(),), given=given, world=world, within=within)
     # What Git ignores is no part of the repository: it stands for itself.
     return replace(only(paths), world=World.PATHS)
 
@@ -97,3 +100,7 @@ def _top(folder: Path) -> tuple[Path, World] | None:
         if (place / ".git").exists():
             return place, World.GIT
     return None
+
+
+def _in_git(folder: Path) -> bool:
+    return any((place / ".git").exists() for place in folder.parents)

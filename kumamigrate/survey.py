@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.overlap import check_environments
 from kumamigrate.pipeline import Options, releases_of
 from kumamigrate.repository import Repository, contents_of, repository_of
-from kumamigrate.scope import Scope
+from kumamigrate.scope import Scope, World
 from kumamigrate.source.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.trial import Scene
@@ -33,13 +33,15 @@ def survey(
 
     Raises UsageError for settings that cannot be.
     """
+    if scope.world is World.NAMED:
+        # The settings speak of the repository, and this is a part of it, or none.
+        options = replace(options, environments=())
     read = contents_of(scope.read, scope.root)
-    left_out = _left_out(options, scope.root)
-    kept = {p: data for p, data in read.files.items() if not matches(p, left_out)} | dict(more)
-    refusals = [one for one in read.refusals if not matches(one.path, left_out)]
-    beside = {p: data for p, data in read.beside.items() if not matches(p, left_out)}
+    stays = _stays(scope.root, options)
+    kept = {path: data for path, data in read.files.items() if stays(path)} | dict(more)
+    refusals = [one for one in read.refusals if stays(one.path)]
     estate = estate_of(kept, refusals, scope.root, options, disk=scope.root, scope=scope)
-    return replace(estate, beside=beside)
+    return replace(estate, beside={p: data for p, data in read.beside.items() if stays(p)})
 
 
 def survey_again(
@@ -47,10 +49,11 @@ def survey_again(
 ) -> Estate:
     """Return other files, of a revision of Git, in the environments of an estate."""
     root = tree.whole.repository.root
-    left_out = _left_out(options, root)
-    kept = {p: data for p, data in contents.items() if not matches(p, left_out)}
+    stays = _stays(root, options)
+    kept = {path: data for path, data in contents.items() if stays(path)}
+    left = [one for one in refusals if stays(one.path)]
     deployments = [site.deployment for site in tree.sites]
-    return estate_of(kept, refusals, root, options, disk=None, deployments=deployments)
+    return estate_of(kept, left, root, options, disk=None, deployments=deployments)
 
 
 def estate_of(
@@ -94,7 +97,7 @@ def estate_of(
     if not (len(deployments) == 1 and _is_plain(deployments[0], tree)):
         estate = _of_environments(estate, deployments, options)
         if scope is not None:
-            check_environments(estate.sites, repository)
+            check_environments(estate.sites, repository, tree)
     writable = None
     if scope is not None:
         writable = frozenset(p for p in estate.whole.repository.files if scope.allows(p))
@@ -181,8 +184,14 @@ def _stray(path: str, estate: Estate) -> Refusal:
     )
 
 
-def _left_out(options: Options, root: Path) -> tuple[str, ...]:
-    return (*options.exclude, *_inside(_inventories(options), root))
+def _stays(root: Path, options: Options) -> Callable[[str], bool]:
+    """Return what says of a file whether the settings leave it in, and it is no inventory."""
+    home = options.home.resolve() if options.home is not None else root
+    prefix = ""
+    if root != home and root.is_relative_to(home):
+        prefix = f"{root.relative_to(home).as_posix()}/"
+    exports = tuple(_inside(_inventories(options), root))
+    return lambda path: not (matches(prefix + path, options.exclude) or matches(path, exports))
 
 
 def _inventories(options: Options) -> Iterator[Path]:

@@ -89,6 +89,11 @@ def _site_json(site: Site) -> dict[str, Any]:
 
 
 def _where(scope: Scope) -> Iterable[str]:
+    if scope.within:
+        yield (
+            f"of the Git repository only {_shown(scope.root)} was read, where the settings are;"
+            " what else is applied to the mesh is not known"
+        )
     if scope.partial:
         names = ", ".join(path.as_posix() for path in scope.given[:MOST_MESHES])
         more = ", …" if len(scope.given) > MOST_MESHES else ""

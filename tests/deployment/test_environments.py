@@ -412,3 +412,18 @@ def test_named_files_are_checked_by_themselves(repository: Path) -> None:
     assert command("check", "t.yaml", "--format", "json").json["coverage"]["files"] == 1
     assert command("check", "--format", "json").json["coverage"]["files"] == 2
     assert command("inspect", "t.yaml").code == 0
+    (repository / "kumamigrate.toml").write_text(
+        'exclude = ["docs/**"]\n[[environment]]\nname = "a"\ninclude = ["a/**"]\n'
+    )
+    _files(repository, docs__x=_subset("b", "9s"))
+    assert command("check", "t.yaml").code == 1
+    assert command("check", "docs/x.yaml", "--target", "3.0").code == 0
+
+
+def test_settings_in_a_part_of_a_repository_say_that_the_rest_is_not_read(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _files(repository, mesh=_mesh("Exclusive"), teams__web__b=_subset("b", "9s"))
+    (repository / "teams/web/kumamigrate.toml").write_text('target = "2.14"\n')
+    monkeypatch.chdir(repository / "teams/web")
+    assert "of the Git repository only . was read" in command("check").out
