@@ -72,6 +72,19 @@ def meant_by(places: Places, ref: Mapping[str, Any], policy: Resource | None) ->
     return _at_port(places, kri, port)
 
 
+def called_by_number(places: Places, dataplane: Resource) -> dict[Kri, str]:
+    """Return the ports with a name that the outbounds of a Dataplane call by their number."""
+    networking = dataplane.spec.get("networking")
+    outbounds = networking.get("outbound") if isinstance(networking, Mapping) else None
+    found: dict[Kri, str] = {}
+    for outbound in outbounds if isinstance(outbounds, list) else ():
+        ref = outbound.get("backendRef") if isinstance(outbound, Mapping) else None
+        meant = meant_by(places, ref, dataplane) if isinstance(ref, Mapping) else NOTHING_MEANT
+        if isinstance(meant.destination, RealResource) and meant.destination.number:
+            found[meant.destination.kri] = meant.destination.number
+    return found
+
+
 def port_said(ref: Mapping[str, Any]) -> str:
     """Return the port that a reference names, by name or by number; "" where it names none."""
     return str(ref.get("sectionName") or ref.get("port") or "")

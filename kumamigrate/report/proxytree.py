@@ -8,13 +8,15 @@ from typing import Any
 
 from kumamigrate.legacy.order import Ties
 from kumamigrate.legacy.table import legacy_table
+from kumamigrate.match.backendref import Places, called_by_number
 from kumamigrate.match.explain import Merged, sources
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.permission import IDENTITY, PERMISSION, identity_of, outranked
 from kumamigrate.match.proxyrules import ProxyRules
+from kumamigrate.match.resolve import REAL
 from kumamigrate.match.routehash import route_hash
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.kri import Kri
+from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prove.gateway import is_builtin
@@ -58,6 +60,7 @@ def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Li
     lines = [(), line((dataplane.name, "strong"), "   " + " · ".join(f for f in facts if f))]
     places: dict[str, list[tuple[str, Merged, Any]]] = defaultdict(list)
     ties = []
+    numbered = _by_number(matcher, dataplane)
     routes = _routes(matcher.rules(dataplane, ROUTE)) if ROUTE in matcher.policy_types() else {}
     for kind in matcher.policy_types():
         rules = matcher.rules(dataplane, kind)
@@ -67,7 +70,7 @@ def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Li
         asked = identity if kind == PERMISSION else None
         found_here = (*_outbounds(rules, routes, kinds), *_places(rules, asked))
         for place, merged, conf in found_here:
-            places[place].append((kind, merged, conf))
+            places[place + numbered.get(place, "")].append((kind, merged, conf))
         for tie in rules.ties:
             names = ", ".join(policy.name for policy in tie.policies)
             ties.append(line((f"   tie left to chance ({tie.reason}): {kind} {names}", "warn")))
@@ -118,6 +121,16 @@ def _without_effect(rules: ProxyRules, point: str, identity: Resource | None) ->
         return ""
     by = outranked(rules.inbound_rules.get(point, ()), identity)
     return f" (no effect: {by.type} {by.name} ends `from` here)" if by is not None else ""
+
+
+def _by_number(matcher: Matcher, dataplane: Resource) -> dict[str, str]:
+    """Return, by the place of a port, that the proxy's own outbounds do not read it."""
+    real = {kri_of(r): r for r in matcher.state.of_type(*REAL)}
+    places = Places(release=matcher.release, mesh=dataplane.mesh, real=real)
+    return {
+        f"to {kri_words(kri)}": f" (no effect: its outbound calls the port by its number {number})"
+        for kri, number in called_by_number(places, dataplane).items()
+    }
 
 
 def kri_words(kri: Kri) -> str:

@@ -198,6 +198,14 @@ def test_a_section_called_by_number_is_met_only_where_the_port_has_no_name(
     assert found["verdict"] == ("equivalent" if same else "different")
 
 
+def test_inspect_says_what_an_outbound_by_number_does_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "mesh.yaml"
+    for mesh, dead in ((MESH, True), (UNNAMED, False)):
+        path.write_text(mesh + sections("3s") + EXPLICIT, encoding="utf-8")
+        shown = CliRunner().invoke(app, ["inspect", str(path), "--release", "2.14"]).stdout
+        assert ("no effect: its outbound calls the port by its number 80" in shown) is dead
+
+
 def test_a_run_without_a_change_says_that_the_upgrade_is_different(tmp_path: Path) -> None:
     path = tmp_path / "mesh.yaml"
     path.write_text(MESH + route(ZERO), encoding="utf-8")
