@@ -10,7 +10,7 @@ from typing import Any
 from kumamigrate.legacy.clients import Clients, admits_before, bears, clients_before
 from kumamigrate.legacy.conf import read_conf
 from kumamigrate.legacy.duration import ZERO, seconds
-from kumamigrate.legacy.proxy import Inbound, Proxy
+from kumamigrate.legacy.proxy import PROTOCOL, Inbound, Proxy
 from kumamigrate.legacy.selector import ANY, Rank, Tags, matches, rank, selectors_of
 from kumamigrate.legacy.sinks import (
     faults_after,
@@ -28,8 +28,8 @@ from kumamigrate.match.selection import Point
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.prove.fields import rest
 from kumamigrate.prove.oldside import Asked, OldSide, Options, Outcome, Place, Places, outcome
-from kumamigrate.prove.picture import has_http
-from kumamigrate.prove.settings import patches, permission_rules
+from kumamigrate.prove.picture import has_http, writes_defaults
+from kumamigrate.prove.settings import HTTP_LIKE, patches, permission_rules
 
 OTHER = "\x00other"
 MOST_CLIENTS = 400
@@ -132,18 +132,19 @@ class _Inbound:
             effects: list[Effect] = [{"faults": faults_before(o, client)} for o in orders]
             return outcome(effects, listed.policies, None, "creation time")
         _, read = self._point("MeshFaultInjection")
+        # It does nothing to TCP, and to gRPC only from 2.14 on (§1.7).
+        kinds = HTTP_LIKE if writes_defaults(self.side.side) else ("http", "http2")
+        if not self._may_speak(kinds):
+            return outcome([{"faults": ()}], (), _whole(read))
         if read is not None and read.rules:
             return outcome([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
         rule = _first(read, client) if read is not None else None
-        if not self._applies():
-            rule = None
         return outcome([{"faults": faults_after(rule)}], (), _whole(read))
 
-    def _applies(self) -> bool:
-        """Say whether a MeshFaultInjection does anything here: gRPC only from 2.14 on (§1.7)."""
-        release = tuple(int(part) for part in self.side.side.release.name.split("."))
-        kinds = ("http", "http2") if release < (2, 14) else ("http", "http2", "grpc")
-        return self.inbound.protocol in kinds
+    def _may_speak(self, protocols: Sequence[str]) -> bool:
+        """Whether the inbound may be of one of some protocols: one made up may be of any."""
+        undecided = self.asked.dataplane.made_up and PROTOCOL not in self.inbound.tags
+        return undecided or self.inbound.protocol in protocols
 
     def limit(self, client: Identity) -> Outcome:
         """Return the limit a client meets first; any RateLimit keeps the new ones away (§3)."""
@@ -154,6 +155,8 @@ class _Inbound:
         ]
         if policies:
             options = _first_limits(policies, client)
+            if not self._may_speak(HTTP_LIKE):  # its limits are of HTTP requests
+                return outcome([{}], (), None)
             effects = [limit_before(p) if p is not None else {} for p in options]
             return outcome(effects, options, None, "creation time")
         _, read = self._point("MeshRateLimit")

@@ -291,7 +291,7 @@ class _Outbounds:
         old = self._old("CircuitBreaker", service) if reached else (None,)
         conf = found.conf if found is not None else {}
         new, given = breakers_after(conf), mapping(conf.get("connectionLimits"))
-        more = _rest("MeshCircuitBreaker", found)
+        more = rest("MeshCircuitBreaker", "outbound", settings.in_force(conf))
         effects = []
         for policy in old:
             own = breakers_before(policy)

@@ -325,6 +325,8 @@ class Reader:
                 read = {}
             case "MeshTimeout":
                 read = settings.timeout_cluster(conf, protocol=protocol)
+            case "MeshCircuitBreaker":
+                read = settings.breaker(conf)
             case "MeshHealthCheck":
                 read = settings.health_check(conf, protocol=protocol)
             case "MeshLoadBalancingStrategy":

@@ -161,8 +161,25 @@ def passthrough(conf: Conf | None, *, transparent: bool) -> Settings:
     return flat(conf) if transparent else {}
 
 
+def in_force(conf: Conf) -> Conf:
+    """Return a conf of MeshCircuitBreaker without an outlier detection that is switched off."""
+    off = (conf.get("outlierDetection") or {}).get("disabled") is True
+    return {k: v for k, v in conf.items() if k != "outlierDetection"} if off else conf
+
+
+def breaker(conf: Conf | None) -> Settings:
+    """Return what a cluster reads of MeshCircuitBreaker."""
+    return {} if conf is None else flat(in_force(conf))
+
+
+def breaker_inbound(rules: Sequence[tuple[Conf | None, Conf]], merged: Conf | None) -> Settings:
+    """Return what an inbound reads of MeshCircuitBreaker (rule 10)."""
+    del rules
+    return breaker(merged)
+
+
 def whole(conf: Conf | None) -> Settings:
-    """Return a conf as it stands: MeshCircuitBreaker, MeshHealthCheck, MeshAccessLog, ..."""
+    """Return a conf as it stands: MeshAccessLog, MeshMetric, ..."""
     return flat(conf)
 
 
@@ -247,7 +264,7 @@ def names_matter(conf: Conf | None) -> bool:
 
 INBOUND: Mapping[str, Callable[[Sequence[tuple[Conf | None, Conf]], Conf | None], Settings]] = {
     "MeshTimeout": timeout_inbound,
-    "MeshCircuitBreaker": base_only,
+    "MeshCircuitBreaker": breaker_inbound,
     "MeshTLS": base_only,
     "MeshRateLimit": base_and_matched,
     "MeshAccessLog": each_rule,
