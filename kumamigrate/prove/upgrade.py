@@ -15,6 +15,7 @@ from kumamigrate.prove.ground import ground_differences
 from kumamigrate.prove.proof import Witness
 from kumamigrate.prove.share import comes_for_share
 from kumamigrate.prove.side import Side
+from kumamigrate.prove.unset import unset_differences
 
 GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
 """Kinds that go with the built-in gateways, and that no other proxy reads."""
@@ -26,6 +27,7 @@ def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> It
     What the later one words differently is left out (tables/upgrade.json); the Mesh, of which it
     reads nothing, and the kinds it does not know are doubts.
     """
+    yield from unset_differences(before, after)
     if not _ends(before, after):
         yield from ground_differences(before, after, labels)
         return

@@ -217,4 +217,5 @@ def test_every_rule_that_writes_shows_before_and_after_and_what_is_proved() -> N
 def test_every_rule_that_only_reports_asks_for_something() -> None:
     for rule in rulebook():
         asks = rule.table.get("annotations") or rule.action
-        assert rule.safety is not Safety.MANUAL or asks, rule.id
+        # A warning of a release that still takes the form asks for nothing, so it says nothing.
+        assert rule.safety is not Safety.MANUAL or asks or rule.id == "deprecated-form", rule.id
