@@ -454,7 +454,8 @@ def _twice(resources: Iterable[Resource]) -> list[Refusal]:
                     reason=Reason.DUPLICATE_IDENTITY,
                     detail=f"{again.type} {again.name} also stands at {first.path}:{first.line};"
                     " the one applied last wins",
-                    advice="remove one, or give each environment its own run",
+                    advice="remove one; if each is of an environment of its own, list these: see"
+                    " `kumamigrate environments`",
                     hides=True,
                     mesh=again.mesh or again.name,
                     kind=again.type,
