@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kumamigrate.deployment.closure import Kustomization, Role
 from kumamigrate.deployment.inline import with_content
+from kumamigrate.deployment.kustomization import Kustomization, Role
 from kumamigrate.deployment.layout import layout_of
 from kumamigrate.deployment.patches import (
     Patch,

@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from kumamigrate.deployment.build import Built, resources_in, twin
-from kumamigrate.deployment.closure import Closure, Kustomization, Role, closure_of
+from kumamigrate.deployment.closure import Closure, closure_of
+from kumamigrate.deployment.kustomization import Kustomization, Role
 from kumamigrate.deployment.program import Printed, copied, found, run
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.read import read_resources

@@ -11,14 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kumamigrate.deployment.closure import (
-    Closure,
-    Kustomization,
-    Role,
-    closure_of,
-    kustomization_of,
-)
+from kumamigrate.deployment.closure import Closure, closure_of
 from kumamigrate.deployment.helm import charts_within
+from kumamigrate.deployment.kustomization import Kustomization, Role, kustomization_of
 from kumamigrate.deployment.tree import CHART, KUSTOMIZATIONS, Tree
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.deployment.build import resources_of
-from kumamigrate.deployment.closure import Kustomization
+from kumamigrate.deployment.kustomization import Kustomization
 from kumamigrate.deployment.moves import Gone, Moves, value_at
 from kumamigrate.deployment.repatch import merge, operations
 from kumamigrate.deployment.tree import Tree, joined
