@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from kumamigrate.deployment.closure import kustomization_in
 from kumamigrate.deployment.environment import matches
+from kumamigrate.deployment.kustomization import kustomization_in
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.errors import UsageError
 from kumamigrate.estate import Site
