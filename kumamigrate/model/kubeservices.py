@@ -36,7 +36,7 @@ class Cluster:
         self._how = how
         self.services: list[Resource] = []
         self._namespaces: dict[str, Resource] = {}
-        self._pods: dict[str, list[tuple[Mapping[str, str], bool]]] = {}
+        self._gateways: dict[str, list[Mapping[str, str]]] = {}
         self._known = {made_of(one): one.mesh for one in known}
         for resource in resources:
             if resource.type == "Service" and resource.body.get("apiVersion") == "v1":
@@ -45,7 +45,7 @@ class Cluster:
                 self._namespaces[resource.name] = resource
             elif resource.type in WORKLOADS or resource.type == "Dataplane":
                 home = resource.namespace or resource.namespace_label
-                self._pods.setdefault(home, []).extend(_pods(resource))
+                self._gateways.setdefault(home, []).extend(_gateway_pods(resource))
 
     def mesh_services(self) -> Iterator[Resource]:
         """Yield the MeshServices in file order; labels are yet to be completed."""
@@ -76,10 +76,8 @@ class Cluster:
 
     def _for_gateway(self, service: Resource) -> bool:
         wanted = {str(k): str(v) for k, v in mapping(service.spec.get("selector")).items()}
-        return bool(wanted) and any(
-            gateway and wanted.items() <= labels.items()
-            for labels, gateway in self._pods.get(service.namespace, ())
-        )
+        gateways = self._gateways.get(service.namespace, ())
+        return bool(wanted) and any(wanted.items() <= labels.items() for labels in gateways)
 
 
 def is_headless(service: Resource) -> bool:
@@ -115,16 +113,16 @@ def _mesh_around(namespace: Resource, *, noted: bool) -> str:
     return namespace.labels.get(MESH) or (namespace.annotations.get(MESH, "") if noted else "")
 
 
-def _pods(resource: Resource) -> Iterator[tuple[Mapping[str, str], bool]]:
-    """Yield labels of Pods, and whether they are a gateway's."""
+def _gateway_pods(resource: Resource) -> Iterator[Mapping[str, str]]:
+    """Yield the labels of Pods that are a gateway's."""
     if resource.type == "Dataplane":
-        gateway = mapping(resource.spec.get("networking")).get("gateway")
-        yield resource.labels, gateway is not None
+        if mapping(resource.spec.get("networking")).get("gateway") is not None:
+            yield resource.labels
         return
     for pod in pod_templates(resource):
         metadata = mapping(pod.get("metadata"))
-        labels = {str(k): str(v) for k, v in mapping(metadata.get("labels")).items()}
-        yield labels, _GATEWAY in mapping(metadata.get("annotations"))
+        if _GATEWAY in mapping(metadata.get("annotations")):
+            yield {str(k): str(v) for k, v in mapping(metadata.get("labels")).items()}
 
 
 def _mesh_service(service: Resource, mesh: str, how: How) -> Resource:

@@ -113,9 +113,7 @@ def world_of(
     extra: Iterable[Proxy] = (),
 ) -> World:
     """Return what is known of a mesh. `extra` are proxies beside the Dataplanes of the state."""
-    zone = state.environment.zone
-    dataplanes = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
-    proxies = (*(proxy_of(r, zone) for r in dataplanes), *extra)
+    proxies = (*_listed(state, mesh), *extra)
     external = [
         tags_of(r.spec.get("tags")) for r in state.of_type("ExternalService") if r.mesh == mesh
     ]
@@ -133,6 +131,17 @@ def world_of(
         intended=intended,
         onward=onward,
     )
+
+
+def _listed(state: State, mesh: str) -> tuple[Proxy, ...]:
+    """Return the Dataplanes of a mesh; every rule asks for them, and there may be thousands."""
+    key = ("old proxies", mesh)
+    if key not in state.known:
+        zone = state.environment.zone
+        dataplanes = (r for r in state.of_type("Dataplane") if r.mesh == mesh)
+        state.known[key] = tuple(proxy_of(r, zone) for r in dataplanes)
+    found: tuple[Proxy, ...] = state.known[key]
+    return found
 
 
 def _named_services(old: OldPolicies) -> set[str]:
