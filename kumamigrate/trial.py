@@ -6,7 +6,7 @@ The proof covers the edit engine too, because the state after a change comes fro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -212,7 +212,8 @@ def try_changes(
 ) -> Result[Trial]:
     """Keep as many changes as can be proven, larger sets first.
 
-    All changes together are proven once; if that fails, group by group, then half by half. A
+    All changes together are proven once; if that fails, those that wrote what differs are taken
+    out and the rest is proven again; where nobody is to blame, group by group, then half by half. A
     single change that fails is tried in its other form, if there is one, else held. Kept changes
     are always applied together to the base, so that places in the text stay valid.
     """
@@ -246,7 +247,7 @@ def try_changes(
         elif len(part) == 1:
             result = replace(result, held=(*result.held, held))
         else:
-            waiting.extend(reversed(_parts(part)))
+            waiting.extend(reversed(_parts(part, held.witnesses)))
     return result
 
 
@@ -306,7 +307,12 @@ def patched(
     return tuple(refusals) if refusals else texts
 
 
-def _parts(changes: tuple[Change, ...]) -> list[tuple[Change, ...]]:
+def _parts(changes: tuple[Change, ...], witnesses: Iterable[Witness]) -> list[tuple[Change, ...]]:
+    """Return the parts to try of changes that do not hold together, in order."""
+    named = {(w.policy_type, value.policy) for w in witnesses for value in (w.before, w.after)}
+    blamed = [change for change in changes if not named.isdisjoint(_written(change))]
+    if 0 < len(blamed) < len(changes):
+        return [tuple(c for c in changes if c not in blamed), tuple(blamed)]
     groups: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
         groups[change.group].append(change)
@@ -314,3 +320,16 @@ def _parts(changes: tuple[Change, ...]) -> list[tuple[Change, ...]]:
         return [tuple(group) for group in groups.values()]
     middle = len(changes) // 2
     return [changes[:middle], changes[middle:]]
+
+
+def _written(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield type and name of what a change edits or writes."""
+    for finding in change.findings:
+        if finding.resource is not None:
+            yield finding.resource.type, finding.resource.name
+    for manifest in (m for edit in change.edits for m in edit.manifests):
+        if isinstance(manifest, Mapping):
+            kind = str(manifest.get("kind") or manifest.get("type"))
+            metadata = manifest.get("metadata")
+            inner = metadata.get("name") if isinstance(metadata, Mapping) else None
+            yield kind, str(inner or manifest.get("name"))

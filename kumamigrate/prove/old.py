@@ -15,10 +15,9 @@ from functools import cached_property
 from kumamigrate.legacy.engine import order
 from kumamigrate.legacy.selector import matches, selectors_of
 from kumamigrate.legacy.targets import UNKNOWN
-from kumamigrate.match.items import top_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
-from kumamigrate.model.state import State
+from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.coverage import Findings
 from kumamigrate.prove.fields import READ
 from kumamigrate.prove.gateway import is_builtin
@@ -32,10 +31,12 @@ from kumamigrate.prove.oldsection import (
     unread_fields,
 )
 from kumamigrate.prove.oldside import OldSide, asked_of
+from kumamigrate.prove.oldtraits import traits_of
 from kumamigrate.prove.proof import Effect, Outbound, Witness
 from kumamigrate.prove.side import REMOVED, Side
 
-_BY_TAGS = ("Mesh", "MeshSubset", "MeshService", "MeshServiceSubset")
+_OUTBOUND_ONLY = frozenset(OUTBOUND) - {"MeshTimeout", "MeshAccessLog"}
+"""Types of which neither inbounds nor the traffic that passes through reads anything."""
 ASSUMABLE = (UNKNOWN, "http", "http2", "grpc", "tcp", "kafka")
 
 
@@ -54,12 +55,24 @@ class OldEngine:
         self.before, self.after = pair.before, pair.after
         self.changed = changed
         self.covered = pair.covered
+        self._broken_by = pair.couplings.broken_by
         self.sections = sections_changed(self.before, self.after)
 
     @property
     def engaged(self) -> bool:
         """Whether anything is compared here at all."""
         return bool(self.covered or self.sections)
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        """The types to ask both engines for: in mode Exclusive the old one makes no outbound, and
+        the new one's own reading compares those it makes (makers.py)."""
+        return self.covered - (_OUTBOUND_ONLY if self._only_real else frozenset())
+
+    @cached_property
+    def _only_real(self) -> bool:
+        sides = (self.before, self.after)
+        return {mesh_services_mode(s.state, s.mesh) for s in sides} == {"Exclusive"}
 
     @cached_property
     def _sides(self) -> tuple[OldSide, OldSide]:
@@ -162,7 +175,7 @@ class OldEngine:
             )
 
     def _doubts(self) -> Iterator[str]:
-        kinds = {k for t in self.covered for k in kinds_of(t)} | {"TrafficRoute", *self.covered}
+        kinds = {k for t in self._asked for k in kinds_of(t)} | {"TrafficRoute", *self._asked}
         for side, old in zip((self.before, self.after), self._sides, strict=True):
             for resource in side.state.of_type(*sorted(kinds)):
                 if resource.templated:
@@ -176,7 +189,7 @@ class OldEngine:
 
     def _external(self, old: OldSide) -> Iterator[str]:
         """Yield doubts about ExternalServices: limits where requests leave, and zone egress."""
-        if old.external and old.egress and self.covered:
+        if old.external and old.egress and self._asked:
             yield "what a zone egress does with old policies for ExternalServices is not modelled"
         for policy, services in self._limited(old):
             if self._led_to(services):
@@ -190,10 +203,10 @@ class OldEngine:
         may show: of the limits, or of routes, as then outbounds may be made without limits."""
         if not old.external or not old.old.of("RateLimit"):
             return
-        moved = bool(self.covered & set(ROUTES))
+        moved = bool(self._asked & set(ROUTES))
         one, two = (said(side.old, "RateLimit") for side in self._sides)
         touched = one != two
-        if not (moved or (touched and "MeshRateLimit" in self.covered)) or not old.routed:
+        if not (moved or (touched and "MeshRateLimit" in self._asked)) or not old.routed:
             return
         for policy in old.old.of("RateLimit"):
             selectors = selectors_of(policy.spec, "destinations")
@@ -220,11 +233,11 @@ class OldEngine:
             yield from self._not_made_up()
 
     def _labelled(self) -> Iterator[Resource]:
-        """Yield the policies that choose by other things than the tags made-up proxies have."""
+        """Yield the policies that choose by other things than made-up proxies have."""
         for side in (self.before, self.after):
-            for policy_type in sorted(self.covered & side.types):
+            for policy_type in sorted(self._asked & side.types):
                 for policy in side.state.of_type(policy_type):
-                    if top_of(policy, side.release).kind not in _BY_TAGS:
+                    if traits_of(policy, side, on_routes=self._only_real) is None:
                         yield policy
 
     def _not_made_up(self) -> Iterator[str]:
@@ -237,15 +250,15 @@ class OldEngine:
             )
 
     def _assume(self, found: Answer) -> None:
-        if self.covered & {*OUTBOUND, *INBOUND} and not self.before.state.complete:
+        if self._asked & {*OUTBOUND, *INBOUND} and not self.before.state.complete:
             found.assumptions["no built-in gateway is in the mesh but those that are here"] = None
-        if "MeshTimeout" in self.covered and _newer(self.before, (2, 14)):
+        if "MeshTimeout" in self._asked and _newer(self.before, (2, 14)):
             text = (
                 "from 2.14 on a control plane overrules half of what an old Timeout says;"
                 " compared is what it meant up to 2.9"
             )
             found.assumptions[text] = None
-        if self._known and self.covered & set(OUTBOUND):
+        if self._known and self._asked & set(OUTBOUND):
             text = (
                 "services of which the state has no Dataplane have no endpoints and carry TCP,"
                 " as far as old policies treat HTTP differently"
@@ -269,14 +282,15 @@ class OldEngine:
         run = Run(
             was=OldSide(self.before, assumed),
             now=OldSide(self.after, assumed),
-            covered=self.covered,
+            covered=self._asked,
             changed_sections=self.sections,
             locate=self.locate,
             known=self._known,
+            broken_by=self._broken_by,
         )
         for name, was, now in listed:
             run.listed(name, was, now)
-        for policy_type in sorted(self.covered - {p.type for p in self._labelled()}):
+        for policy_type in sorted(self._asked - {p.type for p in self._labelled()}):
             run.made_up(policy_type)
         if self.sections:
             run.sections(listed)

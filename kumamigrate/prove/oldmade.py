@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.legacy.selector import ANY, Tags, selectors_of, tags_of
-from kumamigrate.match.items import to_entries, top_of
+from kumamigrate.match.items import to_entries
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import MESH, PROXY_TYPE, SERVICE, ZONE, Resource
 from kumamigrate.prove.oldside import OldSide
-from kumamigrate.prove.side import Side
+from kumamigrate.prove.oldtraits import split, traits_of
 
 OUTBOUND = (
     "MeshTimeout",
@@ -71,12 +71,13 @@ def services_of(was: OldSide, now: OldSide, covered: frozenset[str]) -> set[str]
     return found - {"", ANY}
 
 
-def tag_sets(
-    was: OldSide, now: OldSide, policy_type: str
+def trait_sets(
+    was: OldSide, now: OldSide, policy_type: str, *, on_routes: bool
 ) -> list[tuple[dict[str, str], bool]] | None:
-    """Return tags of proxies to try; True where a value stands for any that nobody names."""
+    """Return tags and labels of proxies to try (oldtraits.py); True where a value stands for any
+    that nobody names."""
     seeds: set[frozenset[tuple[str, str]]] = set()
-    for tags in _selectors(was, now, policy_type):
+    for tags in _selectors(was, now, policy_type, on_routes=on_routes):
         seeds.add(frozenset(tags.items()))
     closed: set[frozenset[tuple[str, str]]] = {frozenset()}
     for seed in sorted(_written_out(seeds), key=sorted):
@@ -91,7 +92,7 @@ def tag_sets(
     return result
 
 
-def _selectors(was: OldSide, now: OldSide, policy_type: str) -> Iterator[Tags]:
+def _selectors(was: OldSide, now: OldSide, policy_type: str, *, on_routes: bool) -> Iterator[Tags]:
     outbound = policy_type in OUTBOUND
     kinds = list(kinds_of(policy_type))
     if outbound:
@@ -105,7 +106,7 @@ def _selectors(was: OldSide, now: OldSide, policy_type: str) -> Iterator[Tags]:
         for kind in (policy_type, *(ROUTES if outbound else ()), *_BESIDE.get(policy_type, ())):
             if kind in side.side.types:
                 for policy in side.side.state.of_type(kind):
-                    yield _top_tags(policy, side.side)
+                    yield traits_of(policy, side.side, on_routes=on_routes) or {}
 
 
 def _written_out(seeds: set[frozenset[tuple[str, str]]]) -> set[frozenset[tuple[str, str]]]:
@@ -125,14 +126,6 @@ def _written_out(seeds: set[frozenset[tuple[str, str]]]) -> set[frozenset[tuple[
             sets = [{**tags, key: option} for tags in sets for option in options]
         result |= {frozenset(tags.items()) for tags in sets}
     return result
-
-
-def _top_tags(policy: Resource, side: Side) -> dict[str, str]:
-    top = top_of(policy, side.release)
-    tags = dict(top.tags or ())
-    if top.kind in ("MeshService", "MeshServiceSubset"):
-        tags[SERVICE] = top.name or ""
-    return tags if top.kind != "Mesh" else {}
 
 
 def from_tags(policy: Resource) -> list[Tags]:
@@ -166,17 +159,22 @@ def _destinations(node: Any) -> set[str]:
     return found
 
 
-def made_up(sets: Sequence[Tags], zone: str, mesh: str) -> Resource:
-    """Return a Dataplane with an inbound for each set of tags."""
+def made_up(sets: Sequence[Tags], zone: str, mesh: str) -> Resource | None:
+    """Return a Dataplane with an inbound for each set of traits, None if they contradict."""
     inbounds = []
-    for at, tags in enumerate(sets):
+    labels = {MESH: mesh, PROXY_TYPE: "sidecar", **({ZONE: zone} if zone else {})}
+    for at, traits in enumerate(sets):
+        tags, own = split(traits)
+        if any(labels.get(key, value) != value for key, value in own.items()):
+            return None
+        labels |= own
         base = {SERVICE: ANY_SERVICE, ZONE: zone or "any-zone"}
         inbounds.append({"port": 10_000 + at, "tags": {**base, **tags}})
     return Resource(
         type="Dataplane",
         mesh=mesh,
         name="any-proxy",
-        labels={MESH: mesh, PROXY_TYPE: "sidecar", **({ZONE: zone} if zone else {})},
+        labels=labels,
         spec={"networking": {"address": "192.0.2.1", "inbound": inbounds}},
         made_up=True,
     )
@@ -185,9 +183,11 @@ def made_up(sets: Sequence[Tags], zone: str, mesh: str) -> Resource:
 def called(sets: Sequence[Tags]) -> str:
     """Return what a reader calls a made-up proxy."""
     parts = []
-    for tags in sets:
+    for traits in sets:
+        tags, labels = split(traits)
         shown = {k: "any other" if v == ANY_VALUE else v for k, v in sorted(tags.items())}
-        parts.append(", ".join(f"{k}={v}" for k, v in shown.items()))
+        pairs = [f"{k}={v}" for k, v in (*shown.items(), *sorted(labels.items()))]
+        parts.append(", ".join(dict.fromkeys(pairs)))
     if parts == [""]:
         return "any proxy"
     if len(parts) == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -37,7 +37,7 @@ from kumamigrate.prove.oldmade import (
     kinds_of,
     made_up,
     services_of,
-    tag_sets,
+    trait_sets,
 )
 from kumamigrate.prove.oldout import (
     CROSSED,
@@ -61,6 +61,7 @@ from kumamigrate.prove.oldside import (
     asked_of,
     names,
 )
+from kumamigrate.prove.oldtraits import split
 from kumamigrate.prove.picture import Fact
 from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
 
@@ -86,7 +87,8 @@ class Run:
     """One comparison under one assumption about protocols.
 
     `covered` are the new types to compare, `known` says that the state has Dataplanes, which
-    settle what a made-up proxy leaves open.
+    settle what a made-up proxy leaves open. Proxies that are `broken_by` what is taken for granted
+    of tags and labels (couple.py) are not made up.
     """
 
     def __init__(
@@ -98,8 +100,10 @@ class Run:
         changed_sections: Sequence[str],
         locate: tuple[Locate, Locate],
         known: bool,
+        broken_by: Callable[[Resource], bool],
     ) -> None:
         self.was, self.now = was, now
+        self.broken_by = broken_by
         self.covered, self.changed_sections = covered, changed_sections
         self.locate, self.known = locate, known
         self.found = Answer()
@@ -182,14 +186,14 @@ class Run:
 
     def made_up(self, policy_type: str) -> None:
         """Compare a proxy for every set of tags that policies of a type tell apart."""
-        sets = tag_sets(self.was, self.now, policy_type)
+        sets = trait_sets(self.was, self.now, policy_type, on_routes=self._only_real)
         if sets is None:
             self.found.unknown[_too_many(policy_type)] = None
             return
         kinds = frozenset({policy_type})
         for own, loose in sets:
             self._try([own], kinds, loose=loose)
-        several = [own for own, loose in sets if not loose and own]
+        several = [own for own, loose in sets if not loose and split(own)[0]]
         pairs = [(a, b) for i, a in enumerate(several) for b in several[i + 1 :]]
         if policy_type in INBOUND and policy_type != "MeshTimeout":
             return
@@ -201,6 +205,8 @@ class Run:
 
     def _try(self, sets: Sequence[Tags], kinds: frozenset[str], *, loose: bool) -> None:
         dataplane = made_up(sets, self.zone, self.was.side.mesh)
+        if dataplane is None or self.broken_by(dataplane):
+            return
         asked = asked_of(dataplane, self.zone, self.services)
         name = called(sets)
         found = list(self._compare(asked, asked, kinds, made_up=name))
@@ -391,6 +397,7 @@ class Run:
     def sections(self, listed: Sequence[tuple[str, Resource, Resource]]) -> None:
         """Compare what the Mesh said itself with the policies that say it now."""
         plain_ = made_up([{}], self.zone, self.was.side.mesh)
+        assert plain_ is not None
         for name, was, now in [*listed, ("any proxy", plain_, plain_)]:
             asked = [asked_of(d, self.zone, self.services) for d in (was, now)]
             old = section_places(self.was, asked[0], self.changed_sections)

@@ -448,6 +448,7 @@ class Claim:
             found = (*shared, *self.old.seen(sure))
             found += () if subject.made_up else self.old.of(subject.name)
             unknown += self.concerns.of_proxy(subject.was, subject.now)
+            unknown += () if subject.made_up else self.old.doubts(subject.name)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)
         if found and subject.workload is not None and not subject.workload.sure:

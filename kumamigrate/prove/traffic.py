@@ -43,7 +43,8 @@ def kind_of(destination: Destination) -> Outbound:
 def service_tags(state: State) -> Iterator[str]:
     """Yield the services that Dataplanes, ExternalServices and MeshServices name.
 
-    A MeshService that comes from a Kubernetes Service stands for a tag per port.
+    A MeshService that comes from a Kubernetes Service stands for a tag per port, as long as there
+    are outbounds by tags: which a policy of mode Exclusive never meant by a plain name.
     """
     for dataplane in state.of_type("Dataplane"):
         yield from _tags(i.get("tags") for i in inbounds_of(dataplane))
@@ -52,7 +53,7 @@ def service_tags(state: State) -> Iterator[str]:
     for service in state.of_type("MeshService"):
         if service.labels.get(SERVICE):
             yield service.labels[SERVICE]
-        elif is_made(service):
+        elif is_made(service) and mesh_services_mode(state, service.mesh) != "Exclusive":
             for section in sections(service):
                 yield from (tag for tag, _ in tags_of(service, section))
         selector = service.spec.get("selector")
