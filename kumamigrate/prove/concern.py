@@ -76,6 +76,7 @@ class Concerns:
     def of_proxy(self, was: Resource, now: Resource) -> tuple[str, ...]:
         """Return what is not known of one proxy, besides what is not known of any."""
         found = list(self.of_patches(was, now))
+        found += self.old.doubts(now.name) if not now.made_up else ()
         if self.claim == RELEASE:
             found += upgrade_proxy_doubts(self.pair.before, self.pair.after, was, now)
         if is_builtin(was) or is_builtin(now):

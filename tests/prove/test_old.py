@@ -680,3 +680,32 @@ def test_a_route_that_takes_an_outbound_over_brings_its_own_values() -> None:
     plain, own = ({w.field for w in witnesses if w.proxy == "web"} for witnesses in found)
     assert "on routes" not in plain
     assert "on routes" in own
+
+
+def test_a_tie_is_a_doubt_about_the_proxies_whose_policies_tie() -> None:
+    """Of two HealthChecks the newer one wins, and nothing says which: for `web`, which has one."""
+    before, after = (
+        state("---".join((MESH, ROUTE, PROXIES, TIED.format("a", 2), TIED.format("b", 3), text)))
+        for text in (PROBES.format(3), PROBES.format(5))
+    )
+    (mesh,) = prove(before, after, claims=("live",)).meshes.values()
+    verdicts = {p.name: p.verdict for p in mesh.claims["live"].proxies if not p.made_up}
+    assert verdicts == {"web": Verdict.UNKNOWN, "api": Verdict.EQUIVALENT}
+
+
+TIED = """
+type: HealthCheck
+name: {}
+mesh: default
+sources: [{{match: {{kuma.io/service: web}}}}]
+destinations: [{{match: {{kuma.io/service: api}}}}]
+conf: {{interval: 10s, timeout: {}s, unhealthyThreshold: 3, healthyThreshold: 1}}
+"""
+PROBES = """
+type: MeshHealthCheck
+name: also
+mesh: default
+spec:
+  targetRef: {{kind: Mesh}}
+  to: [{{targetRef: {{kind: Mesh}}, default: {{http: {{path: /}}, unhealthyThreshold: {}}}}}]
+"""
