@@ -33,6 +33,17 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class ReportFormat(StrEnum):
+    """How a run or a check is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
+
+
 class Stage(StrEnum):
     """How far forms that need both halves for a while are taken."""
 
@@ -96,6 +107,15 @@ Allow = Annotated[
     ),
 ]
 OutputFormat = Annotated[Format, typer.Option("--format", help="How to print the result.")]
+PrintedAs = Annotated[ReportFormat, typer.Option("--format", help="How to print the result.")]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        metavar="FORMAT=FILE",
+        help="Save the result as json, sarif, github, gitlab or junit, too; repeatable.",
+    ),
+]
 
 
 @app.command()
@@ -125,16 +145,23 @@ def run(
     stage: Stages = None,
     accept: Accept = None,
     allow: Allow = None,
-    format: OutputFormat = Format.TEXT,
+    format: PrintedAs = ReportFormat.TEXT,
+    output: Outputs = None,
 ) -> None:
     """Change what can be proven, in place; say what was held back and why."""
     from kumamigrate import commands
 
     given = _given(locals())
-    adopt, as_json = adopt_initial_policies, format is Format.JSON
+    adopt, printed, saved = adopt_initial_policies, format.value, output or ()
     _end(
         lambda: commands.run(
-            given, dry_run=dry_run, diff=diff, adopt=adopt, markdown=markdown, as_json=as_json
+            given,
+            dry_run=dry_run,
+            diff=diff,
+            adopt=adopt,
+            markdown=markdown,
+            printed=printed,
+            saved=saved,
         )
     )
 
@@ -153,13 +180,14 @@ def check(
     select: Select = None,
     ignore: Ignore = None,
     stage: Stages = None,
-    format: OutputFormat = Format.TEXT,
+    format: PrintedAs = ReportFormat.TEXT,
+    output: Outputs = None,
 ) -> None:
     """Say what the target release would refuse, ignore or read differently; change nothing."""
     from kumamigrate import commands
 
     given = _given(locals())
-    _end(lambda: commands.check(given, as_json=format is Format.JSON))
+    _end(lambda: commands.check(given, printed=format.value, saved=output or ()))
 
 
 @app.command()

@@ -18,6 +18,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.pipeline import Options, migrate, write
 from kumamigrate.pipeline import check as check_estate
 from kumamigrate.report.exit import Exit, worst
+from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
 from kumamigrate.report.lines import Line, line, show
 from kumamigrate.scope import Scope, only, scope_of
 from kumamigrate.source.find import JOURNAL, interrupted
@@ -34,7 +35,8 @@ def run(
     diff: Path | None,
     adopt: Path | None,
     markdown: bool,
-    as_json: bool,
+    printed: str,
+    saved: Sequence[str],
 ) -> Exit:
     """Migrate, print, and write unless told not to; with `adopt` initial policies as well, with
     `markdown` examples too."""
@@ -45,6 +47,7 @@ def run(
     from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
     from kumamigrate.report.progress import progress
 
+    forms = forms_of(printed, saved)
     scope, options = _asked(given)
     _settle(scope.root, writing=not dry_run)
     estate = survey(scope, options)
@@ -59,15 +62,16 @@ def run(
     # The report is made before anything is written: a fault in it must not leave a half story.
     written = not dry_run
     outcome = outcome if written else on_disk(outcome)
-    data = run_json(outcome, written=written) if as_json else None
-    lines = [] if as_json else run_lines(outcome, written=written)
+    as_text = forms.printed == TEXT
+    data = run_json(outcome, written=written) if forms.needs_data else None
+    lines = run_lines(outcome, written=written) if as_text else []
     if markdown and data is not None:
         data["markdown"] = guides_json(guides)
-    lines += guide_lines(guides, written=written) if markdown and not as_json else []
+    lines += guide_lines(guides, written=written) if markdown and as_text else []
     if written:
         write(outcome)
     try:
-        _print(as_json, data, [*(diff_lines(outcome) if dry_run else ()), *lines])
+        _tell(forms, data, [*(diff_lines(outcome) if dry_run else ()), *lines])
     except OutputError as error:
         if written and outcome.texts:
             raise OutputError(f"{error}; the files were written") from error
@@ -85,14 +89,16 @@ def _adopted(estate: Estate, folder: Path) -> dict[str, bytes]:
     return adoption(estate, folder.resolve().relative_to(root).as_posix())
 
 
-def check(given: Given, *, as_json: bool) -> Exit:
+def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     """Print findings; change nothing."""
     from kumamigrate.report.outcome import check_json, check_lines, exit_of_check
 
+    forms = forms_of(printed, saved)
     scope, options = _checked(given)
     _settle(scope.root, writing=False)
     outcome = check_estate(survey(scope, options), options)
-    _print(as_json, check_json(outcome), check_lines(outcome))
+    data = check_json(outcome) if forms.needs_data else None
+    _tell(forms, data, check_lines(outcome) if forms.printed == TEXT else [])
     return exit_of_check(outcome)
 
 
@@ -312,6 +318,26 @@ def _save(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def _tell(forms: Forms, data: Mapping[str, Any] | None, lines: Sequence[Line]) -> None:
+    """Save a report in the forms asked for, then print it."""
+    if data is None or (forms.printed == JSON and not forms.saved):
+        _print(data is not None, data, lines)
+        return
+    from kumamigrate.report.formats import FORMATS
+
+    for form, file in forms.saved:
+        _save(file, FORMATS[form](data))
+    if forms.printed in (TEXT, JSON):
+        _print(forms.printed == JSON, data, lines)
+    else:
+        _print_text(FORMATS[forms.printed](data))
+
+
+def _print_text(text: str) -> None:
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _print(as_json: bool, data: Any, lines: Sequence[Line]) -> None:

@@ -1,0 +1,39 @@
+"""How a report is printed, and in which forms it is saved beside that: one run, many reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumamigrate.errors import UsageError
+
+TEXT, JSON = "text", "json"
+SAVED = (JSON, "sarif", "github", "gitlab", "junit")
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The form printed, and those to save with their files."""
+
+    printed: str = TEXT
+    saved: tuple[tuple[str, Path], ...] = ()
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether some form is made of the report's data."""
+        return self.printed != TEXT or bool(self.saved)
+
+
+def forms_of(printed: str, outputs: Sequence[str]) -> Forms:
+    """Return the forms asked for by `--format` and `--output FORMAT=FILE`.
+
+    Raises UsageError for a form that nobody knows, or without a file.
+    """
+    saved = []
+    for output in outputs:
+        form, _, file = output.partition("=")
+        if form not in SAVED or not file:
+            raise UsageError(f"--output {output}: write FORMAT=FILE, one of {', '.join(SAVED)}")
+        saved.append((form, Path(file)))
+    return Forms(printed, tuple(saved))
