@@ -162,7 +162,8 @@ def test_18661_policies_that_a_control_plane_makes_are_part_of_before(
 
     Only skipCreatingInitialPolicies says that there is none; then the Timeout does nothing.
     """
-    done = run(tmp_path, documents(mesh, TIMEOUT), select=("legacy-timeout",))
+    files = documents(mesh, TIMEOUT)
+    done = run(tmp_path, files, initial_policies=None, select=("legacy-timeout",))
     assert {f.status.value for f in done.of("legacy-timeout")} == verdicts
 
 
