@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
@@ -35,15 +35,25 @@ def _marks_of(file: SourceFile) -> list[Mark]:
     starts = file.line_starts
     lines = [file.text[a:b] for a, b in zip(starts, (*starts[1:], None), strict=True)]
     found = []
+    content = _next_content(lines)
     for number, line in enumerate(lines, start=1):
         match = _MARK.search(line)
         if match is None:
             continue
-        covers = number
-        while covers <= len(lines) and lines[covers - 1].lstrip()[:1] in ("#", ""):
-            covers += 1
+        covers = content[number - 1]
         rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())
         found.append(Mark(file=file.path, line=number, covers=covers, rules=rules))
+    return found
+
+
+def _next_content(lines: Sequence[str]) -> list[int]:
+    """Return for each line the number of the first one from there on with more than a comment."""
+    found = [0] * len(lines)
+    number = len(lines) + 1
+    for at in range(len(lines) - 1, -1, -1):
+        if lines[at].lstrip()[:1] not in ("#", ""):
+            number = at + 1
+        found[at] = number
     return found
 
 

@@ -327,3 +327,53 @@ def test_a_revision_holds_its_submodules(
     _git(outer, "update-index", "--cacheinfo", f"160000,{'1' * 40},in/side")
     _git(outer, "commit", "-qm", "y")
     assert [one.path for one in _revision([Path()], outer).unread] == ["in/side"]
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_a_file_leaves_the_old_ones(shop: Path) -> None:
+    """No file may grow beyond some bytes, as if the disk were full: whichever write fails."""
+    old = {path.name: path.read_bytes() for path in shop.iterdir()}
+    script = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+sys.argv[1:] = ["run", "--initial-policies", "none"]
+from kumamigrate.cli import app
+app()
+"""
+    seen = set()
+    for size in (0, 10, 60, 150, 100_000):
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", script, str(size)],
+            cwd=shop,
+            capture_output=True,
+            check=False,
+            timeout=100,
+        )
+        assert b"Traceback" not in done.stderr, done.stderr
+        after = {path.name: path.read_bytes() for path in shop.iterdir()}
+        if done.returncode == 0:
+            assert after == {**old, "timeout.yaml": NEW.encode()}
+        else:
+            assert (done.returncode, after) == (2, old), done.stderr
+        seen.add(done.returncode)
+    assert seen == {0, 2}
+
+
+def test_two_runs_at_once_leave_what_one_would(shop: Path) -> None:
+    command = [sys.executable, "-m", "kumamigrate", "run", "--initial-policies", "none"]
+    runs = [
+        subprocess.Popen(command, cwd=shop, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    codes = []
+    for one in runs:
+        _, said = one.communicate(timeout=100)
+        assert b"internal error" not in said, said
+        codes.append(one.returncode)
+    assert set(codes) <= {0, 2}, codes
+    assert 0 in codes
+    assert (shop / "timeout.yaml").read_text() == NEW
+    assert sorted(path.name for path in shop.iterdir()) == [
+        "mesh.yaml",
+        "route.yaml",
+        "timeout.yaml",
+    ]

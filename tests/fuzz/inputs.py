@@ -1,0 +1,93 @@
+"""Inputs that nobody would write: bytes, text in the manner of YAML, damaged policies, words."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+FIXTURES = Path(__file__).resolve().parent.parent.parent / "fixtures"
+
+TOKENS = (
+    *(
+        "{{ .Values.x }}",
+        "{{ if .x }}",
+        "{{ end }}",
+        "{% if x %}",
+        "#@ if x:",
+        "#@ end",
+        "<%= x %>",
+    ),
+    *("&a ", "*a", "<<: *a", "!vault x", "? ", "| ", ">-", "'", '"', "[", "]", "{", "}", ",", ": "),
+    *("- ", "---", "...", "%YAML 1.1", "#", "# x", "\t", "\r", "\0", "\ufeff", "\u2028", "\x85"),
+    *(
+        "\x1b[31m",
+        "\ud800".encode("utf-8", "replace").decode(),
+        "\u00b2",
+        "null",
+        "~",
+        "n",
+        "1e999",
+    ),
+    *("9" * 5000, "0x" + "f" * 40, "-1", "[]", "{}", "sops: {mac: x}", "kind: List\nitems:", "*"),
+    *("kuma.io/mesh: other", "name: t", "mesh: n", "${x}", "ENC[AES256_GCM,data:x]", "\\"),
+)
+"""What a text is damaged with: what YAML, templates, terminals or Kuma give a meaning."""
+
+
+def _bases() -> tuple[str, ...]:
+    """Return manifests that rules have something to say about."""
+    files = sorted(FIXTURES.glob("*/rewrites/before/*.y*ml"))
+    return tuple(text for f in files if len(text := f.read_text(encoding="utf-8")) < 4000)
+
+
+BASES = _bases()
+
+
+def damaged(text: str, seed: int) -> str:
+    """Return a text with a few things wrong, the same for the same seed."""
+    chance = random.Random(seed)
+    lines = text.splitlines(keepends=True) or [""]
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(lines))
+        token = chance.choice(TOKENS)
+        match chance.randrange(7):
+            case 0:
+                del lines[at]
+            case 1:
+                lines.insert(at, lines[chance.randrange(len(lines))])
+            case 2:
+                lines[at] = " " * chance.randint(1, 3) + lines[at]
+            case 3:
+                column = chance.randrange(len(lines[at]) + 1)
+                lines[at] = lines[at][:column] + token + lines[at][column:]
+            case 4:
+                key, colon, _ = lines[at].partition(":")
+                lines[at] = f"{key}{colon} {token}\n"
+            case 5:
+                lines.insert(at, f"{token}\n")
+            case _:
+                lines[at] = lines[at].rstrip("\r\n") + chance.choice(("\r\n", "\r", "", "\n\n"))
+        lines = lines or [""]
+    return "".join(lines)
+
+
+policies = st.builds(damaged, st.sampled_from(BASES), st.integers(0, 2**32))
+texts = st.lists(
+    st.sampled_from((*TOKENS, "\n", "\n  ", "kuma.io/v1alpha1", "type: MeshTimeout\n", "spec:")),
+    max_size=40,
+).map("".join)
+data = st.one_of(
+    policies.map(lambda text: text.encode("utf-8", "surrogatepass")),
+    texts.map(lambda text: b"kuma.io\n" + text.encode("utf-8", "surrogatepass")),
+    st.binary(max_size=200).map(lambda raw: b"type: MeshTimeout\n" + raw),
+)
+WORDS = (
+    *("run", "check", "prove", "inspect", "rule", "rules", "snapshot", ".", "a.yaml", "-", "--"),
+    *("--target", "--from", "3.0", "2.14", "2.9", "1.0", "", "--dry-run", "--format", "json", "x"),
+    *("--inventory", "--select", "--ignore", "--accept", "from-section", "--stage", "contract"),
+    *("--labels", "a=b", "--proxy", "--zone", "--against", "HEAD", "--diff", "p.diff", "\x1b[31m"),
+    *("--mesh-services", "Exclusive", "--resources", "--control-plane-mode", "global", "\u00b2"),
+)
+words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6)

@@ -1,0 +1,73 @@
+"""What holds for every input: an answer, no traceback, and no byte changed that was not said."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from kumamigrate.cli import app
+
+MESH = b"type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+def answer(folder: Path, words: Sequence[str]) -> tuple[int, str]:
+    """Run a command in a folder; what is no answer is an AssertionError."""
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        result = CliRunner().invoke(app, list(words))
+    finally:
+        os.chdir(here)
+    said = result.stdout + result.stderr
+    assert result.exception is None or isinstance(result.exception, SystemExit), words
+    assert 0 <= result.exit_code <= 4, (words, result.exit_code, said)
+    assert "internal error" not in said, (words, said)
+    assert "Traceback" not in said, (words, said)
+    return result.exit_code, result.stdout
+
+
+def reads_without_touching(folder: Path, data: bytes) -> None:
+    """Hold that commands which only read leave every byte, and answer."""
+    _write(folder, {"a.yaml": data, "m.yaml": MESH})
+    before = _files(folder)
+    for words in (("check",), ("check", "--target", "3.0"), ("inspect",), ("prove", ".", ".")):
+        answer(folder, words)
+    answer(folder, ("run", "--dry-run"))
+    assert _files(folder) == before
+
+
+def writes_what_it_says(folder: Path, data: bytes) -> None:
+    """Hold that a run changes only the files that it names, and that a second one is idle."""
+    _write(folder, {"a.yaml": data, "m.yaml": MESH})
+    before = _files(folder)
+    for target in ("2.14", "3.0"):
+        given = ("run", "--target", target, "--initial-policies", "none", "--format", "json")
+        code, printed = answer(folder, given)
+        after = _files(folder)
+        changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+        said = set(json.loads(printed)["files"]) if code != 2 else set()
+        assert changed == said, (changed, said)
+        code, printed = answer(folder, given)
+        assert _files(folder) == after, "a second run changed something"
+        before = after
+
+
+def takes_words(folder: Path, words: Sequence[str]) -> None:
+    """Hold that every command line is answered."""
+    _write(folder, {"a.yaml": MESH})
+    answer(folder, words)
