@@ -342,7 +342,12 @@ def _verdict_lines(outcome: Outcome) -> list[Line]:
         case Whole.UNKNOWN:
             numbers = numbers_of(outcome.before.repository)
             unknown = doubts(with_numbers(proof.unknown(claim), numbers))
-            lines = [line(("Not proved", "warn"), f": cannot tell whether {same}")]
+            lines = [
+                line(
+                    ("Not proved", "warn"),
+                    f": cannot tell whether anything that reaches a proxy changes{where}",
+                )
+            ]
             lines += [line(f"      cannot tell: {why}") for why in unknown[:MOST_REASONS]]
             return lines + _more(unknown, MOST_REASONS)
         case Whole.DIFFERENT:
