@@ -9,21 +9,22 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.claims import allowed, claim_of
-from kumamigrate.config import settings, settings_file
 from kumamigrate.deployment.environment import Facts
 from kumamigrate.errors import OutputError, SourceError, UsageError
-from kumamigrate.estate import Estate
+from kumamigrate.flow.claims import allowed, claim_of
+from kumamigrate.flow.pipeline import check as check_estate
+from kumamigrate.flow.pipeline import migrate, write
 from kumamigrate.model.state import Environment
-from kumamigrate.pipeline import Options, migrate, write
-from kumamigrate.pipeline import check as check_estate
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
 from kumamigrate.report.lines import Line, line, show
-from kumamigrate.scope import Scope, only, scope_of
+from kumamigrate.scene.trial import Scene
 from kumamigrate.source.find import JOURNAL, interrupted
-from kumamigrate.survey import survey, survey_again
-from kumamigrate.trial import Scene
+from kumamigrate.world.config import settings, settings_file
+from kumamigrate.world.estate import Estate
+from kumamigrate.world.options import Options
+from kumamigrate.world.scope import Scope, only, scope_of
+from kumamigrate.world.survey import survey, survey_again
 
 Given = Mapping[str, Any]
 
@@ -40,7 +41,7 @@ def run(
 ) -> Exit:
     """Migrate, print, and write unless told not to; with `adopt` initial policies as well, with
     `markdown` examples too."""
-    from kumamigrate.guides import migrated_guides
+    from kumamigrate.flow.guides import migrated_guides
     from kumamigrate.report.diff import diff_lines, patch_text
     from kumamigrate.report.guides import guide_lines, guides_json
     from kumamigrate.report.ondisk import on_disk
@@ -81,7 +82,7 @@ def run(
 
 def _adopted(estate: Estate, folder: Path) -> dict[str, bytes]:
     """Return the files that initial policies are adopted in."""
-    from kumamigrate.adopt import adoption
+    from kumamigrate.world.adopt import adoption
 
     root = estate.whole.repository.root.resolve()
     if not folder.resolve().is_relative_to(root):
@@ -106,7 +107,7 @@ def prove(
     given: Given, before: Path, after: Path | None, against: str | None, *, as_json: bool
 ) -> Exit:
     """Print the verdict about two states."""
-    from kumamigrate.comparison import prove_estates
+    from kumamigrate.flow.comparison import prove_estates
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.proof import exit_of_proof, proof_json, proof_lines
     from kumamigrate.report.unread import exit_of_kinds
@@ -293,7 +294,7 @@ def _state(given: Given, path: Path) -> Estate:
 
 def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Estate, Estate]:
     """Return a revision and the working tree, both whole, in the environments of the latter."""
-    from kumamigrate.gitrev import contents_of_revision
+    from kumamigrate.scene.gitrev import contents_of_revision
 
     scope, options = _asked({**given, "paths": [path]})
     _settle(scope.root, writing=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kumamigrate.beyond25 import is_beyond
+from kumamigrate.flow.beyond25 import is_beyond
 from tests.prove.states import state
 
 TIMEOUT = """

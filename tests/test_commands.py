@@ -11,8 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
+from kumamigrate.flow.pipeline import scene_of
 from kumamigrate.model.state import Environment
-from kumamigrate.pipeline import Options, scene_of
+from kumamigrate.world.options import Options
 
 MESH = (
     "type: Mesh\nname: default\nmeshServices:\n  mode: Exclusive\n"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumamigrate.pipeline import Options, migrate, scene_of
+from kumamigrate.flow.pipeline import migrate, scene_of
 from kumamigrate.prove import Effect
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.outcome import exit_of_run
+from kumamigrate.world.options import Options
 from tests.cases import EXAMPLE, FIXTURES, contents
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.judge import judge_of
+from kumamigrate.flow.judge import judge_of
 from kumamigrate.model.state import Environment
-from kumamigrate.repository import repository_of
 from kumamigrate.rewrite.rulebook import rulebook
-from kumamigrate.trial import Scene
+from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.trial import Scene
 
 BY_NAME = next(rule for rule in rulebook() if rule.id == "reference-by-name")
 

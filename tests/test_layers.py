@@ -1,4 +1,7 @@
-"""Imports go one way: source ← model ← match, legacy, admit ← prove; rewrite asks no prover."""
+"""Imports go one way: source ← model ← match, legacy, admit ← prove; rewrite asks no prover.
+
+Above them scene ← world ← flow, which only report and the commands may ask.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,13 @@ ALLOWED = {
     "deployment": {"deployment", "model", "source"},
     "prove": {"prove", "match", "legacy", "model", "source"},
     "rewrite": {"rewrite", "match", "legacy", "admit", "model", "source"},
+    "inventory": {"inventory", "model", "source"},
+    "scene": {"scene", "inventory", "prove", "rewrite", "legacy", "admit", "model", "source"},
+    "world": {"world", "scene", "deployment", "inventory", "prove", "rewrite", "model", "source"},
 }
+ALLOWED["flow"] = {"flow", *ALLOWED["world"], *ALLOWED["rewrite"]}
+COMMANDS = {"__init__", "__main__", "cli", "commands", "errors"}
+"""All that stands beside the rooms: the way in, and what every room may raise."""
 TEXT_ONLY = {"kumamigrate.source.text", "kumamigrate.source.node", "kumamigrate.source.value"}
 """What layers above the model may see of the source: values, not the reading of text."""
 EMBEDDED = {"kumamigrate/prove/settings.py imports kumamigrate.source.load"}
@@ -50,6 +59,25 @@ def test_layer_imports_only_what_lies_below(layer: str) -> None:
         if name.split(".")[1] not in ALLOWED[layer] | {"errors"}
     }
     assert wrong == set()
+
+
+def test_every_module_has_a_room() -> None:
+    assert {path.stem for path in PACKAGE.glob("*.py")} == COMMANDS
+
+
+@pytest.mark.parametrize("room", ["scene", "world", "flow"])
+def test_modules_of_a_room_do_not_import_each_other_in_circles(room: str) -> None:
+    asked = {
+        path.stem: {
+            name.split(".")[2]
+            for name in _imports(path)
+            if name.startswith(f"kumamigrate.{room}.") and name.split(".")[2] != path.stem
+        }
+        for path in _modules(room)
+    }
+    while free := {name for name, below in asked.items() if not below & asked.keys()}:
+        asked = {name: below for name, below in asked.items() if name not in free}
+    assert asked == {}
 
 
 @pytest.mark.parametrize("layer", ["match", "legacy", "admit", "prove", "rewrite"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.repository import repository_of
+from kumamigrate.scene.repository import repository_of
 
 BROKEN = "type: MeshTimeout\nname: t\n%sspec:\n  to: []\n  to: []\n"
 

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
-from kumamigrate.gitrev import contents_of_revision
-from kumamigrate.repository import Repository, load_repository, repository_of
+from kumamigrate.scene.gitrev import contents_of_revision
+from kumamigrate.scene.repository import Repository, load_repository, repository_of
 from kumamigrate.source.write import recover
 from tests.test_commands import MESH, NEW, OLD, ROUTE
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.model.state import Environment
-from kumamigrate.repository import repository_of
 from kumamigrate.rewrite.change import Change, ResourceEdit
-from kumamigrate.trial import Scene, Verdict, apply, try_changes, without_conflicts
+from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.trial import Scene, Verdict, apply, try_changes, without_conflicts
 
 TEXT = "type: MeshTimeout\nname: t%d\nmesh: default\nspec:\n  to: []  # keep\n"
 

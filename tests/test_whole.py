@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kumamigrate.flow.whole import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.prove import (
     ClaimResult,
     Effect,
@@ -17,8 +18,7 @@ from kumamigrate.prove import (
     Witness,
 )
 from kumamigrate.prove.proof import HARMLESS
-from kumamigrate.repository import repository_of
-from kumamigrate.whole import Whole, breaks_today, changed_types, whole_of
+from kumamigrate.scene.repository import repository_of
 
 
 def _proof(

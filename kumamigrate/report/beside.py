@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from kumamigrate.beside import Embedded, embedded_in, readers_of
-from kumamigrate.estate import Estate
 from kumamigrate.report.lines import Line, line
+from kumamigrate.world.estate import Estate
+from kumamigrate.world.otherfiles import Embedded, embedded_in, readers_of
 
 MOST = 10
 _SAID = {

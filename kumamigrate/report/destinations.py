@@ -10,7 +10,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prove.side import ports_of
 from kumamigrate.report.lines import Line, line
-from kumamigrate.trial import Scene
+from kumamigrate.scene.trial import Scene
 
 MOST = 40
 

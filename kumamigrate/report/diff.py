@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from difflib import unified_diff
 
-from kumamigrate.pipeline import Outcome
+from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.report.lines import Line
 
 _NO_NEWLINE = "\\ No newline at end of file\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kumamigrate.guides import Guide
+from kumamigrate.flow.guides import Guide
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.outcome import finding_json, held_json
 from kumamigrate.rewrite.finding import Finding, Status

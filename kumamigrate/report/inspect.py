@@ -17,7 +17,7 @@ from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.lines import Line, line
-from kumamigrate.trial import Scene
+from kumamigrate.scene.trial import Scene
 
 MADE_UP = "any-proxy"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from kumamigrate.inventory import Export
 from kumamigrate.report.lines import Line, line
-from kumamigrate.trial import Scene
+from kumamigrate.scene.trial import Scene
 
 
 def inventory_lines(scene: Scene) -> list[Line]:

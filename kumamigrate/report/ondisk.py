@@ -11,10 +11,10 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 
-from kumamigrate.pipeline import Outcome
+from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.prove import Proof, Witness
 from kumamigrate.rewrite.finding import Finding, Status
-from kumamigrate.trial import Held
+from kumamigrate.scene.trial import Held
 
 Place = tuple[str, int, int]
 MOST_PAIRS = 2_000

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kumamigrate.claims import LIVE, RELEASE
 from kumamigrate.errors import REPORT_IT
+from kumamigrate.flow.claims import LIVE, RELEASE
+from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.whole import Whole
 from kumamigrate.model.release import known_releases
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.pipeline import Outcome
 from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
 from kumamigrate.report.beside import beside_json, beside_lines
 from kumamigrate.report.exit import Exit, worst
@@ -28,8 +29,7 @@ from kumamigrate.report.world import world_json, world_lines
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.finding import Danger, Finding, Status
-from kumamigrate.trial import Held, Scene
-from kumamigrate.whole import Whole
+from kumamigrate.scene.trial import Held, Scene
 
 MOST = 40
 _DANGERS = {

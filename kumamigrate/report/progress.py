@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kumamigrate.pipeline import Progress, silent
+from kumamigrate.flow.pipeline import Progress, silent
 
 _PATIENCE = 1.0
 

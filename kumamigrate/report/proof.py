@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any
 
-from kumamigrate.claims import LIVE
+from kumamigrate.flow.claims import LIVE
 from kumamigrate.prove import Effect, MeshProof, Proof, Verdict, to_json
 from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.unread import Numbers, numbers_of, unread_lines, with_numbers
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
-from kumamigrate.repository import Repository
+from kumamigrate.scene.repository import Repository
 from kumamigrate.source.text import Refusal
 
 MOST = 10

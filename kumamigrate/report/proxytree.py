@@ -18,6 +18,7 @@ from kumamigrate.match.routehash import route_hash
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.shown import value_words
 from kumamigrate.model.state import State
 from kumamigrate.prove.gateway import is_builtin
 from kumamigrate.prove.proof import Outbound
@@ -25,9 +26,9 @@ from kumamigrate.prove.traffic import outbounds_of
 from kumamigrate.report.destinations import destination_lines
 from kumamigrate.report.inspect import chosen_state
 from kumamigrate.report.lines import Line, line
-from kumamigrate.report.witnesses import route_words, value_words
+from kumamigrate.report.witnesses import route_words
+from kumamigrate.scene.trial import Scene
 from kumamigrate.source.text import FieldPath
-from kumamigrate.trial import Scene
 
 ROUTE = "MeshHTTPRoute"
 _SERVICE, _HASH = "kuma.io/service", "__rule-matches-hash__"

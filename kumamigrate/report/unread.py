@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from kumamigrate.prove.doubt import READ, unread_reason
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.lines import Line, line
-from kumamigrate.repository import Repository
+from kumamigrate.scene.repository import Repository
 from kumamigrate.source.text import Reason, Refusal
 
 MOST = 10

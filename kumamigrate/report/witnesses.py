@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
+from kumamigrate.model.shown import value_words
 from kumamigrate.prove import Effect, Value, Witness
 from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.report.lines import Line, line
@@ -147,16 +147,6 @@ def route_words(match: Any) -> str:
     words.append(str(path.get("value", "/")))
     more = len(match.get("headers") or ()) + len(match.get("queryParams") or ())
     return " ".join(words) + (f" (+{_count(more, 'condition', 'conditions')})" if more else "")
-
-
-def value_words(value: Any) -> str:
-    """Return a value as a reader wants it: none, a word, or compact JSON."""
-    if value is None:
-        return "none"
-    text = (
-        value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
-    )
-    return text if len(text) <= 80 else text[:77] + "…"
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.estate import Estate, Site
 from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.report.lines import Line, line
-from kumamigrate.scope import Scope, World
-from kumamigrate.worlds import known_as
+from kumamigrate.scene.worlds import known_as
+from kumamigrate.world.estate import Estate, Site
+from kumamigrate.world.scope import Scope, World
 
 MOST = 8
 MOST_MESHES = 3

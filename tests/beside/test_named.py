@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.beside import embedded_in, readers_of
+from kumamigrate.world.otherfiles import embedded_in, readers_of
 from tests.frontdoor import command
 
 GUIDE = """\

@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kumamigrate.flow.pipeline import Outcome, migrate, scene_of
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.pipeline import Options, Outcome, migrate, scene_of
 from kumamigrate.prove.proof import HARMLESS
+from kumamigrate.world.options import Options
 from tests.cases import SHARED
 
 _GOLDENS = SHARED / "goldens" / "legacy-2.9"

@@ -12,7 +12,7 @@ from kumamigrate.match.route import RealResource, ServiceTag
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
-from kumamigrate.repository import state_of
+from kumamigrate.scene.repository import state_of
 from kumamigrate.source.load import read_file
 
 BACKEND = Kri(

@@ -13,9 +13,9 @@ from kumamigrate.model.resource import Form
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prove.proof import Proof
 from kumamigrate.prove.prover import prove
-from kumamigrate.repository import state_of
+from kumamigrate.scene.repository import state_of
+from kumamigrate.scene.worlds import can_feel
 from kumamigrate.source.load import read_file
-from kumamigrate.worlds import can_feel
 from tests.cases import GOLDEN, SHARED
 from tests.frontdoor import some
 

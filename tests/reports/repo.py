@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.flow.pipeline import Outcome, check, migrate, scene_of
 from kumamigrate.model.state import Environment
-from kumamigrate.pipeline import Options, Outcome, check, migrate, scene_of
 from kumamigrate.report.lines import plain
 from kumamigrate.report.outcome import exit_of_check, exit_of_run, run_lines
+from kumamigrate.world.options import Options
 
 EXCLUSIVE = "type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"
 DISABLED = "type: Mesh\nname: default\nmeshServices: {mode: Disabled}\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.pipeline import prove_scenes
+from kumamigrate.flow.pipeline import prove_scenes
 from kumamigrate.report.inspect import inspect_json
 from kumamigrate.report.lines import plain
 from kumamigrate.report.proof import proof_lines

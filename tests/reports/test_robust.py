@@ -262,9 +262,9 @@ def _call_with_faults(command: Command, words: str, *texts: str) -> Answer:
     [
         ("kumamigrate.source.load.parse_document", False),
         ("kumamigrate.model.read._read_document", False),
-        ("kumamigrate.repository._admit", False),
+        ("kumamigrate.scene.repository._admit", False),
         ("kumamigrate.prove.prover._prove_mesh", True),  # what holds in every mesh is written
-        ("kumamigrate.pipeline.apply", False),
+        ("kumamigrate.flow.pipeline.apply", False),
     ],
 )
 def test_a_fault_below_the_rules_is_never_a_green_answer(

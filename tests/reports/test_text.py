@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumamigrate.pipeline import prove_scenes
+from kumamigrate.flow.pipeline import prove_scenes
 from kumamigrate.report.lines import plain
 from kumamigrate.report.proof import proof_lines
 from kumamigrate.report.witnesses import doubts

@@ -177,7 +177,7 @@ def test_64_a_run_without_changes_writes_nothing(tmp_path: Path) -> None:
     done = run(tmp_path, text)
     path = tmp_path / "repository" / "a.yaml"
     before = (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
-    from kumamigrate.pipeline import write
+    from kumamigrate.flow.pipeline import write
 
     write(done.outcome)
     assert done.outcome.texts == {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from kumamigrate.flow.pipeline import Outcome, migrate, scene_of
 from kumamigrate.model.state import Environment
-from kumamigrate.pipeline import Options, Outcome, migrate, scene_of
+from kumamigrate.world.options import Options
 
 ROUTE_RULES = ("multi-entry-route", "route-in-target-ref")
 

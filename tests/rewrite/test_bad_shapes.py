@@ -11,12 +11,12 @@ import yaml
 
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
-from kumamigrate.repository import Rejection, state_of
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
+from kumamigrate.scene.repository import Rejection, state_of
 from kumamigrate.source.load import read_file
 from tests.cases import Case, cases
 

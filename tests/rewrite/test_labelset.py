@@ -7,8 +7,8 @@ import pytest
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment, State
-from kumamigrate.repository import state_of
 from kumamigrate.rewrite.labelset import Basis, Choice, choose, known_proxies, question
+from kumamigrate.scene.repository import state_of
 from kumamigrate.source.load import read_file
 
 

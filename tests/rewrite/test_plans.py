@@ -8,11 +8,11 @@ import pytest
 
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
-from kumamigrate.repository import state_of
 from kumamigrate.rewrite.finding import Finding, Safety
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
+from kumamigrate.scene.repository import state_of
 from kumamigrate.source.load import read_file
 
 

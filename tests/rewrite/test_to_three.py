@@ -12,12 +12,12 @@ import pytest
 
 from kumamigrate.admit.check import refusals_of, unknown_fields_of
 from kumamigrate.commands import _asked
+from kumamigrate.flow.pipeline import Outcome, migrate, scene_of
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.pipeline import Outcome, migrate, scene_of
 
 HERE = Path(__file__).parent.parent
 COPIED = sorted((HERE / "golden" / "matcher-2.14").glob("*.yaml"))[:3]

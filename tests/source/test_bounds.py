@@ -202,9 +202,9 @@ HOSTILE = {
 READ = """
 import sys
 from pathlib import Path
-from kumamigrate.repository import repository_of
+from kumamigrate.scene.repository import repository_of
 from kumamigrate.source.sheet import sheet_of
-from kumamigrate.suppress import marks
+from kumamigrate.scene.suppress import marks
 for path in sorted(Path(sys.argv[1]).iterdir()):
     print(path.name, flush=True)
     data = path.read_bytes()

@@ -11,19 +11,19 @@ from kumamigrate.deployment.discover import discover
 from kumamigrate.deployment.environment import Deployment, matches
 from kumamigrate.deployment.installs import with_charts
 from kumamigrate.deployment.tree import SHAPING, Tree
-from kumamigrate.estate import Estate, Site, single, site_of
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import Identity
 from kumamigrate.model.state import Environment
-from kumamigrate.overlap import check_environments
-from kumamigrate.pipeline import Options, releases_of
-from kumamigrate.repository import Repository, contents_of, repository_of
-from kumamigrate.scope import Scope, World
+from kumamigrate.scene.repository import Repository, contents_of, repository_of
+from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.worlds import at_home
 from kumamigrate.source.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
-from kumamigrate.trial import Scene
-from kumamigrate.worlds import at_home
+from kumamigrate.world.estate import Estate, Site, single, site_of
+from kumamigrate.world.options import Options, releases_of
+from kumamigrate.world.overlap import check_environments
+from kumamigrate.world.scope import Scope, World
 
 
 def survey(

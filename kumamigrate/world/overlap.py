@@ -9,9 +9,9 @@ from kumamigrate.deployment.environment import matches
 from kumamigrate.deployment.kustomization import kustomization_in
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.errors import UsageError
-from kumamigrate.estate import Site
 from kumamigrate.model.resource import Identity, Resource
-from kumamigrate.repository import Repository
+from kumamigrate.scene.repository import Repository
+from kumamigrate.world.estate import Site
 
 
 def check_environments(sites: Sequence[Site], sources: Repository, tree: Tree) -> None:

@@ -15,10 +15,10 @@ from kumamigrate.model import duration
 from kumamigrate.model.labels import is_kumas
 from kumamigrate.model.release import Release, release
 from kumamigrate.model.resource import Resource
-from kumamigrate.outside import names_of
-from kumamigrate.report.witnesses import value_words
+from kumamigrate.model.shown import value_words
 from kumamigrate.rewrite.finding import Danger, Finding
-from kumamigrate.trial import Scene
+from kumamigrate.scene.outside import names_of
+from kumamigrate.scene.trial import Scene
 
 DRIFT = "inventory-drift"
 _HIDDEN = ("Secret", "GlobalSecret")

@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from kumamigrate.beyond25 import is_beyond
+from kumamigrate.flow.beyond25 import is_beyond
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.initial import NONE, possible
 from kumamigrate.model.resource import Identity
 from kumamigrate.prove import MeshProof, Proof
 from kumamigrate.prove.agree import agreed
-from kumamigrate.trial import Scene
-from kumamigrate.worlds import Given, can_feel, told
+from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.worlds import Given, can_feel, told
 
 LIVE, RELEASE = "live", "release"
 UP_TO_25 = "2.5"

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from kumamigrate.config import has_settings
 from kumamigrate.errors import UsageError
 from kumamigrate.source.find import is_ignored
+from kumamigrate.world.config import has_settings
 
 
 class World(StrEnum):

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kumamigrate.beside import embedded_in
-from kumamigrate.estate import Estate
+from kumamigrate.flow.pipeline import Outcome, migrate, must_not_be_written
 from kumamigrate.model.read import read_resources
-from kumamigrate.pipeline import Options, Outcome, migrate, must_not_be_written
 from kumamigrate.source.embedded import MARKDOWN
 from kumamigrate.source.fences import count_of, put_back, sheet_of
 from kumamigrate.source.load import read_file
-from kumamigrate.survey import estate_of
+from kumamigrate.world.estate import Estate
+from kumamigrate.world.options import Options
+from kumamigrate.world.otherfiles import embedded_in
+from kumamigrate.world.survey import estate_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 
-from kumamigrate.estate import Estate
 from kumamigrate.prove import Effect, Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.rule import Rule
-from kumamigrate.trial import Judge, Verdict
+from kumamigrate.scene.trial import Judge, Verdict
+from kumamigrate.world.estate import Estate
 
 
 def all_said(by_site: Iterable[tuple[Change | Finding, ...]]) -> tuple[Change | Finding, ...]:
@@ -62,7 +62,7 @@ def judge_everywhere(
     rule: Rule, base: Estate, *, upgrade: bool, take_unknown: bool, allow: Set[Effect]
 ) -> Callable[[Estate, Estate], Verdict]:
     """Return the judge for the changes of one rule: they hold in every environment or not."""
-    from kumamigrate.judge import judge_of
+    from kumamigrate.flow.judge import judge_of
 
     @cache
     def judge_at(at: int) -> Judge:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from kumamigrate.circles import Circles, circles_in, held_for_circles
-from kumamigrate.claims import (
+from kumamigrate.errors import KumamigrateError, SourceError, UsageError
+from kumamigrate.flow.circles import Circles, circles_in, held_for_circles
+from kumamigrate.flow.claims import (
     CARRY,
     LIVE,
     RELEASE,
@@ -23,21 +24,15 @@ from kumamigrate.claims import (
     switched_meshes,
     without_carry,
 )
-from kumamigrate.deployment.environment import Deployment
-from kumamigrate.errors import KumamigrateError, SourceError, UsageError
-from kumamigrate.estate import Estate, Site, apply, single
-from kumamigrate.everywhere import all_said, merged
-from kumamigrate.everyworld import in_every_world, open_to
+from kumamigrate.flow.everywhere import all_said, merged
+from kumamigrate.flow.everyworld import in_every_world, open_to
+from kumamigrate.flow.whole import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.inventory import load_inventory
 from kumamigrate.model.conf import canonical
-from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.resource import Resource
-from kumamigrate.model.state import Environment
-from kumamigrate.model.versions import at_least, newest_two
-from kumamigrate.prove import Effect, Proof, Verdict
+from kumamigrate.model.versions import at_least
+from kumamigrate.prove import Proof, Verdict
 from kumamigrate.prove.chain import chained, doubting
-from kumamigrate.prove.proof import HARMLESS
-from kumamigrate.repository import Rejection, load_repository
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.filled import without_guesses
@@ -46,37 +41,17 @@ from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.suppress import marks, suppress, suppressed
-from kumamigrate.trial import Held, Result, Scene, try_changes, without_conflicts
-from kumamigrate.whole import Whole, breaks_today, changed_types, whole_of
-from kumamigrate.worlds import at_home
+from kumamigrate.scene.repository import Rejection, load_repository
+from kumamigrate.scene.suppress import marks, suppress, suppressed
+from kumamigrate.scene.trial import Held, Result, Scene, try_changes, without_conflicts
+from kumamigrate.scene.worlds import at_home
+from kumamigrate.world.estate import Estate, Site, apply, single
+from kumamigrate.world.options import Options, releases_of
 
 OLD_FORMS = "legacy-"
 """Rules with such an id convert what the old engine reads."""
 MOST_PASSES = 10
 """What rules still change after so many passes goes in circles."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What a run is asked to do. `source` is `--from`; empty means the newest 2.x ≤ target.
-
-    `exclude` is relative to `home`, the folder of the settings. `allow` holds the kinds of
-    differences with which a change may be written.
-    """
-
-    target: str = "2.14"
-    source: str = ""
-    stage: str = "auto"
-    environment: Environment = field(default_factory=Environment)
-    inventory: tuple[Path, ...] = ()
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    accept: tuple[str, ...] = ()
-    environments: tuple[Deployment, ...] = ()
-    exclude: tuple[str, ...] = ()
-    home: Path | None = None
-    allow: frozenset[Effect] = HARMLESS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,16 +155,6 @@ def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
         owned=frozenset(resource.identity for resource in repository.resources),
         made=tuple(r for r in repository.resources if r.type == "Mesh"),
     )
-
-
-def releases_of(options: Options) -> tuple[str, str]:
-    """Return the release in use and the one to reach. Raises UsageError for unknown ones."""
-    try:
-        target = release(options.target).name
-        source = release(options.source).name if options.source else newest_two(target)
-    except UnknownRelease as error:
-        raise UsageError(str(error)) from error
-    return source, target
 
 
 def check(scene: Scene | Estate, options: Options) -> Outcome:
@@ -388,7 +353,7 @@ def _refused_changes(before: Scene, after: Scene, later: str) -> dict[str, list[
 def _proof(
     before: Scene, after: Scene, claims: tuple[str, ...], *, exclusive: bool = False
 ) -> Proof:
-    from kumamigrate.judge import as_exclusive
+    from kumamigrate.flow.judge import as_exclusive
     from kumamigrate.prove.prover import prove
 
     def one(
@@ -428,7 +393,7 @@ def _run_rule(
     circles: Circles,
 ) -> Result[Estate]:
     """Return what of one rule's changes holds. `since` is what it calls before, and the base."""
-    from kumamigrate.everywhere import judge_everywhere
+    from kumamigrate.flow.everywhere import judge_everywhere
 
     began, base = since
     result = Result(scene=estate)
@@ -624,7 +589,7 @@ def _outcome(
 def _drift(options: Options, before: Scene) -> Iterable[Finding]:
     if options.select or not before.inventory:
         return ()
-    from kumamigrate.drift import drift
+    from kumamigrate.flow.drift import drift
 
     return drift(before)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.claims import CARRY, LIVE, RELEASE
 from kumamigrate.errors import UsageError
-from kumamigrate.estate import Estate, Site
-from kumamigrate.everywhere import merged
-from kumamigrate.pipeline import prove_scenes
+from kumamigrate.flow.claims import CARRY, LIVE, RELEASE
+from kumamigrate.flow.everywhere import merged
+from kumamigrate.flow.pipeline import prove_scenes
 from kumamigrate.prove import Proof
 from kumamigrate.prove.chain import doubting
-from kumamigrate.trial import owned_by_both
+from kumamigrate.scene.trial import owned_by_both
+from kumamigrate.world.estate import Estate, Site
 
 
 def prove_estates(before: Estate, after: Estate) -> Proof:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.errors import UsageError
-from kumamigrate.estate import Estate
 from kumamigrate.model.initial import CHOICES, as_manifest, form_of, is_initial
 from kumamigrate.model.resource import Resource
+from kumamigrate.scene.trial import Scene
 from kumamigrate.source.emit import scalar_text
 from kumamigrate.source.layout import Layout
-from kumamigrate.trial import Scene
+from kumamigrate.world.estate import Estate
 
 _STEP = "  "
 

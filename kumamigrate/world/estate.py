@@ -18,12 +18,12 @@ from kumamigrate.deployment.tree import Tree
 from kumamigrate.inventory import Inventory
 from kumamigrate.model.resource import Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment
-from kumamigrate.repository import Repository, repository_of
 from kumamigrate.rewrite.change import Change
-from kumamigrate.scope import Scope
+from kumamigrate.scene.repository import Repository, repository_of
+from kumamigrate.scene.trial import Scene, patched
 from kumamigrate.source.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
-from kumamigrate.trial import Scene, patched
+from kumamigrate.world.scope import Scope
 
 
 @dataclass(frozen=True, kw_only=True)

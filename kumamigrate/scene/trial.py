@@ -15,13 +15,13 @@ from kumamigrate.inventory.stamp import Export
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
-from kumamigrate.outside import Generated, outside_of
 from kumamigrate.prove import Witness
-from kumamigrate.repository import Admitted, Rejection, Repository, state_of
 from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.scene.outside import Generated, outside_of
+from kumamigrate.scene.repository import Admitted, Rejection, Repository, state_of
+from kumamigrate.scene.worlds import Fact, Given, given_to
 from kumamigrate.source.text import FieldPath, Refusal
 from kumamigrate.source.value import Replacement
-from kumamigrate.worlds import Fact, Given, given_to
 
 
 @dataclass(frozen=True, kw_only=True)

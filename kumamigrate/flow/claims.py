@@ -10,7 +10,7 @@ from kumamigrate.model.release import release
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove import Effect, Proof
 from kumamigrate.prove.proof import HARMLESS
-from kumamigrate.trial import Scene
+from kumamigrate.scene.trial import Scene
 
 LIVE, CARRY, RELEASE = "live", "carry", "release"
 NOTHING = "none"

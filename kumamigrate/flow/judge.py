@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from kumamigrate.admit.check import refusals_of
-from kumamigrate.everyworld import open_worlds
+from kumamigrate.flow.everyworld import open_worlds
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.problem import Problem
@@ -20,10 +20,10 @@ from kumamigrate.prove.agree import apart
 from kumamigrate.prove.doubt import concerns, unread_reason
 from kumamigrate.prove.local import local_proof
 from kumamigrate.prove.proof import HARMLESS
-from kumamigrate.repository import Rejection
 from kumamigrate.rewrite.rule import Rule
+from kumamigrate.scene.repository import Rejection
+from kumamigrate.scene.trial import Judge, Scene, Verdict
 from kumamigrate.source.text import FieldPath
-from kumamigrate.trial import Judge, Scene, Verdict
 
 _PLACE = re.compile(r" \([^()]*:\d+\)")
 """A place in a reason: lines move with every edit."""

@@ -1,0 +1,1 @@
+"""What a run is about: which files are read, which environments they make, what stands beside."""
