@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from kumamigrate.match.inbound import InboundRule
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 
 PERMISSION = "MeshTrafficPermission"
 IDENTITY = "MeshIdentity"
@@ -33,7 +33,7 @@ def selects(identity: Resource, proxy: Resource) -> bool:
     wanted = selector.get("dataplane") if isinstance(selector, Mapping) else None
     if not isinstance(wanted, Mapping):
         return False
-    labels = wanted.get("matchLabels") or {}
+    labels = mapping(wanted.get("matchLabels"))
     return all(proxy.labels.get(str(k)) == str(v) for k, v in labels.items())
 
 

@@ -91,8 +91,8 @@ class Problem:
 
     @property
     def subsets(self) -> bool:
-        """Whether MeshSubset may be written: not where Dataplane is read, which outlives it."""
-        return {"kind": "Dataplane"} not in self.ranks
+        """Whether MeshSubset may be written: where Dataplane outlives it, only beside others."""
+        return {"kind": "MeshSubset"} in self.ranks or {"kind": "Dataplane"} not in self.ranks
 
     def ref(self, route: Resource) -> Ref:
         """Return how the units refer to a route."""

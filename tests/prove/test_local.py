@@ -14,6 +14,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prove import Verdict, prover
 from kumamigrate.prove.local import local_proof
+from tests.frontdoor import command
 from tests.prove.generate import meshes, resource
 from tests.prove.test_no_lax_verdict import state
 
@@ -182,15 +183,13 @@ def test_what_is_proven_locally_every_other_proof_finds_too(data: st.DataObject)
 
 
 def test_what_cannot_be_read_bars_nothing_that_is_proven_locally(tmp_path: Path) -> None:
-    from kumamigrate.commands import run
-
     (tmp_path / "broken.yaml").write_text("type: MeshTimeout\nmesh: default\nname: [\n")
     policy = tmp_path / "t.yaml"
     policy.write_text(
         "type: MeshTimeout\nmesh: default\nname: t\nspec:\n"
         "  from:\n  - targetRef: {kind: Mesh}\n    default: {connectionTimeout: 3s}\n"
     )
-    run({"paths": [tmp_path]}, dry_run=False, diff=None, as_json=True)
+    command("run", tmp_path)
     assert "rules:" in policy.read_text()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -130,10 +131,19 @@ def test_rule_8_denials_are_nothing_and_order_is_nothing() -> None:
 def test_permission_rules_deny_first_and_switch_from_off() -> None:
     match = {"spiffeID": {"type": "Exact", "value": "spiffe://x/y"}}
     deny, allow = {"deny": [match]}, {"allow": [match]}
-    assert settings.permission_rules([(None, deny), (None, allow)]) == settings.permission_rules(
-        [(None, allow), (None, deny)]
-    )
-    assert settings.permission_rules([(None, {})]) != settings.permission_from([])
+    read = partial(settings.permission_rules, mesh="default")
+    assert read([(None, deny), (None, allow)]) == read([(None, allow), (None, deny)])
+    assert read([(None, {})]) != settings.permission_from([])
+
+
+def test_rules_that_deny_the_mesh_and_allow_nobody_are_a_from_that_only_denies() -> None:
+    read = partial(settings.permission_rules, mesh="default")
+    everybody = {"spiffeID": {"type": "Prefix", "value": "spiffe://default"}}
+    one = {"spiffeID": {"type": "Exact", "value": "spiffe://default/web"}}
+    assert read([(None, {"deny": [everybody]})]) == settings.permission_from([])
+    assert read([(None, {"deny": [one]})]) != settings.permission_from([])
+    assert read([(None, {"deny": [everybody]}), (None, {"allow": [one]})]) != {}
+    assert read([(None, {"deny": [everybody]})], mesh="other") != {}
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from kumamigrate.admit.check import refusals_of, unknown_fields_of
-from kumamigrate.commands import _asked
 from kumamigrate.flow.pipeline import Outcome, migrate, scene_of
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.state import Environment
+from kumamigrate.world.options import Options
 
 HERE = Path(__file__).parent.parent
 COPIED = sorted((HERE / "golden" / "matcher-2.14").glob("*.yaml"))[:3]
@@ -40,8 +41,13 @@ SINGLE = ("MeshMetric", "MeshTrace", "MeshPassthrough", "MeshProxyPatch")
 
 @cache
 def run(path: Path) -> Outcome:
-    paths, root, options = _asked({"paths": [str(path)], "target": "3.0"})
-    return migrate(scene_of(paths, root, options), options)
+    return run_at(path.parent, Path(path.name))
+
+
+def run_at(root: Path, path: Path) -> Outcome:
+    # As the goldens' control plane had it.
+    options = Options(target="3.0", environment=Environment(initial_policies="none"))
+    return migrate(scene_of([path], root, options), options)
 
 
 def is_new_form(policy: Resource, outcome: Outcome) -> bool:
@@ -146,5 +152,4 @@ def test_a_second_run_finds_nothing(path: Path, tmp_path: Path) -> None:
     text = outcome.texts[changed][1] if outcome.texts else path.read_bytes()
     assert text is not None
     (tmp_path / path.name).write_bytes(text)
-    paths, root, options = _asked({"paths": [str(tmp_path)], "target": "3.0"})
-    assert migrate(scene_of(paths, root, options), options).texts == {}
+    assert run_at(tmp_path, Path()).texts == {}

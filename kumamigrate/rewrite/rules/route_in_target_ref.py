@@ -55,6 +55,8 @@ from kumamigrate.rewrite.view import View, at_path
 
 TYPES = ("MeshTimeout", "MeshRetry")
 """Types that took a route at the top and take one in `to` (MeshRateLimit has no new form)."""
+_BY_TAGS = ("MeshSubset", "MeshService", "MeshServiceSubset")
+"""Kinds of top-level references that 3.0 refuses, and that outrank Dataplane."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,7 +346,7 @@ def _problem(view: View, reader: Reader, units: tuple[Unit, ...]) -> Problem:
         units=units,
         routes=routes,
         slots={r.identity: reader.slots(r, own_of(units, r)) for r in routes},
-        ranks=_ranks(view),
+        ranks=_ranks(view, units[0].policy.type, units[0].policy.mesh),
         namer=lambda policy, suffix: _name(view, policy, suffix, taken),
         refer=lambda policy, route: _reference(view, policy, route),
         live=view.mode(units[0].policy.mesh) != "Disabled",
@@ -380,16 +382,22 @@ def _reader(view: View, policy_type: str, mesh: str) -> Reader:
     )
 
 
-def _ranks(view: View) -> tuple[Mapping[str, Any] | None, ...]:
+def _ranks(view: View, policy_type: str, mesh: str) -> tuple[Mapping[str, Any] | None, ...]:
     """Return the top-level references that select every proxy, lowest rank first.
 
-    MeshSubset ends with 3.0: what is written with it is a dead end, and is not where the release
-    reads Dataplane.
+    MeshSubset ends with 3.0. Where the release reads Dataplane it is written only beside policies
+    that choose by tags themselves (product.md §4, recipe 3): they all leave for labels together.
     """
     top = view.target.policy_types["MeshTimeout"].top_for("system")
     kinds = top.kinds if top is not None else ()
-    known = next((kind for kind in ("Dataplane", "MeshSubset") if kind in kinds), None)
-    return (None,) if known is None else (None, {"kind": known})
+    beside = any(
+        policy.mesh == mesh and top_of(policy, view.source).kind in _BY_TAGS
+        for policy in view.of_type(policy_type)
+    )
+    known = [kind for kind in ("Dataplane", "MeshSubset") if kind in kinds]
+    if "Dataplane" in known and not beside:
+        known = ["Dataplane"]
+    return (None, *({"kind": kind} for kind in known))
 
 
 def _in_merge_order(view: View, olds: Sequence[Old]) -> list[Old]:
