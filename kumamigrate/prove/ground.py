@@ -9,12 +9,13 @@ from typing import Any
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
-from kumamigrate.model.state import State
+from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.proof import Value, Witness
 from kumamigrate.prove.settings import flat
 from kumamigrate.prove.side import Side, networking
 
 _SECRETS = ("Secret", "GlobalSecret")
+_NAMES = "VirtualOutbound"
 _SILENT = KUBERNETES | {"DataplaneInsight", "MeshInsight", "ServiceInsight", "ZoneInsight"}
 
 
@@ -51,12 +52,23 @@ def _shown(resource: Resource, value: Any, instead: str) -> Any:
 
 
 def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:
-    policies = set(side.release.policy_types) | OLD_POLICIES | _SILENT | {"Dataplane"}
+    silent = set(side.release.policy_types) | _policies_of(side) | _SILENT | {"Dataplane"}
     return {
         (r.type, r.namespace, r.name): r
         for r in side.state.resources
-        if r.type not in policies and not r.made_up
+        if r.type not in silent and not r.made_up
     }
+
+
+def _policies_of(side: Side) -> frozenset[str]:
+    """Return the old policies that are compared as policies.
+
+    A VirtualOutbound is none: it makes names and outbounds by the tags of whatever Dataplanes
+    there are, for every proxy that is transparent. In mode Exclusive nothing reads it.
+    """
+    if mesh_services_mode(side.state, side.mesh) == "Exclusive":
+        return OLD_POLICIES
+    return OLD_POLICIES - {_NAMES}
 
 
 def _fields(resource: Resource | None, labels: frozenset[str]) -> Mapping[str, Any]:
