@@ -19,6 +19,8 @@ from kumamigrate.prove.proof import Effect, Outbound, Value, Witness
 from kumamigrate.prove.settings import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.prove.side import Side
 
+OUTBOUND_ITSELF = "outbound"
+"""The field of a difference that is about an outbound being there at all."""
 TAGS_HEADER = "request header x-kuma-tags"
 TAGGING = ("FaultInjection", "RateLimit", "MeshFaultInjection")
 """Kinds of which one in a mesh is enough for the header to stand on all HTTP outbounds."""
@@ -80,7 +82,7 @@ def come_or_gone(mesh: str, made: tuple[Made, Made], destination: Destination) -
         return ()
     gone = any(made[0]) and not all(made[1])
     effect = Effect.VALUE if gone else Effect.ACTIVATION
-    return (_witness(mesh, ROUTING, destination, "outbound", tuple(map(all, made)), effect),)
+    return (_witness(mesh, ROUTING, destination, OUTBOUND_ITSELF, tuple(map(all, made)), effect),)
 
 
 def tags_carried(mesh: str, makers: tuple[Makers, Makers], destination: Destination) -> Witnesses:

@@ -21,6 +21,7 @@ from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.coverage import Findings
 from kumamigrate.prove.fields import READ
 from kumamigrate.prove.gateway import is_builtin
+from kumamigrate.prove.makers import OUTBOUND_ITSELF
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.oldmade import INBOUND, OUTBOUND, ROUTES, kinds_of
 from kumamigrate.prove.oldrun import Answer, Run, said
@@ -101,13 +102,22 @@ class OldEngine:
     def _activated(self, witness: Witness) -> Witness | None:
         """Return what shows on a real outbound: the old engine has none to compare it with.
 
-        What reached none of them before takes effect there exactly as written.
+        What old policies said reached none of them. Where new ones take the place of those, it
+        takes effect there exactly as written; an old policy that stays explains nothing, and an
+        outbound that goes is no value that begins to count.
         """
         if witness.outbound is not Outbound.REAL:
             return None
-        if witness.policy_type not in self.before.types:
+        if witness.field == OUTBOUND_ITSELF or witness.policy_type in self.before.types:
+            return witness
+        if self._replaced(witness.policy_type):
             return replace(witness, effect=Effect.ACTIVATION)
         return witness
+
+    def _replaced(self, policy_type: str) -> bool:
+        """Whether the old policies that a type takes the place of are others than before."""
+        was, now = self._sides
+        return any(said(was.old, kind) != said(now.old, kind) for kind in kinds_of(policy_type))
 
     def _compared_here(self, path: str) -> bool:
         roots = [SECTIONS[name].root for name in (*self.sections, "passthrough", "locality")]
