@@ -71,3 +71,12 @@ def test_the_namespaces_of_an_inventory_count_for_plain_pods() -> None:
     files = {"a.yaml": (POD % "shop").encode(), "p.yaml": POLICY}
     assert "a.yaml" not in repository_of(files, root=Path()).files
     assert "a.yaml" in repository_of(files, root=Path(), inventory=inventory).files
+
+
+def test_the_same_bytes_under_the_same_path_are_read_once() -> None:
+    """A build hands most files through as they are."""
+    texts = {f"{name}.yaml": f"type: Mesh\nname: {name}\n".encode() for name in "abc"}
+    known = repository_of(texts, root=Path()).with_texts({"b.yaml": "type: Mesh\nname: new\n"})
+    again = repository_of({**texts, "c.yaml": b"type: Mesh\nname: d\n"}, root=Path(), known=known)
+    assert again.files["a.yaml"] is known.files["a.yaml"]
+    assert [resource.name for resource in again.resources] == ["a", "b", "d"]

@@ -215,8 +215,18 @@ def repository_of(
     root: Path,
     refusals: Iterable[Refusal] = (),
     inventory: Sequence[Resource] = (),
+    known: Repository | None = None,
 ) -> Repository:
-    """Return the repository that some files make up, given as bytes by path."""
+    """Return the repository that some files make up, given as bytes by path.
+
+    What `known` holds of the same bytes under the same path is not read again.
+    """
+
+    def read_one(path: str) -> SourceFile:
+        file = known.files.get(path) if known is not None else None
+        same = file is not None and file.render() == contents[path]
+        return file if file is not None and same else read_file(path, contents[path])
+
     kinds = {path: classify(data) for path, data in contents.items()}
     wanted = (Kind.KUMA, Kind.WORKLOAD) if Kind.KUMA in kinds.values() else ()
     read: dict[str, SourceFile] = {}
@@ -226,19 +236,25 @@ def repository_of(
             if kinds[path] is Kind.WORKLOAD and pods_only(contents[path]):
                 pods.append(path)
             else:
-                read[path] = read_file(path, contents[path])
+                read[path] = read_one(path)
     namespaces = _injecting(read.values(), inventory)
     for path in pods:
         if any(name in contents[path] for name in namespaces):
-            read[path] = read_file(path, contents[path])
+            read[path] = read_one(path)
     files = {path: read[path] for path in sorted(read)}
-    return Repository(
+    found = Repository(
         root=root,
         files=files,
         data={path: contents[path] for path in files},
         refusals=tuple(refusals),
         examined=len(contents),
     )
+    if known is not None:
+        found.__dict__["_of_file"] = {
+            path: known._of_file[path] if known.files.get(path) is file else read_resources(file)
+            for path, file in files.items()
+        }
+    return found
 
 
 def _injecting(files: Iterable[SourceFile], inventory: Sequence[Resource]) -> list[bytes]:

@@ -203,7 +203,7 @@ def _rendered(site: Site, rendering: Rendering, sources: Repository) -> Site:
     if not rendering.built:
         written = replace(site.written, repository=own, states={})
         return replace(site, rendering=rendering, written=written, applied=written)
-    built = repository_of(rendering.files, root=sources.root, refusals=refusals)
+    built = repository_of(rendering.files, root=sources.root, refusals=refusals, known=sources)
     own = own.in_namespaces(_namespaces(built, rendering))
     written = replace(site.written, repository=own, states={})
     built = built.standing_at(lambda one: _home(one, rendering))
