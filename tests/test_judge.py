@@ -9,6 +9,7 @@ import pytest
 
 from kumamigrate.flow.judge import judge_of
 from kumamigrate.model.state import Environment
+from kumamigrate.prove import prove
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.scene.repository import repository_of
 from kumamigrate.scene.trial import Scene
@@ -135,3 +136,72 @@ def test_a_route_shows_again_what_its_service_shows(retries: int, allowed: bool)
     old = SERVICE + FROM_GLOBAL % "name: web" + RETRY % 2
     new = SERVICE + FROM_GLOBAL % "labels: {kuma.io/display-name: web}" + RETRY % retries
     assert allows(old, new, mode="Disabled") is allowed
+
+
+TWICE = """\
+type: %s
+name: twice
+mesh: %s
+spec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: Mesh}, default: %s}]}
+---
+"""
+RULE = next(rule for rule in rulebook() if rule.id == "from-section")
+
+
+def scenes_beside(beside: str, before: str, after: str) -> tuple[Scene, Scene]:
+    """Return two scenes that differ in one file, with another one beside it."""
+    scene = Scene(
+        repository=repository_of(
+            {"a.yaml": (MESH % "Exclusive" + before).encode(), "b.yaml": beside.encode()},
+            root=Path(),
+        ),
+        inventory=(),
+        environment=Environment(),
+        source="2.14",
+        target="2.14",
+    )
+    texts = {"a.yaml": MESH % "Exclusive" + after}
+    return scene, replace(scene, repository=scene.repository.with_texts(texts), states={})
+
+
+def twice(kind: str, mesh: str) -> str:
+    values = {"MeshTimeout": "connectionTimeout", "MeshRetry": "tcp"}
+    fields = [
+        f"{{{values[kind]}: {one}}}"
+        for one in (("1s", "2s") if kind == "MeshTimeout" else ("{maxConnectAttempt: 1}", "{}"))
+    ]
+    return "".join(TWICE % (kind, mesh, one) for one in fields)
+
+
+@pytest.mark.parametrize(
+    ("beside", "bars"),
+    [
+        (twice("MeshTimeout", "default"), True),
+        (twice("MeshTimeout", "other"), False),
+        (twice("MeshRetry", "default"), False),
+        ("type: Dataplane\nmesh: default\nname: [\n", True),
+        ("type: MeshTimeout\nmesh: other\nname: [\n", False),
+        ("kuma.io/mesh: [\n", True),
+    ],
+)
+def test_what_could_not_be_read_bars_a_change_without_a_search_for_differences(
+    beside: str, bars: bool
+) -> None:
+    """The prover finds the same in doubt, so no verdict changes; a word of the user's is still
+    held against every difference."""
+    words = ("labels: {a: b}", "1s"), ("labels: {a: b}", "2s")
+    before, after = scenes_beside(beside, *(INBOUND % pair for pair in words))
+    verdict = judge_of(RULE, before)(before, after)
+    assert bool(verdict.unknown) is bars
+    assert bool(verdict.witnesses) is not bars
+    proof = prove(before.state("2.14")[0], after.state("2.14")[0], claims=("live",))
+    assert bool(proof.unknown("live")) is bars
+    assert set(verdict.unknown) <= set(proof.unknown("live"))
+    assert judge_of(RULE, before, take_unknown=True)(before, after).witnesses
+
+
+def test_what_could_not_be_read_does_not_bar_what_changes_nothing() -> None:
+    """Another spelling of a duration is local: nothing else is asked."""
+    words = (INBOUND % ("labels: {a: b}", one) for one in ("60s", "1m"))
+    before, after = scenes_beside(twice("MeshTimeout", "default"), *words)
+    assert judge_of(RULE, before)(before, after).good

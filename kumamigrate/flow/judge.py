@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cache, partial
@@ -60,7 +61,8 @@ def judge_of(
         @cache
         def verdict_in(world: str) -> Verdict:
             old, now, then = worlds[world]
-            return _judge_of(rule, old, upgrade=upgrade, allow=allow)(now, then)
+            one = _judge_of(rule, old, upgrade=upgrade, trusting=take_unknown, allow=allow)
+            return one(now, then)
 
         def whole(*tried: str) -> Verdict:
             least = next(iter(worlds))
@@ -105,8 +107,14 @@ def _whichever(verdicts: Mapping[str, Verdict], *, take_unknown: bool) -> Verdic
     return Verdict(witnesses=witnesses, unknown=() if take_unknown else unknown)
 
 
-def _judge_of(rule: Rule, before: Scene, *, upgrade: bool, allow: Set[Effect]) -> Judge:
-    """Return the judge for the changes of one rule in one world."""
+def _judge_of(
+    rule: Rule, before: Scene, *, upgrade: bool, trusting: bool, allow: Set[Effect]
+) -> Judge:
+    """Return the judge for the changes of one rule in one world.
+
+    What could not be read bars any verdict about what it may matter to, so no difference is
+    looked for there, but where unknown verdicts are taken all the same (`trusting`).
+    """
     claims = ("release",) if upgrade and rule.claims else rule.claims
 
     def judge(current: Scene, candidate: Scene) -> Verdict:
@@ -115,6 +123,9 @@ def _judge_of(rule: Rule, before: Scene, *, upgrade: bool, allow: Set[Effect]) -
             return Verdict(unknown=refused)
         if claims and _says_the_same(claims, current, candidate):
             return Verdict()
+        barred = tuple(_barred(current, candidate)) if claims and not trusting else ()
+        if barred:
+            return Verdict(unknown=barred)
         verdicts = []
         touched: set[tuple[str, ...]] = set()
         if "live" in claims:
@@ -292,6 +303,34 @@ def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
         mine = refusal.mesh in touched or not refusal.mesh
         if mine and concerns(refusal.kind, types, known):
             yield unread_reason(refusal)
+
+
+def _barred(current: Scene, candidate: Scene) -> Iterator[str]:
+    """Yield what could not be read and bars, mesh by mesh, every verdict about the changes.
+
+    Of repositories in which much stands twice this answers for most changes, at no cost.
+    """
+    unread = candidate.state(candidate.source)[0].unread
+    if not unread:
+        return
+    old, new = (
+        {(_mesh_of(r), r.type, canonical(r.body)) for r in scene.state(scene.source)[0].resources}
+        for scene in (current, candidate)
+    )
+    written: dict[str, set[str]] = defaultdict(set)
+    for mesh, kind, _ in old ^ new:
+        written[mesh].add(kind)
+    known = release_of(candidate.source).policy_types.keys()
+    for refusal in unread:
+        if any(
+            refusal.mesh in ("", mesh) and concerns(refusal.kind, types, known)
+            for mesh, types in written.items()
+        ):
+            yield unread_reason(refusal)
+
+
+def _mesh_of(resource: Resource) -> str:
+    return resource.name if resource.type == "Mesh" else resource.mesh
 
 
 def _has_tag_outbounds(scene: Scene) -> bool:
