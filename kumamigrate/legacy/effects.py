@@ -146,6 +146,7 @@ _DETECTORS: Mapping[str, tuple[str, dict[str, Any]]] = {
     ),
     "failure": ("failurePercentage", {"requestVolume": 50, "minimumHosts": 5, "threshold": 85}),
 }
+_LOCAL_RATE = "successRate of local errors"
 _OUTLIER: Json = {
     "interval": seconds(10),
     "baseEjectionTime": seconds(30),
@@ -167,6 +168,10 @@ def breakers_before(policy: Resource | None) -> Effect:
         if old in detectors
     }
     outer = {name: conf.value.get(name, value) for name, value in _OUTLIER.items()}
+    if outer["splitExternalAndLocalErrors"] and "successRate" not in found:
+        # Envoy judges local errors by their rate unless told not to; no MeshCircuitBreaker lets
+        # it do so without judging all others as well (notes C22).
+        found[_LOCAL_RATE] = _DETECTORS["standardDeviation"][1]
     return {"limits": limits, "ejection": {**outer, "detectors": found}}
 
 

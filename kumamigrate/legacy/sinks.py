@@ -92,9 +92,9 @@ def faults_before(
     return tuple(_fault(read_conf("FaultInjection", p.spec).value) for p in met)
 
 
-def faults_after(conf: Json | None) -> tuple[Effect, ...]:
-    """Return the faults of a MeshFaultInjection conf."""
-    return tuple(_fault(item) for item in (conf or {}).get("http") or ())
+def faults_after(confs: Iterable[Json]) -> tuple[Effect, ...]:
+    """Return the faults of MeshFaultInjection confs, which follow each other."""
+    return tuple(_fault(item) for conf in confs for item in conf.get("http") or ())
 
 
 def _fault(values: Json) -> Effect:

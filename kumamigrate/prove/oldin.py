@@ -27,11 +27,14 @@ from kumamigrate.match.inbound import InboundPoint
 from kumamigrate.match.selection import Point
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.prove.fields import rest
+from kumamigrate.prove.mtlsmode import MTLS_UNKNOWN, OFF, PERMISSIVE, STRICT, inbound_mode
 from kumamigrate.prove.oldside import Asked, OldSide, Options, Outcome, Place, Places, outcome
 from kumamigrate.prove.picture import has_http, writes_defaults
 from kumamigrate.prove.settings import HTTP_LIKE, patches, permission_rules
 
 OTHER = "\x00other"
+BARE = frozenset[tuple[str, str]]()
+"""A client without a sidecar: it sends no header x-kuma-tags (notes C20)."""
 MOST_CLIENTS = 400
 MOST_ORDERS = 24
 
@@ -98,6 +101,17 @@ class _Inbound:
         return point, self.side.matcher.inbound(selection, point)
 
     @cached_property
+    def _mtls(self) -> str | None:
+        """The mode of the inbound: STRICT keeps clients without a sidecar away; None: unknown."""
+        return inbound_mode(self.side.mesh, self._point("MeshTLS")[1])
+
+    def _met(self, client: Identity, effects: Sequence[Effect]) -> tuple[Sequence[Effect], str]:
+        """Return what a client meets, if it can get here, and why that is undecided."""
+        if client != BARE or self._mtls in (OFF, PERMISSIVE):
+            return effects, "creation time"
+        return ([{}], "") if self._mtls == STRICT else ([{}, *effects], MTLS_UNKNOWN)
+
+    @cached_property
     def _permission(self) -> InboundPoint | None:
         return self._point("MeshTrafficPermission")[1]
 
@@ -129,8 +143,9 @@ class _Inbound:
         listed = inbound_list(old.of("FaultInjection"), self.inbound.tags, old.ties)
         if listed.policies:
             orders = [listed.policies] if listed.known else _orders(listed.policies, client)
-            effects: list[Effect] = [{"faults": faults_before(o, client)} for o in orders]
-            return outcome(effects, listed.policies, None, "creation time")
+            before: list[Effect] = [{"faults": faults_before(o, client)} for o in orders]
+            effects, why = self._met(client, before)
+            return outcome(effects, listed.policies, None, why)
         _, read = self._point("MeshFaultInjection")
         # It does nothing to TCP, and to gRPC only from 2.14 on (§1.7).
         kinds = HTTP_LIKE if writes_defaults(self.side.side) else ("http", "http2")
@@ -138,8 +153,9 @@ class _Inbound:
             return outcome([{"faults": ()}], (), _whole(read))
         if read is not None and read.rules:
             return outcome([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
-        rule = _first(read, client) if read is not None else None
-        return outcome([{"faults": faults_after(rule)}], (), _whole(read))
+        confs = _all_met(read, client) if read is not None else []
+        effects, why = self._met(client, [{"faults": faults_after(confs)}])
+        return outcome(effects, (), _whole(read), why)
 
     def _may_speak(self, protocols: Sequence[str]) -> bool:
         """Whether the inbound may be of one of some protocols: one made up may be of any."""
@@ -157,8 +173,9 @@ class _Inbound:
             options = _first_limits(policies, client)
             if not self._may_speak(HTTP_LIKE):  # its limits are of HTTP requests
                 return outcome([{}], (), None)
-            effects = [limit_before(p) if p is not None else {} for p in options]
-            return outcome(effects, options, None, "creation time")
+            before = [limit_before(p) if p is not None else {} for p in options]
+            effects, why = self._met(client, before)
+            return outcome(effects, options, None, why)
         _, read = self._point("MeshRateLimit")
         if read is None:
             return outcome([{}])
@@ -167,7 +184,8 @@ class _Inbound:
         confs = [r.conf for r in read.rules] or [r.conf for r in read.from_rules if not r.subset]
         conf = _merged(confs)
         effect = {**limit_after(conf), **rest("MeshRateLimit", "inbound", conf)}
-        return outcome([effect], (), _whole(read))
+        effects, why = self._met(client, [effect])
+        return outcome(effects, (), _whole(read), why)
 
     def timeouts(self) -> Outcome:
         """Return the timeouts of the inbound; any MeshTimeout on the proxy rewrites it (C5)."""
@@ -223,8 +241,21 @@ def _lets_in(read: InboundPoint, client: Identity) -> Effect:
     return {"allowed": bool(actions & {"Allow", "AllowWithShadowDeny"}), **noted}
 
 
-def _first(read: InboundPoint, client: Identity) -> Mapping[str, Any] | None:
-    return next((rule.conf for rule in read.from_rules if _holds(rule, client)), None)
+def _all_met(read: InboundPoint, client: Identity) -> list[Mapping[str, Any]]:
+    """Return the confs of all rules that a client's header matches (notes C19).
+
+    Envoy gets the negated tags of a rule as one inverted expression, with the last value of each
+    key, so a client meets each rule of whose tags in it it lacks any: rules that differ in several
+    tags, or in several values, overlap.
+    """
+    found: list[Mapping[str, Any]] = []
+    for rule in read.from_rules:
+        asked = [(t.key, t.value) in client for t in rule.subset if not t.negated]
+        inverted = {t.key: t.value for t in sorted(rule.subset) if t.negated}
+        negated = [pair in client for pair in inverted.items()]
+        if all(asked) and not (negated and all(negated)):
+            found.append(rule.conf)
+    return found
 
 
 def _first_limits(policies: Sequence[Resource], client: Identity) -> tuple[Resource | None, ...]:
@@ -352,6 +383,8 @@ def _change(body: Any) -> Any:
 
 def shown(client: Identity) -> str:
     """Return a client as a reader calls it, different ones differently."""
+    if client == BARE:
+        return "a client without a sidecar"
     several = {k for k, v in client if v != OTHER}
     parts = [
         f"{k}={'any other' if v == OTHER else v}"

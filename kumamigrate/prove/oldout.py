@@ -195,7 +195,8 @@ class _Outbounds:
             if found is None:
                 effects.append(_old_listener(_conf("Timeout", policy), table.family, made=made))
             elif not fits:
-                effects.append(_old_listener(OldConf(), table.family, made=True))
+                # It goes by the service's own protocol: what is made stays as made (C3, C21).
+                effects.append(_old_listener(OldConf(), table.family, made=made))
             else:
                 effects.append(_new_listener(found.conf, table.family))
         more = _rest("MeshTimeout", found)
@@ -285,8 +286,17 @@ class _Outbounds:
                 effects.append({**old, **{k: v for k, v in more.items() if k not in _LISTENERS}})
         return outcome(effects, policies, found, why or crossed or SHARED)
 
+    def _of_cluster(self, policy_type: str, service: str) -> Found | None:
+        """Return what a policy says of a service's clusters, found by the outbounds of a proxy.
+
+        A service that only routes of other outbounds lead to has none of its own, and nothing of
+        it (notes C14); MeshTimeout alone goes through the clusters themselves.
+        """
+        own = service in self.asked.services
+        return self.side.to(self.asked, policy_type, service) if own else None
+
     def _breaker(self, service: str, made: Sequence[str]) -> Outcome:
-        found = self.side.to(self.asked, "MeshCircuitBreaker", service)
+        found = self._of_cluster("MeshCircuitBreaker", service)
         reached = bool(made) and service in self.targets
         old = self._old("CircuitBreaker", service) if reached else (None,)
         conf = found.conf if found is not None else {}
@@ -304,7 +314,7 @@ class _Outbounds:
 
     def _probe(self, service: str, made: Sequence[str], checks: Checks | None) -> Outcome:
         """Return the probes of a cluster; `checks` of a patch replace all others."""
-        found = self.side.to(self.asked, "MeshHealthCheck", service)
+        found = self._of_cluster("MeshHealthCheck", service)
         reached = bool(made) and service in self.targets
         old = self._old("HealthCheck", service) if reached else (None,)
         protocol = self._protocol(service)
@@ -322,7 +332,7 @@ class _Outbounds:
         return outcome(effects, old, found, _tied(old) or unprobed)
 
     def _balancer(self, service: str, led: Sequence[str]) -> Outcome:
-        found = self.side.to(self.asked, "MeshLoadBalancingStrategy", service)
+        found = self._of_cluster("MeshLoadBalancingStrategy", service)
         if found is not None:
             read = settings.balancer_cluster(found.conf)
             aware = not read.pop("localityAwareness.disabled", False)

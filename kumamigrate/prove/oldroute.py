@@ -131,12 +131,17 @@ def old_table(route: Resource | None, own: Tags, family: str) -> Table:
     if route is None:
         return Table("")
     conf = read_conf("TrafficRoute", route.spec).value
+    items = conf.get("http") or ()
     rules: list[RouteRule] = []
-    if family != "tcp":
-        for item in conf.get("http") or ():
+    if family == "tcp":
+        # Connections have no requests to match: they go by the weights of all rules (C15).
+        everywhere = [entry for node in (*items, conf) for entry in _entries(node, own)]
+        rules.append(RouteRule((), (_shares(everywhere), ())))
+    else:
+        for item in items:
             action = (_weights(item, own), _old_filters(item.get("modify") or {}))
             rules.append(RouteRule(_old_tests(item.get("match") or {}), action))
-    rules.append(RouteRule((), (_weights(conf, own), ())))
+        rules.append(RouteRule((), (_weights(conf, own), ())))
     return Table(family, tuple(rules), tuple(live_targets(route, own[SERVICE], own)))
 
 
@@ -200,10 +205,14 @@ def _shares(found: Iterable[tuple[Mapping[str, str], Any]]) -> frozenset[tuple[s
 
 
 def _weights(node: Mapping[str, Any], own: Tags) -> frozenset[tuple[str, Fraction]]:
+    return _shares(_entries(node, own))
+
+
+def _entries(node: Mapping[str, Any], own: Tags) -> list[tuple[Mapping[str, str], Any]]:
     entries = [(e.get("destination") or {}, e.get("weight") or 0) for e in node.get("split") or ()]
     if node.get("destination"):
         entries = [(node["destination"], 1)]
-    return _shares((filled(tags, own[SERVICE], own), weight) for tags, weight in entries)
+    return [(filled(tags, own[SERVICE], own), weight) for tags, weight in entries]
 
 
 def _old_tests(match: Mapping[str, Any]) -> tuple[tuple[tuple[str, str], Test], ...]:

@@ -17,7 +17,9 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove.compare import value_of
 from kumamigrate.prove.makers import Makers
+from kumamigrate.prove.mtlsmode import MTLS_UNKNOWN
 from kumamigrate.prove.oldin import (
+    BARE,
     Identity,
     clients,
     existing,
@@ -126,13 +128,18 @@ class Run:
                     for policy in side.old.of(kind):
                         selectors += selectors_of(policy.spec, "sources")
                 for policy in side.side.state.of_type(policy_type):
-                    selectors += from_tags(policy)
+                    named = from_tags(policy)
+                    selectors += named
+                    if policy_type == "MeshFaultInjection":  # each tag is negated by itself (C19)
+                        selectors += [{k: v} for tags in named for k, v in tags.items()]
             found = clients(selectors, several=policy_type == "MeshTrafficPermission")
             if found is None:
                 self.found.unknown[_too_many(policy_type)] = None
                 found = []
             here = existing(self._proxies, selectors)
             every = dict.fromkeys((*found, *here))
+            if policy_type in ("MeshFaultInjection", "MeshRateLimit"):
+                every[BARE] = None
             self._clients[policy_type] = {shown(client): client for client in every}
             loose = {shown(client) for client in every if is_loose(client)}
             self._loose[policy_type] = loose - {shown(client) for client in here}
@@ -320,15 +327,10 @@ class Run:
         if old.effects == new.effects and _alike(old.old, new.old):
             return  # whoever of them wins, wins on both sides
         tied = old if not old.certain else new
-        if made_up and self.known:
+        if made_up and self.known and tied.why != MTLS_UNKNOWN:
             self._beyond(f"{made_up}, for which {tied.why} decides between {names(tied.old)}")
             return
-        advice = (
-            "give an inventory with creation times (--inventory)"
-            if tied.why != SHARED
-            else "give an inventory with the Dataplanes"
-        )
-        self._noted[f"{names(tied.old)}: {tied.why} decides between them; {advice}"] = None
+        self._noted[_undecided(place, tied)] = None
 
     def _witnesses(self, place: Place, old: Outcome, new: Outcome) -> Iterator[Witness]:
         left, right = old.effects[0], new.effects[0]
@@ -415,6 +417,18 @@ class Run:
                 return
             self._residues.add(key)
         self.found.witnesses.setdefault(name, []).append(replace(witness, proxy=name))
+
+
+def _undecided(place: Place, tied: Outcome) -> str:
+    """Return what decides at a place, and what would tell."""
+    if tied.why == MTLS_UNKNOWN:
+        return f"{place[0]}: {MTLS_UNKNOWN}; give an inventory with the Mesh (--inventory)"
+    advice = (
+        "give an inventory with creation times (--inventory)"
+        if tied.why != SHARED
+        else "give an inventory with the Dataplanes"
+    )
+    return f"{names(tied.old)}: {tied.why} decides between them; {advice}"
 
 
 def _couples(

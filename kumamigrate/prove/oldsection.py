@@ -8,6 +8,7 @@ from typing import Any
 
 from kumamigrate.match.entry import Found
 from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.prove.mtlsmode import STRICT, backend_mode, backends, said_by, sent_by_clients
 from kumamigrate.prove.oldmade import ANY_SERVICE
 from kumamigrate.prove.oldside import Asked, OldSide, Places, outcome
 from kumamigrate.prove.side import Side, may_be_transparent
@@ -96,7 +97,8 @@ def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Plac
             shown = {"passthroughMode": mode} if may_be_transparent(asked.dataplane) else {}
             found["MeshPassthrough", "proxy"] = outcome([shown], (), single)
         elif name == "mtls mode":
-            found |= _modes_of_inbounds(side, asked, _enabled_mode(spec))
+            found |= _modes_of_inbounds(side, asked, backend_mode(spec) or STRICT)
+            found |= _sent(asked, spec)
         elif name == "locality":
             for service in (ANY_SERVICE, *asked.services):
                 to = side.to(asked, policy_type, service)
@@ -120,36 +122,25 @@ def _modes_of_inbounds(side: OldSide, asked: Asked, mode: str) -> Places:
         points = {p.key: side.matcher.inbound(selection, p) for p in selection.points}
     for inbound in asked.proxy.inbounds:
         read = points.get(inbound.name.rsplit(":", 1)[0])
-        said = mode
-        if read is not None:
-            rules = [r.conf for r in read.rules] or [r.conf for r in read.from_rules]
-            said = next((str(c["mode"]) for c in reversed(rules) if c.get("mode")), mode)
-        found["MeshTLS", "inbound", inbound.name] = outcome([{"mode": said}])
+        found["MeshTLS", "inbound", inbound.name] = outcome([{"mode": said_by(read) or mode}])
     return found
 
 
+def _sent(asked: Asked, spec: Mapping[str, Any]) -> Places:
+    """Return what a proxy sends to services: no MeshTLS has a say in that."""
+    return {
+        ("MeshTLS", "outbound", service): outcome([{"sent": sent_by_clients(spec)}])
+        for service in asked.services
+    }
+
+
 def _modes(spec: Mapping[str, Any]) -> Any:
-    return [mapping(b).get("mode") for b in _backends(spec, "mtls")]
+    return [mapping(b).get("mode") for b in backends(spec, "mtls")]
 
 
 def _without_modes(spec: Mapping[str, Any]) -> Any:
-    backends = [
-        {k: v for k, v in mapping(b).items() if k != "mode"} for b in _backends(spec, "mtls")
-    ]
-    return {**mapping(spec.get("mtls")), "backends": backends}
-
-
-def _backends(spec: Mapping[str, Any], section: str) -> list[Any]:
-    found = mapping(spec.get(section)).get("backends")
-    return found if isinstance(found, list) else []
-
-
-def _enabled_mode(spec: Mapping[str, Any]) -> str:
-    enabled = mapping(spec.get("mtls")).get("enabledBackend")
-    for backend in _backends(spec, "mtls"):
-        if enabled and mapping(backend).get("name") == enabled:
-            return "Permissive" if mapping(backend).get("mode") == "PERMISSIVE" else "Strict"
-    return "Strict"
+    bare = [{k: v for k, v in mapping(b).items() if k != "mode"} for b in backends(spec, "mtls")]
+    return {**mapping(spec.get("mtls")), "backends": bare}
 
 
 def _passthrough(spec: Mapping[str, Any]) -> str:
@@ -170,7 +161,7 @@ _TLS = {
 
 def _old_metric(spec: Mapping[str, Any]) -> dict[str, Any]:
     enabled = mapping(spec.get("metrics")).get("enabledBackend")
-    for backend in _backends(spec, "metrics"):
+    for backend in backends(spec, "metrics"):
         if enabled and mapping(backend).get("name") == enabled:
             return _old_backend(mapping(mapping(backend).get("conf")))
     return {}
@@ -199,10 +190,10 @@ def _old_backend(conf: Mapping[str, Any]) -> dict[str, Any]:
 def _metric(conf: Mapping[str, Any]) -> dict[str, Any]:
     sidecar = mapping(conf.get("sidecar"))
     profile: Any = sidecar.get("regex") or _profile(mapping(sidecar.get("profiles")))
-    backends = [mapping(b) for b in conf.get("backends") or ()]
-    if len(backends) != 1 or backends[0].get("type") != "Prometheus":
-        return {"backends": repr(backends), "sidecar": repr(sidecar), **_applications(conf)}
-    prometheus = mapping(backends[0].get("prometheus"))
+    written = [mapping(b) for b in conf.get("backends") or ()]
+    if len(written) != 1 or written[0].get("type") != "Prometheus":
+        return {"backends": repr(written), "sidecar": repr(sidecar), **_applications(conf)}
+    prometheus = mapping(written[0].get("prometheus"))
     client = prometheus.get("clientId")
     return {
         "port": prometheus.get("port") or 5670,

@@ -27,8 +27,9 @@ _GOLDENS = SHARED / "goldens" / "legacy-2.9"
 _EVERY = 1 if os.environ.get("KUMAMIGRATE_GOLDENS") else 12
 _SPOKEN = ("manual", "held")
 # One in fifteen policies limits single clients and has no equivalent before identities, one in
-# eighteen is tied by creation time or waits for one that is.
-_SHARE = {False: 0.78, True: 0.85} if _EVERY == 1 else {False: 0.72, True: 0.85}
+# eighteen is tied by creation time or waits for one that is. These meshes have no mTLS: limits and
+# faults for any client would reach those without a sidecar, so they stay (legacy-notes C20).
+_SHARE = {False: 0.74, True: 0.81} if _EVERY == 1 else {False: 0.68, True: 0.82}
 
 
 @dataclass

@@ -16,6 +16,8 @@ type: Mesh
 name: default
 skipCreatingInitialPolicies: ['*']
 """
+STRICT = "mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}\n"
+"""Keeps clients without a sidecar away, whom no old limit or fault ever met (notes C20)."""
 ROUTE = """
 type: TrafficRoute
 name: route-all
@@ -279,7 +281,7 @@ MUTATIONS = [
 
 
 def _proof(before: str, after: str, *, proxies: bool = True, routed: bool = True) -> Proof:
-    common = [MESH, *([PROXIES] if proxies else [])]
+    common = [MESH + STRICT, *([PROXIES] if proxies else [])]
     left = [*common, *([ROUTE] if routed else []), before]
     right = [*common, *([ROUTE] if routed and "MeshHTTPRoute" not in after else []), after]
     sides = [state("---".join(texts), complete=False) for texts in (left, right)]
@@ -357,6 +359,32 @@ def test_old_limits_keep_new_ones_away() -> None:
     before, after = PAIRS["limit"]
     proof = _proof(before, f"{before}---{after.replace('num: 5', 'num: 1')}")
     assert proof.verdict("live") is Verdict.EQUIVALENT
+
+
+@pytest.mark.parametrize(
+    ("mesh", "verdict"),
+    [
+        (MESH, Verdict.DIFFERENT),
+        (MESH + STRICT, Verdict.EQUIVALENT),
+        (MESH + STRICT.replace("builtin", "builtin, mode: PERMISSIVE"), Verdict.DIFFERENT),
+    ],
+    ids=["no mTLS", "strict", "permissive"],
+)
+def test_limits_reach_clients_without_a_sidecar_unless_mtls_is_strict(
+    mesh: str, verdict: Verdict
+) -> None:
+    sides = [state("---".join((mesh, PROXIES, limit)), complete=False) for limit in PAIRS["limit"]]
+    proof = prove(*sides, claims=("live",))
+    assert proof.verdict("live") is verdict
+    met = {w.destination for w in _harmful(proof)}
+    assert all("a client without a sidecar" in where for where in met)
+
+
+def test_who_a_limit_reaches_is_unknown_without_the_mesh() -> None:
+    sides = [state("---".join((PROXIES, limit)), complete=False) for limit in PAIRS["limit"]]
+    proof = prove(*sides, claims=("live",))
+    assert proof.verdict("live") is Verdict.UNKNOWN
+    assert any("up to the mTLS mode of the mesh" in reason for reason in proof.unknown("live"))
 
 
 def test_both_engines_log_and_probe() -> None:

@@ -212,6 +212,12 @@ def _outlier(conf: OldConf, detectors: Mapping[str, Any], notes: Notes) -> Json:
         new["successRate"] = _success_rate(detectors["standardDeviation"])
     if "failure" in detectors:
         new["failurePercentage"] = dict(detectors["failure"])
+    if conf.get("splitExternalAndLocalErrors") and "standardDeviation" not in detectors:
+        notes.lost(
+            "it makes Envoy eject by the success rate of local errors, too, which cannot be asked"
+            " for alone any more (add standardDeviation, or leave it out)",
+            "splitExternalAndLocalErrors",
+        )
     result["detectors"] = new
     return result
 

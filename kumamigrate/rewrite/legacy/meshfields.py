@@ -16,6 +16,12 @@ from kumamigrate.rewrite.legacy.world import World
 from kumamigrate.source.text import FieldPath
 
 _POLICY_SINCE = "2.9"
+_REMOVED = "3.0"
+_PLAIN = (
+    "it also lets sidecars send plain text to a service until all its Dataplanes have certificates;"
+    " with a MeshTLS they send mTLS at once"
+)
+_LATER = "keep it until every Dataplane has a certificate, then take STRICT; only 3.0 asks for more"
 _PROFILES_SINCE = "2.7"
 _METRICS = {
     "port": "uint32", "path": "string", "skipMTLS": "bool", "tags": "tags",
@@ -113,7 +119,7 @@ def _metric_notes(conf: OldConf, mesh: Resource, world: World) -> list[Manual]:
 
 
 def convert_mesh_mtls_mode(world: World) -> Conversion:
-    """Return the MeshTLS for a PERMISSIVE backend of `Mesh.mtls`."""
+    """Return the MeshTLS for a PERMISSIVE backend of `Mesh.mtls`, once nothing else is left."""
     mesh, mtls = _section(world, "mtls")
     kind = "Mesh.mtls.mode"
     if mesh is None or mtls is None:
@@ -128,6 +134,9 @@ def convert_mesh_mtls_mode(world: World) -> Conversion:
         stop = _early(world, mesh, "MeshTLS", kind, path) or _present(world, "MeshTLS", mesh, path)
         if stop is not None:
             return stop
+        if not at_least(world.target, _REMOVED):
+            held = Manual(resource=mesh, message=_PLAIN, action=_LATER, path=path, blocking=False)
+            return _conversion(world, kind, manual=(held,))
         conf: Json = {"mode": "Permissive"}
         section: Json = {"from": [{"targetRef": {"kind": "Mesh"}, "default": conf}]}
         if world.with_rules:

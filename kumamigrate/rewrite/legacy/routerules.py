@@ -36,6 +36,21 @@ def backend_refs(node: Mapping[str, Any], service: str) -> list[Json]:
     ]
 
 
+def connection_refs(conf: Mapping[str, Any], service: str) -> list[Json]:
+    """Return the backendRefs of a TCP outbound: the weights of all rules and the rest (C15)."""
+    found: dict[str, Json] = {}
+    for node in (conf, *(conf.get("http") or ())):
+        for ref in backend_refs(node, service):
+            where = repr(sorted((k, v) for k, v in ref.items() if k != "weight"))
+            known = found.get(where)
+            found[where] = ref if known is None else {**ref, "weight": _sum(known, ref)}
+    return list(found.values())
+
+
+def _sum(one: Json, two: Json) -> int:
+    return int(one["weight"]) + int(two["weight"])
+
+
 def _ref(tags: Mapping[str, str], service: str) -> Json:
     named = tags.get(SERVICE, ANY)
     rest = {key: value for key, value in tags.items() if key != SERVICE and value != ANY}

@@ -40,7 +40,7 @@ from kumamigrate.rewrite.legacy.routerules import (
     REGEX_ROOT,
     ROOT,
     ROUND_ROBIN,
-    backend_refs,
+    connection_refs,
     goes_home,
     http_rules,
     load_balancer,
@@ -200,8 +200,8 @@ def _route(run: _Run, policy: Resource, service: str, old_family: str, *, reache
     conf = read_conf("TrafficRoute", policy.spec)
     notes = Notes()
     family = run.world.family(service)
-    refs = backend_refs(conf.value, service)
     if old_family == "tcp":
+        refs = connection_refs(conf.value, service)
         home = goes_home(refs, service) and (family == "tcp" or not conf.get("http"))
         home = home and (family == "tcp" or service == OTHER_SERVICE)
         rules: list[Json] = [] if home else [{"default": {"backendRefs": refs}}]

@@ -1,0 +1,54 @@
+"""Old policies and what a conversion made of them, judged by a control plane, through the command.
+
+What Envoy does otherwise afterwards is never without a difference of value, or left unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from kumamigrate.cli import app
+from tests.prove.states import COMMITTED, SHARED
+
+STRICTER = 20
+"""At most one Dataplane of so many may be called different although it is not."""
+
+
+def _folders(root: Path) -> list[Path]:
+    return sorted(p.parent for p in (root / "converted-2.9").glob("*/verdict.json"))
+
+
+def _claim(folder: Path) -> dict[str, Any]:
+    states = [str(folder / name) for name in ("before.yaml", "after.yaml")]
+    options = ["--target", "2.9", "--zone", "east", "--format", "json"]
+    result = CliRunner().invoke(app, ["prove", *states, *options])
+    assert result.exit_code in (0, 3, 4), result.output
+    claim: dict[str, Any] = json.loads(result.stdout)["claims"]["live"]
+    return claim
+
+
+def _other(said: dict[str, Any]) -> bool:
+    values = any(w["effect"] == "value" for w in said["witnesses"])
+    return said["verdict"] == "unknown" or values
+
+
+@pytest.mark.parametrize("root", [COMMITTED, SHARED], ids=["committed", "all"])
+def test_what_a_conversion_changes_is_seen(root: Path) -> None:
+    folders = _folders(root)
+    if not folders:
+        pytest.skip("the goldens are not beside the checkout")
+    dataplanes, lax, strict = 0, [], []
+    for folder in folders:
+        claim = _claim(folder)
+        for name, truth in json.loads((folder / "verdict.json").read_text())["dataplanes"].items():
+            dataplanes += 1
+            other = _other(claim["dataplanes"][name])
+            lax += [f"{folder.name} {name}"] if not truth["same"] and not other else []
+            strict += [f"{folder.name} {name}"] if truth["same"] and other else []
+    assert lax == []
+    assert len(strict) * STRICTER <= dataplanes, strict
