@@ -45,6 +45,8 @@ def example() -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "gitops"
         shutil.copytree(EXAMPLE, copy)
+        if shutil.which("git"):  # the report says how far it read: to the top of the repository
+            subprocess.run(["git", "init", "--quiet"], cwd=copy, check=False)
         command = [PYTHON, "-m", "kumamigrate", "run"]
         print("$ kumamigrate run --dry-run", flush=True)
         subprocess.run([*command, "--dry-run"], cwd=copy, check=False)

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from kumamigrate.cli import app
-from kumamigrate.flow.pipeline import scene_of
 from kumamigrate.model.state import Environment
 from kumamigrate.world.options import Options
+from kumamigrate.world.survey import scene_of
 
 MESH = (
     "type: Mesh\nname: default\nmeshServices:\n  mode: Exclusive\n"
@@ -284,7 +284,7 @@ def test_rules_are_listed_and_explained(tmp_path: Path, monkeypatch: pytest.Monk
     assert (code, "MeshHTTPRoute" in text) == (0, True)
 
 
-def test_a_verdict_for_the_listed_proxies_says_what_it_takes_for_granted(
+def test_a_verdict_that_is_not_for_every_proxy_says_what_it_takes_for_granted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     subset = """apiVersion: kuma.io/v1alpha1
@@ -296,5 +296,5 @@ spec:
 """
     _write(tmp_path, mesh=MESH, t=subset)
     code, text = _call(monkeypatch, tmp_path, "run", "--dry-run")
-    assert (code, "for the listed proxies" in text) == (1, True)
+    assert (code, "within the limits below" in text) == (1, True)
     assert "not for every proxy: taken for granted that MeshSubset with app: web" in text

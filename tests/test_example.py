@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumamigrate.flow.pipeline import migrate, scene_of
+from kumamigrate.flow.pipeline import migrate
 from kumamigrate.prove import Effect
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.outcome import exit_of_run
 from kumamigrate.world.options import Options
+from kumamigrate.world.survey import scene_of
 from tests.cases import EXAMPLE, FIXTURES, contents
 
 

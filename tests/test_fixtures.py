@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.flow.pipeline import Outcome, migrate, prove_scenes, scene_of
+from kumamigrate.flow.pipeline import Outcome, migrate, prove_scenes
 from kumamigrate.model.initial import CHOICES
 from kumamigrate.model.state import Environment
 from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.scene.trial import owned_by_both
 from kumamigrate.world.options import Options
+from kumamigrate.world.survey import scene_of
 from tests.cases import Case, cases, contents
 from tests.frontdoor import some
 

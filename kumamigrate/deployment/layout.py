@@ -14,7 +14,7 @@ from functools import cached_property
 from kumamigrate.deployment.closure import Closure, closure_of
 from kumamigrate.deployment.helm import charts_within
 from kumamigrate.deployment.kustomization import Kustomization, Role, kustomization_of
-from kumamigrate.deployment.tree import CHART, KUSTOMIZATIONS, Tree
+from kumamigrate.deployment.tree import KUSTOMIZATIONS, Tree
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +91,3 @@ def _other_than_manifests(closures: Mapping[str, Closure]) -> frozenset[str]:
             if not roles <= {Role.RESOURCE, Role.COMPONENT}:
                 found.add(path)
     return frozenset(found)
-
-
-def is_chart(path: str) -> bool:
-    """Say whether a file is what makes its folder a chart."""
-    return posixpath.basename(path) == CHART

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 
 from kumamigrate.errors import KumamigrateError, SourceError, UsageError
 from kumamigrate.flow.circles import Circles, circles_in, held_for_circles
@@ -27,7 +26,6 @@ from kumamigrate.flow.claims import (
 from kumamigrate.flow.everywhere import all_said, merged
 from kumamigrate.flow.everyworld import in_every_world, open_to
 from kumamigrate.flow.whole import Whole, breaks_today, changed_types, whole_of
-from kumamigrate.inventory import load_inventory
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
@@ -41,12 +39,11 @@ from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.scene.repository import Rejection, load_repository
+from kumamigrate.scene.repository import Rejection
 from kumamigrate.scene.suppress import marks, suppress, suppressed
 from kumamigrate.scene.trial import Held, Result, Scene, try_changes, without_conflicts
-from kumamigrate.scene.worlds import at_home
 from kumamigrate.world.estate import Estate, Site, apply, single
-from kumamigrate.world.options import Options, releases_of
+from kumamigrate.world.options import Options
 
 OLD_FORMS = "legacy-"
 """Rules with such an id convert what the old engine reads."""
@@ -138,23 +135,6 @@ Progress = Callable[[str, int, int], None]
 
 def silent(_what: str, _done: int, _total: int) -> None:
     """Report no progress."""
-
-
-def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
-    """Read repository and inventory. Raises UsageError for releases nobody knows."""
-    source, target = releases_of(options)
-    inventory = load_inventory(options.inventory)
-    repository = load_repository(paths, root, inventory=inventory.resources)
-    return Scene(
-        repository=repository,
-        inventory=inventory.resources,
-        exports=inventory.exports,
-        environment=at_home(options.environment, inventory.resources),
-        source=source,
-        target=target,
-        owned=frozenset(resource.identity for resource in repository.resources),
-        made=tuple(r for r in repository.resources if r.type == "Mesh"),
-    )
 
 
 def check(scene: Scene | Estate, options: Options) -> Outcome:

@@ -210,16 +210,6 @@ class Proof:
                 modes.setdefault(mode, []).append(verdict)
         return {mode: worst(verdicts) for mode, verdicts in modes.items()}
 
-    @property
-    def live_ok_to_write(self) -> bool:
-        """Say whether *live* holds but for harmless differences, with which *carry* must hold."""
-        live = self.verdict("live")
-        if live is not Verdict.DIFFERENT:
-            return live is Verdict.EQUIVALENT
-        harmless = all(w.effect in HARMLESS for w in self.witnesses("live"))
-        carried = "carry" in self.claims and self.verdict("carry") is Verdict.EQUIVALENT
-        return harmless and not self.unknown("live") and carried
-
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst of some verdicts; none at all is equivalent."""

@@ -12,7 +12,6 @@ from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.flow.whole import Whole
 from kumamigrate.model.release import known_releases
 from kumamigrate.model.resource import Resource
-from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
 from kumamigrate.report.beside import beside_json, beside_lines
 from kumamigrate.report.exit import Exit, worst
@@ -22,6 +21,7 @@ from kumamigrate.report.proof import (
     coverage_json,
     refusal_json,
     resting_lines,
+    scope_words,
 )
 from kumamigrate.report.unread import not_read, numbers_of, unread_lines, with_numbers
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
@@ -227,10 +227,8 @@ def _headline(outcome: Outcome, *, written: bool) -> Line:
     repository, target = outcome.before.repository, outcome.before.target
     if outcome.texts:
         files = f"{len(outcome.texts)} of {_count(repository.examined, 'file')}"
-        return line(
-            (_done(outcome, written=written), "strong"),
-            f" in {files}.   Kuma {target}{_meshes(outcome)}",
-        )
+        done = _done(outcome, written=written)
+        return line((done, "strong"), f" for Kuma {target}, in {files}")
     waiting = sum(_counts(finding) for finding in outcome.findings)
     if waiting:
         asks = f"{_count(waiting, 'finding')} to look at"
@@ -267,23 +265,12 @@ def _of_file(scene: Scene, path: str) -> Iterable[Resource]:
     return (r for r in scene.repository.resources if r.where is not None and r.where.path == path)
 
 
-def _meshes(outcome: Outcome) -> str:
-    state = outcome.before.state(outcome.before.source)[0]
-    if len(outcome.began.sites) > 1:
-        return ""
-    names = sorted({change.mesh for change in outcome.kept if change.mesh})
-    known = (
-        f"mesh {n} (MeshService mode {mesh_services_mode(state, n) or 'unknown'})"
-        for n in names[:3]
-    )
-    return "".join(f" · {words}" for words in known) + (" · …" if len(names) > 3 else "")
-
-
 def _scope(outcome: Outcome) -> str:
     repository = outcome.before.repository
-    files, resources = len(repository.files), len(repository.resources)
-    held = f"{_count(files, 'file')} with {_count(resources, 'resource')}"
-    return f" ({held}, {repository.examined} examined)"
+    holding, examined = len(repository.files), repository.examined
+    files = _count(examined, "file")
+    within = files if holding == examined else f"{holding} of {files}"
+    return f" ({_count(len(repository.resources), 'resource')} in {within})"
 
 
 def _finding_lines(finding: Finding, *, action: bool) -> list[Line]:
@@ -311,7 +298,10 @@ def _proved_lines(outcome: Outcome) -> list[Line]:
     lines += _mode_lines(proof, claim)
     if claim == RELEASE:
         # What goes out before the upgrade takes effect before it.
-        lines += harmless_lines(_today(outcome), indent="  today: ", allow=allow)
+        today = harmless_lines(_today(outcome), indent="    ", allow=allow)
+        lines += (
+            [line(f"  before the upgrade, on {outcome.before.source}"), *today] if today else []
+        )
     return lines + resting_lines(proof)
 
 
@@ -328,13 +318,16 @@ def _verdict_lines(outcome: Outcome) -> list[Line]:
     source = outcome.before.source
     assert proof is not None
     witnesses = proof.witnesses(claim)
-    scope = "every possible proxy" if proof.proxies == "all" else "the listed proxies"
+    proxies = (
+        p for m in proof.meshes.values() if claim in m.claims for p in m.claims[claim].proxies
+    )
+    scope = scope_words(proxies, every=proof.proxies == "all")
     where = "" if claim == LIVE else f" with the upgrade to {target}"
     same = f"nothing that reaches a proxy changes{where}"
     match outcome.whole:
         case Whole.PROVEN:
             excepted = ", except" if witnesses else ""
-            return [line(("Proved", "good"), f" for {scope}: {same}{excepted}")]
+            return [line(("Proved", "good"), f"{scope}: {same}{excepted}")]
         case Whole.AFTER_SWITCH:
             first = f"Nothing changes if MeshService mode Exclusive comes first, on {source}"
             said = _why_different(outcome)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from kumamigrate.flow.claims import LIVE
 from kumamigrate.prove import Effect, MeshProof, Proof, Verdict, to_json
-from kumamigrate.prove.proof import HARMLESS
+from kumamigrate.prove.proof import HARMLESS, ProxyVerdict
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.unread import Numbers, numbers_of, unread_lines, with_numbers
@@ -84,7 +84,7 @@ def proof_lines(
     counted = f"{_count(len(repositories[-1].resources), 'resource')}"
     before, after = proof.release_before, proof.release_after
     kuma = f"Kuma {before}" if before == after else f"Kuma {before} → {after}"
-    meshes = _count(len(proof.meshes), "mesh", "meshes")
+    meshes = _meshes(proof)
     lines = [_verdict_line(proof, claim, allow), line(f"{meshes}, {counted}.   {kuma}")]
     lines += unread_lines(repositories[-1])
     numbers = numbers_of(repositories[-1])
@@ -122,7 +122,7 @@ def _claim_lines(
 ) -> list[Line]:
     result = mesh.claims[claim]
     verdict = result.allowing(allow)
-    scope = " for every possible proxy" if mesh.all_proxies else " for the listed proxies"
+    scope = scope_words(result.proxies, every=mesh.all_proxies)
     excepted = ", except" if result.witnesses else ""
     tail = f"{scope}{excepted}" if verdict is Verdict.EQUIVALENT else ""
     where = f" in {mesh.environment}" if mesh.environment else ""
@@ -135,13 +135,25 @@ def _claim_lines(
     return lines
 
 
+def scope_words(proxies: Iterable[ProxyVerdict], *, every: bool) -> str:
+    """Say which proxies a verdict is about. Where none is listed, only its limits can be named."""
+    if every:
+        return " for every possible proxy"
+    if any(not proxy.made_up for proxy in proxies):
+        return " for the listed proxies"
+    return " within the limits below"
+
+
 def resting_lines(proof: Proof) -> list[Line]:
     """Say what a verdict rests on: why it is not for every proxy, and what is taken for granted."""
     lines = [line((f"  not for every proxy: {why}", "dim")) for why in proof.beyond[:MOST]]
     lines += _rest(proof.beyond)
     # Why it is not for every proxy may be just what is taken for granted.
     facts = [f for f in proof.assumptions if not any(f in why for why in proof.beyond)]
-    lines += [line((f"  taken for granted: {fact}", "dim")) for fact in facts[:MOST]]
+    if len(facts) == 1:
+        return [*lines, line((f"  taken for granted: {facts[0]}", "dim"))]
+    lines += [line(("  taken for granted:", "dim"))] if facts else []
+    lines += [line((f"    {fact}", "dim")) for fact in facts[:MOST]]
     return lines + _rest(facts)
 
 
@@ -158,6 +170,15 @@ def _doubt_lines(reasons: Sequence[str], told: set[str]) -> list[Line]:
     if len(fresh) < len(reasons):
         lines.append(line("      cannot tell, as above"))
     return lines
+
+
+def _meshes(proof: Proof) -> str:
+    """Count the meshes, and the environments that hold them where there are several."""
+    meshes = _count(len({m.mesh for m in proof.meshes.values()}), "mesh", "meshes")
+    environments = {m.environment for m in proof.meshes.values()}
+    if len(environments) < 2:
+        return meshes
+    return f"{meshes} in {_count(len(environments), 'environment')}"
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -15,16 +15,16 @@ MOST = 10
 MOST_NAMES = 3
 _HEADINGS = {
     Effect.ACTIVATION: (
-        "value takes effect that had none before, just as it is written",
-        "values take effect that had none before, just as they are written",
+        "setting in the files has no effect today and starts to work, as it is written",
+        "settings in the files have no effect today and start to work, as they are written",
     ),
     Effect.NAME: (
         "route gets another name in Envoy's configuration and statistics; no traffic changes",
         "routes get other names in Envoy's configuration and statistics; no traffic changes",
     ),
     Effect.RESIDUE: (
-        "setting of the old engine goes that no policy can express",
-        "settings of the old engine go that no policy can express",
+        "setting that only the old engine made will be gone; no policy can express it",
+        "settings that only the old engine made will be gone; no policy can express them",
     ),
 }
 _PLACE = re.compile(r" \(([^()\s]*:\d+(?::\d+)?)\)")

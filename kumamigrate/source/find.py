@@ -103,12 +103,6 @@ class Found:
     embedding: tuple[str, ...]
 
 
-def find_files(paths: Sequence[Path], *, root: Path) -> tuple[list[str], list[Refusal]]:
-    """Return the files to read below some paths, and what cannot be."""
-    found = find_all(paths, root=root)
-    return [*found.files], [*found.refusals]
-
-
 def find_all(paths: Sequence[Path], *, root: Path) -> Found:
     """Return the files to read below some paths, and those that may hold YAML inside.
 

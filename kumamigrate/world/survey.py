@@ -11,11 +11,11 @@ from kumamigrate.deployment.discover import discover
 from kumamigrate.deployment.environment import Deployment, matches
 from kumamigrate.deployment.installs import with_charts
 from kumamigrate.deployment.tree import SHAPING, Tree
-from kumamigrate.inventory import load_inventory
+from kumamigrate.inventory import Inventory, load_inventory
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import Identity
 from kumamigrate.model.state import Environment
-from kumamigrate.scene.repository import Repository, contents_of, repository_of
+from kumamigrate.scene.repository import Repository, contents_of, load_repository, repository_of
 from kumamigrate.scene.trial import Scene
 from kumamigrate.scene.worlds import at_home
 from kumamigrate.source.seen import digest_of
@@ -24,6 +24,28 @@ from kumamigrate.world.estate import Estate, Site, single, site_of
 from kumamigrate.world.options import Options, releases_of
 from kumamigrate.world.overlap import check_environments
 from kumamigrate.world.scope import Scope, World
+
+
+def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
+    """Read repository and inventory as one environment. Raises UsageError for unknown releases."""
+    inventory = load_inventory(options.inventory)
+    repository = load_repository(paths, root, inventory=inventory.resources)
+    return _begun(repository, inventory, options)
+
+
+def _begun(repository: Repository, inventory: Inventory, options: Options) -> Scene:
+    """Return the scene that a run begins with."""
+    source, target = releases_of(options)
+    return Scene(
+        repository=repository,
+        inventory=inventory.resources,
+        exports=inventory.exports,
+        environment=at_home(options.environment, inventory.resources),
+        source=source,
+        target=target,
+        owned=frozenset(resource.identity for resource in repository.resources),
+        made=tuple(r for r in repository.resources if r.type == "Mesh"),
+    )
 
 
 def survey(
@@ -75,17 +97,7 @@ def estate_of(
     repository = repository_of(
         contents, root=root, refusals=refusals, inventory=inventory.resources
     )
-    source, target = releases_of(options)
-    whole = Scene(
-        repository=repository,
-        inventory=inventory.resources,
-        exports=inventory.exports,
-        environment=at_home(options.environment, inventory.resources),
-        source=source,
-        target=target,
-        owned=frozenset(resource.identity for resource in repository.resources),
-        made=tuple(r for r in repository.resources if r.type == "Mesh"),
-    )
+    whole = _begun(repository, inventory, options)
     tree = Tree(files=contents, root=disk)
     strays: tuple[str, ...] = ()
     if deployments is None and options.environments:

@@ -230,7 +230,8 @@ def test_what_stands_outside_the_paths_given_is_not_spoken_of(repository: Path) 
 def test_each_file_counts_where_one_resource_stands_in_two_clusters(repository: Path) -> None:
     for cluster in ("east", "west"):
         _files(repository, **{f"{cluster}__mesh": _mesh("Exclusive"), f"{cluster}__s": SPLIT})
-    assert "Changed 2 resources in 2 of 4 files" in command("run", "--initial-policies", "none").out
+    said = command("run", "--initial-policies", "none").out
+    assert "Changed 2 resources for Kuma 2.14, in 2 of 4 files" in said
 
 
 def test_without_git_and_settings_the_path_is_the_world(

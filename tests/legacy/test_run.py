@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kumamigrate.flow.pipeline import Outcome, migrate, scene_of
+from kumamigrate.flow.pipeline import Outcome, migrate
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.world.options import Options
+from kumamigrate.world.survey import scene_of
 from tests.cases import SHARED
 
 _GOLDENS = SHARED / "goldens" / "legacy-2.9"

@@ -82,7 +82,7 @@ def test_moving_a_reference_activates_it_where_real_resources_are_read() -> None
     assert witness.effect is Effect.ACTIVATION
     assert witness.after.policy == "slow-api"
     assert proof.verdict("carry") is Verdict.EQUIVALENT
-    assert proof.live_ok_to_write
+    assert proof.allowing("live", {Effect.ACTIVATION}) is Verdict.EQUIVALENT
 
 
 def test_adding_the_new_form_beside_the_old_changes_nothing_in_mode_disabled() -> None:

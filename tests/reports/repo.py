@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.flow.pipeline import Outcome, check, migrate, scene_of
+from kumamigrate.flow.pipeline import Outcome, check, migrate
 from kumamigrate.model.state import Environment
 from kumamigrate.report.lines import plain
 from kumamigrate.report.outcome import exit_of_check, exit_of_run, run_lines
 from kumamigrate.world.options import Options
+from kumamigrate.world.survey import scene_of
 
 EXCLUSIVE = "type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"
 DISABLED = "type: Mesh\nname: default\nmeshServices: {mode: Disabled}\n"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from kumamigrate.flow.pipeline import Outcome, migrate, scene_of
+from kumamigrate.flow.pipeline import Outcome, migrate
 from kumamigrate.model.state import Environment
 from kumamigrate.world.options import Options
+from kumamigrate.world.survey import scene_of
 
 ROUTE_RULES = ("multi-entry-route", "route-in-target-ref")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kumamigrate.admit.check import refusals_of, unknown_fields_of
-from kumamigrate.flow.pipeline import Outcome, migrate, scene_of
+from kumamigrate.flow.pipeline import Outcome, migrate
 from kumamigrate.match.matcher import Matcher
 from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.model.kri import kri_of
@@ -19,6 +19,7 @@ from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import Environment
 from kumamigrate.world.options import Options
+from kumamigrate.world.survey import scene_of
 
 HERE = Path(__file__).parent.parent
 COPIED = sorted((HERE / "golden" / "matcher-2.14").glob("*.yaml"))[:3]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.source.find import Kind, classify, find_files, may_hold_kuma, pods_only
+from kumamigrate.source.find import Kind, classify, find_all, may_hold_kuma, pods_only
 from kumamigrate.source.text import Reason
 
 
@@ -18,7 +18,7 @@ def tree(root: Path, **files: str) -> None:
 
 
 def found(root: Path, *paths: str) -> list[str]:
-    return find_files([Path(p) for p in paths or (".",)], root=root)[0]
+    return [*find_all([Path(p) for p in paths or (".",)], root=root).files]
 
 
 def test_files_that_may_hold_manifests_are_found_sorted(tmp_path: Path) -> None:
@@ -73,7 +73,8 @@ def test_links_are_followed_inside_the_root_only_and_once(tmp_path: Path) -> Non
     (root / "o.yaml").symlink_to(outside / "o.yaml")
     (root / "secret").symlink_to(outside / "secret")
     (root / "gone.yaml").symlink_to("nowhere.yaml")
-    files, refusals = find_files([Path()], root=root)
+    found = find_all([Path()], root=root)
+    files, refusals = [*found.files], found.refusals
     assert files == ["a/x.yaml", "b.yaml"]
     assert [(r.path, r.reason, r.hides) for r in refusals] == [
         ("gone.yaml", Reason.UNREADABLE, False),
@@ -84,7 +85,7 @@ def test_links_are_followed_inside_the_root_only_and_once(tmp_path: Path) -> Non
 
 def test_paths_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
-    _, refusals = find_files([Path("no.yaml"), Path("..")], root=tmp_path / "root")
+    refusals = find_all([Path("no.yaml"), Path("..")], root=tmp_path / "root").refusals
     assert {r.reason for r in refusals} == {Reason.UNREADABLE, Reason.OUTSIDE_ROOT}
 
 

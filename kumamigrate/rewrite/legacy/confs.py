@@ -6,7 +6,7 @@ the old engine left off are written out where the new engine's default differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -342,6 +342,3 @@ def _http_probe(http: Mapping[str, Any], notes: Notes) -> Json:
         result["requestHeadersToAdd"] = added
         notes.warn("probes carry the header x-kuma-tags too now", "http", "requestHeadersToAdd")
     return result
-
-
-Translate = Callable[[OldConf, Notes], Json]
