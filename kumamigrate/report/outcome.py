@@ -19,6 +19,7 @@ from kumamigrate.report.inventory import inventory_json, inventory_lines
 from kumamigrate.report.lines import Line, line
 from kumamigrate.report.proof import (
     coverage_json,
+    found_lines,
     refusal_json,
     resting_lines,
     scope_words,
@@ -291,10 +292,8 @@ def _finding_lines(finding: Finding, *, action: bool) -> list[Line]:
 def _proved_lines(outcome: Outcome) -> list[Line]:
     proof, claim, allow = outcome.proof, outcome.claim, outcome.options.allow
     assert proof is not None
-    witnesses = proof.witnesses(claim)
     lines: list[Line] = [(), *_verdict_lines(outcome)]
-    lines += difference_lines(witnesses, indent="      ")
-    lines += harmless_lines(witnesses, indent="  ", allow=allow)
+    lines += found_lines(proof, claim, allow)
     lines += _mode_lines(proof, claim)
     if claim == RELEASE:
         # What goes out before the upgrade takes effect before it.

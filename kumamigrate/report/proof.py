@@ -135,6 +135,26 @@ def _claim_lines(
     return lines
 
 
+def found_lines(proof: Proof, claim: str, allow: Set[Effect]) -> list[Line]:
+    """Return the differences of a claim, with where they are if not all environments have them."""
+    places = dict.fromkeys(mesh.environment for mesh in proof.meshes.values())
+    alike: dict[tuple[Line, ...], list[str]] = {}
+    for place in places:
+        meshes = [m for m in proof.meshes.values() if m.environment == place]
+        witnesses = [w for m in meshes if claim in m.claims for w in m.claims[claim].witnesses]
+        found = difference_lines(witnesses, indent="      ")
+        found += harmless_lines(witnesses, indent="  ", allow=allow)
+        if found:
+            alike.setdefault(tuple(found), []).append(place)
+    lines: list[Line] = []
+    for told, where in alike.items():
+        if len(where) == len(places):
+            lines += told
+            continue
+        lines += [line(f"  in {', '.join(where)}"), *((*line("  "), *one) for one in told)]
+    return lines
+
+
 def scope_words(proxies: Iterable[ProxyVerdict], *, every: bool) -> str:
     """Say which proxies a verdict is about. Where none is listed, only its limits can be named."""
     if every:

@@ -80,6 +80,14 @@ def test_an_example_comes_out_as_it_should(name: str, tmp_path: Path) -> None:
     assert contents(copy) == contents(EXAMPLES / name / "after")
 
 
+def test_what_one_environment_alone_has_is_said_of_that_one(tmp_path: Path) -> None:
+    copy = tmp_path / "clusters"
+    shutil.copytree(EXAMPLES / "clusters" / "before", copy)
+    said = command("run", copy).out
+    assert "  in east\n    1 setting in the files has no effect today" in said
+    assert "  in west" not in said
+
+
 @pytest.mark.parametrize("name", [OVERLAYS, CHARTS, CLUSTERS])
 def test_every_build_of_an_example_succeeds_before_and_after(name: str) -> None:
     before, after = (rendered(EXAMPLES / name / side) for side in ("before", "after"))
