@@ -14,6 +14,7 @@ from kumamigrate.admit.check import refusals_of
 from kumamigrate.admit.places import is_template
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.legacy.admit import refusals_of as old_refusals_of
+from kumamigrate.model.conf import canonical
 from kumamigrate.model.foreign import not_modelled
 from kumamigrate.model.kinds import CLUSTER_SCOPED, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels
@@ -398,21 +399,31 @@ def _anywhere(resource: Resource, release: str, environment: Environment) -> Res
 
 
 def _templated(resources: Iterable[Resource]) -> list[Refusal]:
-    """Return what is known of manifests of which a template fills in a part: not all of it."""
-    return [
-        Refusal(
-            path=resource.where.path,
-            line=resource.where.line,
-            column=1,
-            reason=Reason.TEMPLATE,
-            detail=f"a template fills in a part of {resource.type} {resource.name}",
-            advice="render it and run on the result to be told everything",
-            mesh=resource.mesh,
-            kind=resource.type,
+    """Return what is known of manifests of which a template fills in a part: not all of it.
+
+    One whose mesh is filled in may belong to any mesh, where it counts as not read.
+    """
+    found: list[Refusal] = []
+    for resource in resources:
+        if not resource.templated or not resource.mesh or resource.where is None:
+            continue
+        anywhere = is_template(resource.mesh)
+        part = "the mesh" if anywhere else "a part"
+        found.append(
+            Refusal(
+                path=resource.where.path,
+                line=resource.where.line,
+                column=1,
+                reason=Reason.TEMPLATE,
+                detail=f"a template fills in {part} of {resource.type} {resource.name}",
+                advice="render it and run on the result to be told everything",
+                mesh="" if anywhere else resource.mesh,
+                kind=resource.type,
+                hides=anywhere,
+                digest=canonical(resource.body) if anywhere else "",
+            )
         )
-        for resource in resources
-        if resource.templated and resource.mesh and resource.where is not None
-    ]
+    return found
 
 
 def _as_applied(
