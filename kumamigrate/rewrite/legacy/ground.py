@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kumamigrate.legacy.patched import only_probes
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.legacy.classes import Classes
 from kumamigrate.rewrite.legacy.conversion import Conversion, Dropped, Manual, distinct
 from kumamigrate.rewrite.legacy.world import World
@@ -99,15 +99,31 @@ def stock_policies(world: World, new: str) -> tuple[Resource, ...]:
 def _shadowed(
     world: World, old: str, policies: tuple[Resource, ...], stock: tuple[Resource, ...]
 ) -> Conversion:
+    name = stock[0].name
     manual = tuple(
         Manual(
             resource=policy,
-            message=f"shadowed today: {stock[0].name} answers on every proxy, this {old} does not",
-            action=f"delete it, or change {stock[0].name} if its values are what you want",
+            message=f"{name} sets the limits on every proxy, but its detectors still eject (both"
+            " engines act)",
+            action=f"write the detectors into {name}, then delete it",
+        )
+        if _still_ejects(policy, stock[0])
+        else Manual(
+            resource=policy,
+            message=f"shadowed today: {name} answers on every proxy, this {old} does not",
+            action=f"delete it, or change {name} if its values are what you want",
         )
         for policy in policies
     )
     return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=manual)
+
+
+def _still_ejects(policy: Resource, stock: Resource) -> bool:
+    """Whether an old CircuitBreaker has detectors and the stock policy has none (notes C26)."""
+    items = stock.spec.get("to")
+    confs = [mapping(mapping(i).get("default")) for i in (items if isinstance(items, list) else ())]
+    own = mapping(policy.spec.get("conf")).get("detectors")
+    return bool(own) and not any(conf.get("outlierDetection") for conf in confs)
 
 
 def wildcard_notes(classes: Classes, policies: Iterable[Resource]) -> tuple[Manual, ...]:
