@@ -161,8 +161,8 @@ def chosen(names: Iterable[str], paths: Sequence[Path], *, root: Path) -> list[s
         if not any(one == "." or path.startswith(one + "/") for one in given):
             continue
         folder, _, name = path.rpartition("/")
-        typical = name.endswith(extensions) or inner.search(name)
-        if typical and not name.endswith(never) and open_folder(folder):
+        typical = name.lower().endswith(extensions) or inner.search(name)
+        if typical and not name.lower().endswith(never) and open_folder(folder):
             rule = ignored.test(folder)
             if not (rule and rule(path)):
                 found.append(path)
@@ -270,8 +270,8 @@ class _Walk:
                 if name not in skipped and not (ignored and ignored(path + "/")):
                     yield path
             elif (
-                (name.endswith(extensions) or inner.search(name))
-                and not name.endswith(never)
+                (name.lower().endswith(extensions) or inner.search(name))
+                and not name.lower().endswith(never)
                 and not (ignored and ignored(path))
             ):
                 if entry.is_file(follow_symlinks=False):
@@ -292,8 +292,8 @@ class _Walk:
             return
         real = os.path.realpath(entry.path)
         folder = os.path.isdir(real)
-        typical = entry.name.endswith(extensions) or inner.search(entry.name) is not None
-        named = typical and not entry.name.endswith(never)
+        typical = entry.name.lower().endswith(extensions) or inner.search(entry.name) is not None
+        named = typical and not entry.name.lower().endswith(never)
         if not os.path.exists(real):
             if named:
                 detail = "a symbolic link that leads nowhere"

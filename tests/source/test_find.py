@@ -121,3 +121,8 @@ def test_pods_alone_are_told_from_what_else_a_rule_reads() -> None:
     assert all(pods_only(f"kind: {kind}\n".encode()) for kind in WORKLOADS)
     assert not pods_only(b"kind: Deployment\n---\nkind: Service\n")
     assert not pods_only(b"kind: DeploymentList\n")
+
+
+def test_a_suffix_in_capitals_is_the_same_suffix(tmp_path: Path) -> None:
+    tree(tmp_path, **{"a.YAML": "", "b/c.Yml": "", "d.MD": ""})
+    assert found(tmp_path) == ["a.YAML", "b/c.Yml"]
