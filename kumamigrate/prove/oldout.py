@@ -60,6 +60,10 @@ EXTERNAL = "ExternalService"
 DOWNSTREAM = "http.idleTimeout (downstream)"
 """The idle timeout of clients' HTTP connections: no targetRef policy sets it (notes C4)."""
 
+NORMALIZED = "normalized paths"
+"""Whether Envoy rewrites /a/../b before it looks for a route: the new engine always has it do so
+where it makes the outbound, the old one never (notes C23)."""
+
 
 def outbound_places(
     side: OldSide,
@@ -167,6 +171,9 @@ class _Outbounds:
     # -- listeners ---------------------------------------------------------------------------
 
     def _listener(self, name: str, service: str, table: Table) -> Iterator[tuple[Place, Outcome]]:
+        if "MeshHTTPRoute" in self.kinds and table.family != "tcp":
+            made = self.old_made[service]
+            yield ("MeshHTTPRoute", "listener", name), outcome([{NORMALIZED: not made}])
         if "MeshTimeout" in self.kinds:
             yield ("MeshTimeout", "outbound", name), self._timeout(service, table)
         if "MeshRetry" in self.kinds:

@@ -45,6 +45,7 @@ from kumamigrate.prove.oldout import (
     CROSSED,
     DOWNSTREAM,
     EXTERNAL,
+    NORMALIZED,
     SHARED,
     TREATED,
     external_access,
@@ -355,7 +356,7 @@ class Run:
             if found is not None:
                 shown = [found[1], found[2]]
                 target = f"{target} ({found[0]})" if found[0] != "any request" else target
-        direction = {"cluster": "outbound"}.get(place[1], place[1])
+        direction = {"cluster": "outbound", "listener": "outbound"}.get(place[1], place[1])
         return Witness(
             mesh=self.was.side.mesh,
             proxy="",
@@ -372,7 +373,7 @@ class Run:
 
     def _effect(self, place: Place, name: str, values: tuple[Any, Any]) -> Effect:
         """Say what kind of difference it is: what no targetRef policy can express is residue."""
-        if name == DOWNSTREAM:
+        if name in (DOWNSTREAM, NORMALIZED):
             return Effect.RESIDUE
         service = place[2].split("{")[0] if len(place) > 2 else ""
         idle = place[:2] == ("MeshTimeout", "cluster") and name == "idleTimeout"
@@ -411,7 +412,7 @@ class Run:
     def _add(self, name: str, witness: Witness) -> None:
         if witness.effect is Effect.RESIDUE:
             key = witness.key[1:]
-            if witness.direction == "inbound":
+            if witness.direction == "inbound" or witness.field == NORMALIZED:
                 key = (witness.policy_type, witness.field, *key[-2:])
             if key in self._residues:
                 return

@@ -52,3 +52,16 @@ def test_what_a_conversion_changes_is_seen(root: Path) -> None:
             strict += [f"{folder.name} {name}"] if truth["same"] and other else []
     assert lax == []
     assert len(strict) * STRICTER <= dataplanes, strict
+
+
+@pytest.mark.parametrize("root", [COMMITTED, SHARED], ids=["committed", "all"])
+def test_normalized_paths_are_listed_where_they_come(root: Path) -> None:
+    folders = _folders(root)
+    if not folders:
+        pytest.skip("the goldens are not beside the checkout")
+    for folder in folders:
+        truth = json.loads((folder / "verdict.json").read_text())["dataplanes"].values()
+        seen = [w for said in _claim(folder)["dataplanes"].values() for w in said["witnesses"]]
+        shown = any((w["field"], w["effect"]) == ("normalized paths", "residue") for w in seen)
+        changed = any("normalizePath" in said["residues"] for said in truth)
+        assert shown or not changed, folder.name
