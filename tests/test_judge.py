@@ -205,30 +205,3 @@ def test_what_could_not_be_read_does_not_bar_what_changes_nothing() -> None:
     words = (INBOUND % ("labels: {a: b}", one) for one in ("60s", "1m"))
     before, after = scenes_beside(twice("MeshTimeout", "default"), *words)
     assert judge_of(RULE, before)(before, after).good
-
-
-@pytest.mark.parametrize("first", ["web", "api"], ids=["the same again", "another service"])
-def test_what_was_judged_before_decides_nothing(first: str) -> None:
-    """What is kept of one trial must not answer for changes that refer to something else."""
-    scene = Scene(
-        repository=repository_of(
-            {"a.yaml": (MESH % "Disabled" + SERVICE + OUTBOUND % ("name: web", "3s")).encode()},
-            root=Path(),
-        ),
-        inventory=(),
-        environment=Environment(),
-        source="2.14",
-        target="3.0",
-    )
-
-    def trial(name: str, value: str) -> Scene:
-        said = OUTBOUND % (f"labels: {{kuma.io/display-name: {name}}}", value)
-        texts = {"a.yaml": MESH % "Disabled" + SERVICE + said}
-        return replace(scene, repository=scene.repository.with_texts(texts), states={})
-
-    fresh = judge_of(BY_NAME, replace(scene, states={}), upgrade=True)(scene, trial("web", "4s"))
-    judge = judge_of(BY_NAME, scene, upgrade=True)
-    judge(scene, trial(first, "5s"))
-    assert judge(scene, trial("web", "4s")) == fresh
-    assert not fresh.good
-    assert judge(scene, trial("web", "3s")).good

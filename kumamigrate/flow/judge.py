@@ -21,7 +21,6 @@ from kumamigrate.prove.agree import apart
 from kumamigrate.prove.doubt import concerns, unread_reason
 from kumamigrate.prove.local import local_proof
 from kumamigrate.prove.proof import HARMLESS
-from kumamigrate.prove.services import Asked, references
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.repository import Rejection
 from kumamigrate.scene.trial import Judge, Scene, Verdict
@@ -231,7 +230,7 @@ def _worsened(
     if not now.witnesses(claim) and not now.unknown(claim):
         # Nothing can have got worse, whatever it was.
         return Verdict(unknown=tuple(_unread(current, candidate)))
-    then = _known(claim, before, current, candidate, exclusive=exclusive)
+    then = _prove(before, current, claim, exclusive=exclusive, also=candidate)
     known = {witness.key for witness in then.witnesses(claim)}
     made_up = _made_up(then, claim) | _made_up(now, claim)
     known_there = {_at_service(witness, made_up) for witness in then.witnesses(claim)}
@@ -340,32 +339,6 @@ def _mesh_of(resource: Resource) -> str:
 def _has_tag_outbounds(scene: Scene) -> bool:
     state = scene.state(scene.source)[0]
     return any(mesh_services_mode(state, mesh) != "Exclusive" for mesh in state.meshes())
-
-
-def _known(
-    claim: str, before: Scene, current: Scene, candidate: Scene, *, exclusive: bool
-) -> Proof:
-    """Return what a claim comes to without the changes.
-
-    Of the changes nothing counts there but what they refer to. Those that refer to nothing new,
-    and those that refer to the same, share one proof.
-    """
-    release = before.target if claim == "release" else before.source
-    old, new = before.state(before.source)[0], candidate.state(release)[0]
-    more = tuple(
-        (mesh, *_more_references(old.mesh(mesh), new.mesh(mesh))) for mesh in _meshes(old, new)
-    )
-    key = ("known", claim, exclusive, id(before), more)
-    if key not in current.states:
-        proof = _prove(before, current, claim, exclusive=exclusive, also=candidate)
-        current.states[key] = (proof, before)  # kept, so that its id stays its own
-    found: Proof = current.states[key][0]
-    return found
-
-
-def _more_references(old: State, new: State) -> list[Asked]:
-    known = set(references(old))
-    return [one for one in dict.fromkeys(references(new)) if one not in known]
 
 
 def _prove(
