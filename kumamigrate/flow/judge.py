@@ -461,12 +461,14 @@ def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[
         known = {fault for rejection in rejected for fault in _faults(rejection)}
         gone = _gone(rejected, candidate)
         for rejection in candidate.state(release)[1]:
+            fresh = [p for p in rejection.problems if _fault(rejection, p) not in known]
             # What the target refuses before and after is no worse, nor is what takes the place of
             # something it refuses (an old policy); another rule mends the rest.
-            replaced = rejection.resource.mesh in gone or _was_refused(rejection, rejected)
-            if release != candidate.source and replaced:
+            if not fresh or (
+                release != candidate.source
+                and (rejection.resource.mesh in gone or _was_refused(rejection, rejected))
+            ):
                 continue
-            fresh = [p for p in rejection.problems if _fault(rejection, p) not in known]
             name = f"{rejection.resource.type} {rejection.resource.name}"
             found.extend(f"{release} would refuse {name}: {p.message}" for p in fresh)
     return tuple(found)
