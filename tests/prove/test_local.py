@@ -16,7 +16,7 @@ from kumamigrate.prove import Verdict, prover
 from kumamigrate.prove.local import local_proof
 from tests.frontdoor import command
 from tests.prove.generate import meshes, resource
-from tests.prove.test_no_lax_verdict import state
+from tests.prove.test_no_lax_verdict import live, state
 
 INBOUND = [{"targetRef": {"kind": "Mesh"}, "default": {"connectionTimeout": "3s"}}]
 RULES = [{"default": {"connectionTimeout": "3s"}}]
@@ -196,3 +196,5 @@ def test_what_cannot_be_read_bars_nothing_that_is_proven_locally(tmp_path: Path)
 def test_a_mesh_with_templates_says_what_it_takes_for_granted() -> None:
     same = state("type: MeshTimeout\nmesh: default\nname: t\nspec: {to: [{{ .Values.to }}]}\n")
     assert local_proof(same, same) is not None
+    (mesh,) = live(same, same).meshes.values()
+    assert any("templates fill in" in taken for taken in mesh.assumptions)
