@@ -17,7 +17,7 @@ from kumamigrate.flow.pipeline import migrate, write
 from kumamigrate.model.state import Environment
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
-from kumamigrate.report.lines import Line, line, show
+from kumamigrate.report.styled import Line, line, show
 from kumamigrate.scene.trial import Scene
 from kumamigrate.source.find import JOURNAL, interrupted
 from kumamigrate.world.config import settings, settings_file
@@ -43,7 +43,7 @@ def run(
     `markdown` examples too."""
     from kumamigrate.flow.guides import migrated_guides
     from kumamigrate.report.diff import diff_lines, patch_text
-    from kumamigrate.report.guides import guide_lines, guides_json
+    from kumamigrate.report.guidetext import guide_lines, guides_json
     from kumamigrate.report.ondisk import on_disk
     from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
     from kumamigrate.report.progress import progress
@@ -109,9 +109,9 @@ def prove(
     """Print the verdict about two states."""
     from kumamigrate.flow.comparison import prove_estates
     from kumamigrate.report.inventory import inventory_json, inventory_lines
-    from kumamigrate.report.proof import exit_of_proof, proof_json, proof_lines
+    from kumamigrate.report.prooftext import exit_of_proof, proof_json, proof_lines
     from kumamigrate.report.unread import exit_of_kinds
-    from kumamigrate.report.world import environment_lines, given_lines, world_json
+    from kumamigrate.report.worldtext import environment_lines, given_lines, world_json
 
     if (after is None) == (against is None):
         raise UsageError("prove needs either BEFORE and AFTER, or --against REF")
@@ -161,8 +161,8 @@ def inspect(
 
 def environments(given: Given, *, write_them: bool, as_json: bool) -> Exit:
     """Print which environments the repository has, and save them if asked to."""
-    from kumamigrate.deployment.settings import environments_text
-    from kumamigrate.report.world import world_json, world_lines
+    from kumamigrate.deployment.environmentsettings import environments_text
+    from kumamigrate.report.worldtext import world_json, world_lines
 
     scope, options = _asked(given)
     _settle(scope.root, writing=False)

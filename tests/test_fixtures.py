@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.flow.pipeline import Outcome, migrate, prove_scenes
 from kumamigrate.model.initial import CHOICES
 from kumamigrate.model.state import Environment
-from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.scene.trial import owned_by_both
 from kumamigrate.world.options import Options

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.flow.judge import judge_of
+from kumamigrate.flow.acceptance import judge_of
 from kumamigrate.model.state import Environment
 from kumamigrate.prove import prove
 from kumamigrate.rewrite.rulebook import rulebook

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.flow.whole import Whole, breaks_today, changed_types, whole_of
+from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.prove import (
     ClaimResult,
     Effect,
@@ -17,7 +18,6 @@ from kumamigrate.prove import (
     Verdict,
     Witness,
 )
-from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.scene.repository import repository_of
 
 

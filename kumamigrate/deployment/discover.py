@@ -16,7 +16,7 @@ from itertools import combinations, product
 from math import prod
 
 from kumamigrate.deployment.environment import Deployment
-from kumamigrate.deployment.layout import Layout, layout_of
+from kumamigrate.deployment.filegraph import Layout, layout_of
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.resource import Identity
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.deployment.filegraph import layout_of
 from kumamigrate.deployment.inline import with_content
 from kumamigrate.deployment.kustomization import Kustomization, Role
-from kumamigrate.deployment.layout import layout_of
 from kumamigrate.deployment.patches import (
     Patch,
     Rewritten,

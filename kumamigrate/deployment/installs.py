@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kumamigrate.deployment.environment import Chart, Deployment
+from kumamigrate.deployment.filegraph import layout_of
 from kumamigrate.deployment.gitops import Pointer, pointers
 from kumamigrate.deployment.guards import value_files, worlds
-from kumamigrate.deployment.layout import layout_of
 from kumamigrate.deployment.tree import CHART, Tree, joined
 from kumamigrate.source.find import may_hold_kuma
 

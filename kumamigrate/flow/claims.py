@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.errors import UsageError
 from kumamigrate.model.release import release
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove import Effect, Proof
-from kumamigrate.prove.proof import HARMLESS
 from kumamigrate.scene.trial import Scene
 
 LIVE, CARRY, RELEASE = "live", "carry", "release"

@@ -9,7 +9,7 @@ from kumamigrate.flow.claims import CARRY, LIVE, RELEASE
 from kumamigrate.flow.everywhere import merged
 from kumamigrate.flow.pipeline import prove_scenes
 from kumamigrate.prove import Proof
-from kumamigrate.prove.chain import doubting
+from kumamigrate.prove.compose import doubting
 from kumamigrate.scene.trial import owned_by_both
 from kumamigrate.world.estate import Estate, Site
 

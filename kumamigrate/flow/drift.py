@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kumamigrate.match.items import from_entries, rule_entries, single_entry, to_entries, top_of
 from kumamigrate.model import duration
 from kumamigrate.model.labels import is_kumas
 from kumamigrate.model.release import Release, release
@@ -19,6 +18,7 @@ from kumamigrate.model.shown import value_words
 from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.scene.outside import names_of
 from kumamigrate.scene.trial import Scene
+from kumamigrate.targetref.items import from_entries, rule_entries, single_entry, to_entries, top_of
 
 DRIFT = "inventory-drift"
 _HIDDEN = ("Secret", "GlobalSecret")

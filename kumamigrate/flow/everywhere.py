@@ -62,7 +62,7 @@ def judge_everywhere(
     rule: Rule, base: Estate, *, upgrade: bool, take_unknown: bool, allow: Set[Effect]
 ) -> Callable[[Estate, Estate], Verdict]:
     """Return the judge for the changes of one rule: they hold in every environment or not."""
-    from kumamigrate.flow.judge import judge_of
+    from kumamigrate.flow.acceptance import judge_of
 
     @cache
     def judge_at(at: int) -> Judge:

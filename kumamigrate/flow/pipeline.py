@@ -25,12 +25,12 @@ from kumamigrate.flow.claims import (
 )
 from kumamigrate.flow.everywhere import all_said, merged
 from kumamigrate.flow.everyworld import in_every_world, open_to
-from kumamigrate.flow.whole import Whole, breaks_today, changed_types, whole_of
+from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.prove import Proof, Verdict
-from kumamigrate.prove.chain import chained, doubting
+from kumamigrate.prove.compose import chained, doubting
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.filled import without_guesses
@@ -333,7 +333,7 @@ def _refused_changes(before: Scene, after: Scene, later: str) -> dict[str, list[
 def _proof(
     before: Scene, after: Scene, claims: tuple[str, ...], *, exclusive: bool = False
 ) -> Proof:
-    from kumamigrate.flow.judge import as_exclusive
+    from kumamigrate.flow.acceptance import as_exclusive
     from kumamigrate.prove.prover import prove
 
     def one(

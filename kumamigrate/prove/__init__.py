@@ -2,18 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kumamigrate.prove.proof import (
-    ClaimResult,
-    Effect,
-    MeshProof,
-    Outbound,
-    Proof,
-    ProxyVerdict,
-    Value,
-    Verdict,
-    Witness,
-    to_json,
-)
+from kumamigrate.effective.difference import Effect, Value, Witness
+from kumamigrate.prove.proof import ClaimResult, MeshProof, Proof, ProxyVerdict, Verdict, to_json
+from kumamigrate.universe.traffic import Outbound
 
 if TYPE_CHECKING:
     from kumamigrate.prove.prover import prove

@@ -12,17 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kumamigrate.effective.difference import HARMLESS, Value, Witness
 from kumamigrate.model.initial import CHOICES, named
-from kumamigrate.prove.proof import (
-    HARMLESS,
-    ClaimResult,
-    MeshProof,
-    ProxyVerdict,
-    Value,
-    Verdict,
-    Witness,
-    worst,
-)
+from kumamigrate.prove.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, worst
 
 MOST = 20
 """So many settings are named that depend on the world; the rest is counted."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.match.select import has_tags
+from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.model.resource import MESH, NAMESPACE, ORIGIN, PROXY_TYPE, ZONE, Resource
 from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.proof import Value, Witness
-from kumamigrate.prove.side import Side, networking
+from kumamigrate.targetref.select import has_tags
+from kumamigrate.universe.side import Side, networking
 
 _NAMES = ("origin", "policies", "warnings")
 

@@ -7,24 +7,12 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
-from kumamigrate.legacy.proxy import PASS_THROUGH
-from kumamigrate.match.entry import Found
-from kumamigrate.match.explain import winner_of
-from kumamigrate.match.merge import merge_entries
-from kumamigrate.match.route import Destination, EffectiveRoute, RealResource, ServiceTag
-from kumamigrate.match.selection import Point
-from kumamigrate.model.kri import Kri
-from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prove import settings
-from kumamigrate.prove.backend import Cluster, called, own_cluster, place_of
-from kumamigrate.prove.changed import changed_types, covered_types
-from kumamigrate.prove.chosen import Chosen, chosen_by
-from kumamigrate.prove.compare import Difference, differences, match_of, value_of
-from kumamigrate.prove.couple import Couplings
-from kumamigrate.prove.makers import Made, Makers, come_or_gone, tags_carried
-from kumamigrate.prove.network import Named, Network
-from kumamigrate.prove.picture import (
+from kumamigrate.effective import settings
+from kumamigrate.effective.changed import changed_types, covered_types
+from kumamigrate.effective.compare import Difference, differences, match_of, value_of
+from kumamigrate.effective.difference import Effect, Locate, Witness
+from kumamigrate.effective.makers import Made, Makers, come_or_gone, tags_carried
+from kumamigrate.effective.picture import (
     BY_ROUTE,
     FAILING,
     FILTER_NAME,
@@ -43,11 +31,24 @@ from kumamigrate.prove.picture import (
     routing_of,
     single_fact,
 )
-from kumamigrate.prove.proof import Effect, Locate, Outbound, Witness
-from kumamigrate.prove.reach import Reach
-from kumamigrate.prove.sections import INBOUND_TYPES
-from kumamigrate.prove.share import shares_of
-from kumamigrate.prove.side import Side, may_be_transparent, ports_of
+from kumamigrate.effective.sections import INBOUND_TYPES
+from kumamigrate.model.kri import Kri
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.prove.assumptions.selector_equality import Couplings
+from kumamigrate.prove.assumptions.subset_service import shares_of
+from kumamigrate.sourcedest.proxy import PASS_THROUGH
+from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.explain import winner_of
+from kumamigrate.targetref.merge import merge_entries
+from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
+from kumamigrate.targetref.selection import Point
+from kumamigrate.universe.backend import Cluster, called, own_cluster, place_of
+from kumamigrate.universe.chosen import Chosen, chosen_by
+from kumamigrate.universe.network import Named, Network
+from kumamigrate.universe.reach import Reach
+from kumamigrate.universe.side import Side, may_be_transparent, ports_of
+from kumamigrate.universe.traffic import Outbound
 
 SINGLE_TYPES = (*settings.SINGLE, "MeshTimeout")
 

@@ -12,29 +12,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from kumamigrate.legacy.engine import order
-from kumamigrate.legacy.selector import matches, selectors_of
-from kumamigrate.legacy.targets import UNKNOWN
-from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import SERVICE, Resource, mapping
-from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove.coverage import Findings
-from kumamigrate.prove.fields import READ
-from kumamigrate.prove.gateway import is_builtin
-from kumamigrate.prove.makers import OUTBOUND_ITSELF
-from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.oldmade import INBOUND, OUTBOUND, ROUTES, kinds_of
-from kumamigrate.prove.oldrun import Answer, Run, said
-from kumamigrate.prove.oldsection import (
+from kumamigrate.effective.difference import Effect, Witness
+from kumamigrate.effective.fields import READ
+from kumamigrate.effective.makers import OUTBOUND_ITSELF
+from kumamigrate.effective.oldmade import INBOUND, OUTBOUND, ROUTES, kinds_of
+from kumamigrate.effective.oldsection import (
     SECTIONS,
     section_reads,
     sections_changed,
     unread_fields,
 )
-from kumamigrate.prove.oldside import OldSide, asked_of
-from kumamigrate.prove.oldtraits import traits_of
-from kumamigrate.prove.proof import Effect, Outbound, Witness
-from kumamigrate.prove.side import REMOVED, Side
+from kumamigrate.effective.oldside import OldSide, asked_of
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.prove.gateway import is_builtin
+from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.prove.oldrun import Answer, Run, said
+from kumamigrate.prove.stages.search import Findings
+from kumamigrate.sourcedest.engine import order
+from kumamigrate.sourcedest.selector import matches, selectors_of
+from kumamigrate.sourcedest.targets import UNKNOWN
+from kumamigrate.universe.oldtraits import traits_of
+from kumamigrate.universe.side import REMOVED, Side
+from kumamigrate.universe.traffic import Outbound
 
 _OUTBOUND_ONLY = frozenset(OUTBOUND) - {"MeshTimeout", "MeshAccessLog"}
 """Types of which neither inbounds nor the traffic that passes through reads anything."""

@@ -8,17 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from kumamigrate.legacy.duration import Duration
-from kumamigrate.legacy.proxy import Proxy, proxy_of
-from kumamigrate.legacy.selector import Tags, selectors_of
-from kumamigrate.legacy.winners import OldPolicies
-from kumamigrate.match.route import ServiceTag
-from kumamigrate.model.resource import Resource
-from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prove.compare import value_of
-from kumamigrate.prove.makers import Makers
-from kumamigrate.prove.mtlsmode import MTLS_UNKNOWN
-from kumamigrate.prove.oldin import (
+from kumamigrate.effective.compare import value_of
+from kumamigrate.effective.difference import Effect, Locate, Value, Witness
+from kumamigrate.effective.makers import Makers
+from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN
+from kumamigrate.effective.oldin import (
     BARE,
     Identity,
     clients,
@@ -28,7 +22,7 @@ from kumamigrate.prove.oldin import (
     shown,
     whole_places,
 )
-from kumamigrate.prove.oldmade import (
+from kumamigrate.effective.oldmade import (
     ANY_SERVICE,
     INBOUND,
     OUTBOUND,
@@ -41,7 +35,7 @@ from kumamigrate.prove.oldmade import (
     services_of,
     trait_sets,
 )
-from kumamigrate.prove.oldout import (
+from kumamigrate.effective.oldout import (
     CROSSED,
     DOWNSTREAM,
     EXTERNAL,
@@ -52,9 +46,9 @@ from kumamigrate.prove.oldout import (
     log_of_passthrough,
     outbound_places,
 )
-from kumamigrate.prove.oldroute import Table, first_difference
-from kumamigrate.prove.oldsection import section_places
-from kumamigrate.prove.oldside import (
+from kumamigrate.effective.oldroute import Table, first_difference
+from kumamigrate.effective.oldsection import section_places
+from kumamigrate.effective.oldside import (
     Asked,
     OldSide,
     Outcome,
@@ -64,9 +58,16 @@ from kumamigrate.prove.oldside import (
     asked_of,
     names,
 )
-from kumamigrate.prove.oldtraits import split
-from kumamigrate.prove.picture import Fact
-from kumamigrate.prove.proof import Effect, Locate, Outbound, Value, Witness
+from kumamigrate.effective.picture import Fact
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.sourcedest.goduration import Duration
+from kumamigrate.sourcedest.proxy import Proxy, proxy_of
+from kumamigrate.sourcedest.selector import Tags, selectors_of
+from kumamigrate.sourcedest.winners import OldPolicies
+from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.universe.oldtraits import split
+from kumamigrate.universe.traffic import Outbound
 
 MOST_PAIRS = 60
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from kumamigrate.model.resource import Resource
-from kumamigrate.source.text import FieldPath, Refusal
-
-Locate = Callable[[Resource, FieldPath], str]
-"""Returns `file:line:column` of a field, the path counted from the manifest's root."""
+from kumamigrate.effective.difference import HARMLESS, Effect, Value, Witness
+from kumamigrate.source.text import Refusal
 
 MOST_WITNESSES = 50
 """So many witnesses of one proxy are printed; the rest is counted."""
@@ -24,70 +20,6 @@ class Verdict(StrEnum):
     EQUIVALENT = "equivalent"
     UNKNOWN = "unknown"
     DIFFERENT = "different"
-
-
-class Effect(StrEnum):
-    """What kind of difference a witness is (product.md §5)."""
-
-    VALUE = "value"
-    ACTIVATION = "activation"
-    NAME = "name"
-    RESIDUE = "residue"
-
-
-HARMLESS = frozenset({Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE})
-"""Differences with which a change may still be written."""
-
-
-class Outbound(StrEnum):
-    """The two kinds of outbound (product.md §1 law 1)."""
-
-    SERVICE_TAG = "service-tag"
-    REAL = "real-resource"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
-    """One side of a difference. `policy` is empty where a default of Kuma's applies."""
-
-    value: Any = None
-    policy: str = ""
-    at: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Witness:
-    """One difference: this proxy, this traffic, this field, these two values.
-
-    `outbound` is None for what does not belong to an outbound. `route` is the match of the
-    route, None for what concerns all routes. `destination` is what a reader calls the
-    destination, `place` its identity, which *live* and *carry* share.
-    """
-
-    mesh: str
-    proxy: str
-    policy_type: str
-    direction: str
-    destination: str = ""
-    place: str = ""
-    outbound: Outbound | None = None
-    route: Mapping[str, Any] | None = None
-    field: str
-    before: Value
-    after: Value
-    effect: Effect = Effect.VALUE
-
-    @property
-    def slot(self) -> tuple[str, ...]:
-        """The setting that differs, whatever the values and the proxy."""
-        route = "" if self.route is None else _canonical(self.route)
-        return (self.mesh, self.policy_type, self.direction, self.place, route, self.field)
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The whole difference: proxy, setting, both values."""
-        values = (_canonical(self.before.value), _canonical(self.after.value))
-        return (self.proxy, *self.slot, *values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,10 +243,3 @@ def _unread(refusals: Iterable[Refusal]) -> list[dict[str, Any]]:
         {"path": r.path, "line": r.line, "column": r.column, "reason": str(r.reason)}
         for r in refusals
     ]
-
-
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
-
-
-def _canonical(value: Any) -> str:
-    return _ENCODER.encode(value)

@@ -7,57 +7,48 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from kumamigrate.effective.changed import changed_types
+from kumamigrate.effective.difference import Locate, Value, Witness
+from kumamigrate.effective.picture import BY_ROUTE
 from kumamigrate.errors import REPORT_IT, fault
-from kumamigrate.match.route import Destination, RealResource, ServiceTag
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove.alike import alike, as_spoken
-from kumamigrate.prove.backend import Cluster, written_outbounds
-from kumamigrate.prove.carry import Couples, as_tags, carry_doubts, carry_witnesses, couples_of
-from kumamigrate.prove.chain import upon
-from kumamigrate.prove.changed import changed_types
-from kumamigrate.prove.concern import CARRY, LIVE, RELEASE, Concerns
-from kumamigrate.prove.coverage import ANY_PROXY, Coverage
-from kumamigrate.prove.coverage import verdicts as found_verdicts
-from kumamigrate.prove.doubt import (
+from kumamigrate.prove.assumptions.protocol_conflict import alike, as_spoken
+from kumamigrate.prove.assumptions.subset_service import told
+from kumamigrate.prove.claims.carry import (
+    Couples,
+    as_tags,
+    carry_doubts,
+    carry_witnesses,
+    couples_of,
+)
+from kumamigrate.prove.claims.release import (
+    upgrade_differences,
+    upgrade_notes,
+)
+from kumamigrate.prove.compose import upon
+from kumamigrate.prove.doubts.concern import CARRY, LIVE, RELEASE, Concerns
+from kumamigrate.prove.doubts.doubt import (
     TIED,
     template_assumptions,
     tie_doubts,
 )
 from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
-from kumamigrate.prove.ground import dataplane_differences, dataplanes, ground_differences
-from kumamigrate.prove.local import LocalProof, local_proof
 from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.network import Network
+from kumamigrate.prove.nonpolicy import dataplane_differences, dataplanes, ground_differences
 from kumamigrate.prove.old import OldEngine, converted
-from kumamigrate.prove.picture import BY_ROUTE
 from kumamigrate.prove.proof import (
     ClaimResult,
-    Locate,
     MeshProof,
-    Outbound,
     Proof,
     ProxyVerdict,
-    Value,
     Verdict,
-    Witness,
     doubted,
     worst,
 )
-from kumamigrate.prove.services import with_world, worlds_of
-from kumamigrate.prove.share import told
-from kumamigrate.prove.side import ROUTES, Contents, Side
-from kumamigrate.prove.traffic import (
-    MODES,
-    by_number,
-    kind_of,
-    real_destinations,
-    service_tags,
-)
-from kumamigrate.prove.upgrade import (
-    upgrade_differences,
-    upgrade_notes,
-)
+from kumamigrate.prove.stages.local import LocalProof, local_proof
+from kumamigrate.prove.stages.search import ANY_PROXY, Coverage
+from kumamigrate.prove.stages.search import verdicts as found_verdicts
 from kumamigrate.prove.workload import (
     Workload,
     changed_workloads,
@@ -66,6 +57,19 @@ from kumamigrate.prove.workload import (
     workload_differences,
 )
 from kumamigrate.source.text import FieldPath
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.backend import Cluster, written_outbounds
+from kumamigrate.universe.network import Network
+from kumamigrate.universe.services import with_world, worlds_of
+from kumamigrate.universe.side import ROUTES, Contents, Side
+from kumamigrate.universe.traffic import (
+    MODES,
+    Outbound,
+    by_number,
+    kind_of,
+    real_destinations,
+    service_tags,
+)
 
 WITNESSES, LISTED = "witnesses", "listed"
 CLAIMS = (LIVE, CARRY, RELEASE)

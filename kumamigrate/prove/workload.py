@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.effective.difference import Witness
 from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.resource import MESH, SERVICE, Resource, mapping
 from kumamigrate.model.workloads import (
@@ -18,10 +19,9 @@ from kumamigrate.model.workloads import (
     mesh_of_namespace,
     possible_dataplanes,
 )
-from kumamigrate.prove.chosen import Chosen
-from kumamigrate.prove.ground import dataplane_differences
-from kumamigrate.prove.proof import Witness
-from kumamigrate.prove.side import PROTOCOL, Side, inbounds_of, networking, ports_of
+from kumamigrate.prove.nonpolicy import dataplane_differences
+from kumamigrate.universe.chosen import Chosen
+from kumamigrate.universe.side import PROTOCOL, Side, inbounds_of, networking, ports_of
 
 Key = tuple[str, str]
 """Namespace and name."""

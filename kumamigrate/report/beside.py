@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from kumamigrate.report.lines import Line, line
+from kumamigrate.report.styled import Line, line
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.otherfiles import Embedded, embedded_in, readers_of
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.match.resolve import REAL
 from kumamigrate.model.kubeservices import is_headless, is_made, made_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-from kumamigrate.prove.side import ports_of
-from kumamigrate.report.lines import Line, line
+from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.trial import Scene
+from kumamigrate.targetref.resolve import REAL
+from kumamigrate.universe.side import ports_of
 
 MOST = 40
 

@@ -6,7 +6,7 @@ import re
 from difflib import unified_diff
 
 from kumamigrate.flow.pipeline import Outcome
-from kumamigrate.report.lines import Line
+from kumamigrate.report.styled import Line
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 

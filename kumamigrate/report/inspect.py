@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from kumamigrate.errors import UsageError
-from kumamigrate.legacy.admit import refusals_beside
-from kumamigrate.legacy.order import Ties
-from kumamigrate.legacy.table import legacy_table
-from kumamigrate.match.inspect import inspect_mesh
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, compute_labels
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State
-from kumamigrate.report.lines import Line, line
+from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.trial import Scene
+from kumamigrate.sourcedest.admit import refusals_beside
+from kumamigrate.sourcedest.order import Ties
+from kumamigrate.sourcedest.table import legacy_table
+from kumamigrate.targetref.meshdump import inspect_mesh
 
 MADE_UP = "any-proxy"
 

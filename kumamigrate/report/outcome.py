@@ -9,24 +9,24 @@ from typing import Any
 from kumamigrate.errors import REPORT_IT
 from kumamigrate.flow.claims import LIVE, RELEASE
 from kumamigrate.flow.pipeline import Outcome
-from kumamigrate.flow.whole import Whole
+from kumamigrate.flow.verdict import Whole
 from kumamigrate.model.release import known_releases
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
 from kumamigrate.report.beside import beside_json, beside_lines
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.inventory import inventory_json, inventory_lines
-from kumamigrate.report.lines import Line, line
-from kumamigrate.report.proof import (
+from kumamigrate.report.prooftext import (
     coverage_json,
     found_lines,
     refusal_json,
     resting_lines,
     scope_words,
 )
+from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import not_read, numbers_of, unread_lines, with_numbers
 from kumamigrate.report.witnesses import difference_lines, doubts, harmless_lines, number_of
-from kumamigrate.report.world import world_json, world_lines
+from kumamigrate.report.worldtext import world_json, world_lines
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.finding import Danger, Finding, Status

@@ -6,29 +6,28 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.legacy.order import Ties
-from kumamigrate.legacy.table import legacy_table
-from kumamigrate.match.backendref import Places, called_by_number
-from kumamigrate.match.explain import Merged, sources
-from kumamigrate.match.matcher import Matcher
-from kumamigrate.match.permission import IDENTITY, PERMISSION, identity_of, outranked
-from kumamigrate.match.proxyrules import ProxyRules
-from kumamigrate.match.resolve import REAL
-from kumamigrate.match.routehash import route_hash
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.shown import value_words
 from kumamigrate.model.state import State
 from kumamigrate.prove.gateway import is_builtin
-from kumamigrate.prove.proof import Outbound
-from kumamigrate.prove.traffic import outbounds_of
 from kumamigrate.report.destinations import destination_lines
 from kumamigrate.report.inspect import chosen_state
-from kumamigrate.report.lines import Line, line
+from kumamigrate.report.styled import Line, line
 from kumamigrate.report.witnesses import route_words
 from kumamigrate.scene.trial import Scene
 from kumamigrate.source.text import FieldPath
+from kumamigrate.sourcedest.order import Ties
+from kumamigrate.sourcedest.table import legacy_table
+from kumamigrate.targetref.backendref import Places, called_by_number
+from kumamigrate.targetref.explain import Merged, sources
+from kumamigrate.targetref.matcher import Matcher
+from kumamigrate.targetref.permission import IDENTITY, PERMISSION, identity_of, outranked
+from kumamigrate.targetref.proxyrules import ProxyRules
+from kumamigrate.targetref.resolve import REAL
+from kumamigrate.targetref.routehash import route_hash
+from kumamigrate.universe.traffic import Outbound, outbounds_of
 
 ROUTE = "MeshHTTPRoute"
 _SERVICE, _HASH = "kuma.io/service", "__rule-matches-hash__"

@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import Any
 
 from kumamigrate.errors import UsageError
-from kumamigrate.report.lines import Line, line
+from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kumamigrate.prove.doubt import READ, unread_reason
+from kumamigrate.prove.doubts.doubt import READ, unread_reason
 from kumamigrate.report.exit import Exit
-from kumamigrate.report.lines import Line, line
+from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.repository import Repository
 from kumamigrate.source.text import Reason, Refusal
 

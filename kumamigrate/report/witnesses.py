@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
+from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.model.shown import value_words
 from kumamigrate.prove import Effect, Value, Witness
-from kumamigrate.prove.proof import HARMLESS
-from kumamigrate.report.lines import Line, line
+from kumamigrate.report.styled import Line, line
 
 MOST = 10
 MOST_NAMES = 3

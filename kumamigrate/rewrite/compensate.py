@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.match.entry import Entry
-from kumamigrate.match.sort import role_of
 from kumamigrate.model.conf import JsonConf, patch
 from kumamigrate.model.resource import NAMESPACE, Identity, Resource
 from kumamigrate.rewrite.inherited import Draft, Reader, Slot, lacking, source_of
 from kumamigrate.rewrite.routeconf import Leaf, filled, folded, leaves, reaching
+from kumamigrate.targetref.entry import Entry
+from kumamigrate.targetref.sort import role_of
 
 Namer = Callable[[Resource, str], str | None]
 """Finds a free name for a sibling of a policy, from a suffix."""

@@ -11,13 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from kumamigrate.match.entry import Entry, Found
-from kumamigrate.match.items import has_to_route, to_entries
-from kumamigrate.match.matcher import Matcher
-from kumamigrate.match.resolve import REAL, index_of, resolve
-from kumamigrate.match.route import Destination, RealResource, ServiceTag
-from kumamigrate.match.routehash import route_hash
-from kumamigrate.match.selection import Selection
 from kumamigrate.model.conf import JsonConf, canonical, patch
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
@@ -32,6 +25,13 @@ from kumamigrate.rewrite.routeconf import (
 )
 from kumamigrate.rewrite.routes import ROUTE, old_route_name
 from kumamigrate.rewrite.view import at_path
+from kumamigrate.targetref.entry import Entry, Found
+from kumamigrate.targetref.items import has_to_route, to_entries
+from kumamigrate.targetref.matcher import Matcher
+from kumamigrate.targetref.resolve import REAL, index_of, resolve
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.targetref.routehash import route_hash
+from kumamigrate.targetref.selection import Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

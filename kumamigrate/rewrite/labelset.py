@@ -12,7 +12,12 @@ from enum import StrEnum
 from itertools import chain, combinations
 from typing import Any
 
-from kumamigrate.match.select import (
+from kumamigrate.model.release import Release
+from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
+from kumamigrate.model.state import State
+from kumamigrate.model.targetref import TargetRef, read_target_ref
+from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.targetref.select import (
     NOTHING,
     Proxy,
     Reach,
@@ -22,11 +27,6 @@ from kumamigrate.match.select import (
     reach,
     selector_of,
 )
-from kumamigrate.model.release import Release
-from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
-from kumamigrate.model.state import State
-from kumamigrate.model.targetref import TargetRef, read_target_ref
-from kumamigrate.model.workloads import implied_dataplanes
 
 MOST_LABELS = 3
 WORKLOAD = "kuma.io/workload"

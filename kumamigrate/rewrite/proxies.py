@@ -10,10 +10,10 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-from kumamigrate.match.matcher import Matcher
 from kumamigrate.model.labels import Refused, compute_labels
 from kumamigrate.model.resource import NAMESPACE, ORIGIN, ROLE, SERVICE, ZONE, Resource
 from kumamigrate.model.state import State
+from kumamigrate.targetref.matcher import Matcher
 
 Trait = tuple[str, str]
 """What a selector asks for: ("tag/version", "v1"), ("label/app", "web"), ("zone", "east")."""

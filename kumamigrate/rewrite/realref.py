@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.kubeservices import is_headless
 from kumamigrate.model.labels import PRODUCER, Refused, policy_role
@@ -28,6 +27,7 @@ from kumamigrate.rewrite.shares import Share, share_of
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
+from kumamigrate.targetref.resolve import REAL, sections
 
 BY_NAME, BY_TAG, BACKEND = "reference-by-name", "service-tag-name", "subset-backend"
 _SYNCED = re.compile(r"(.+)-(?=[a-z]*[0-9])[bcdfghjklmnpqrstvwxz2456789]{14,20}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.match.items import to_entries
-from kumamigrate.match.resolve import Index, resolve
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource
 from kumamigrate.model.state import State
+from kumamigrate.targetref.items import to_entries
+from kumamigrate.targetref.resolve import Index, resolve
 
 ROUTE = "MeshHTTPRoute"
 

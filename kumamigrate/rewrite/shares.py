@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from kumamigrate.match.share import (
+from kumamigrate.model.labels import is_export
+from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, Form, Resource
+from kumamigrate.model.state import State
+from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.rewrite.labelset import is_stable
+from kumamigrate.rewrite.siblings import plain, shortened
+from kumamigrate.rewrite.view import View
+from kumamigrate.targetref.share import (
     NAMING,
     home_of,
     is_share,
@@ -21,13 +28,6 @@ from kumamigrate.match.share import (
     protocols,
     tagged_inbounds,
 )
-from kumamigrate.model.labels import is_export
-from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, Form, Resource
-from kumamigrate.model.state import State
-from kumamigrate.model.workloads import implied_dataplanes
-from kumamigrate.rewrite.labelset import is_stable
-from kumamigrate.rewrite.siblings import plain, shortened
-from kumamigrate.rewrite.view import View
 
 BY_SERVICE = ("MeshTimeout", "MeshCircuitBreaker", "MeshHealthCheck", "MeshLoadBalancingStrategy")
 """Types whose settings a share reads as its service does."""

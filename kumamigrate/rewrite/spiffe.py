@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.match.permission import selects
-from kumamigrate.match.select import Proxy, has_tags
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.labelset import WORKLOAD, known_proxies
+from kumamigrate.targetref.permission import selects
+from kumamigrate.targetref.select import Proxy, has_tags
 
 TRUST_DOMAIN = "{{ .Mesh }}.{{ .Zone }}.mesh.local"
 PATH = "/ns/{{ .Namespace }}/sa/{{ .ServiceAccount }}"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kumamigrate.match.select import Proxy
 from kumamigrate.model.resource import ROLE, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
@@ -22,6 +21,7 @@ from kumamigrate.rewrite.labelset import (
 from kumamigrate.rewrite.steps import with_spec
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Value
+from kumamigrate.targetref.select import Proxy
 
 ONLY_FOR_MESH_TO = ("MeshRateLimit", "MeshFaultInjection")
 """Types whose `to` needs kind Mesh at the top (matcher.md Traps 4)."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kumamigrate.match.matcher import Matcher
 from kumamigrate.model.release import Release, release
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State, mesh_services_mode
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.source.text import FieldPath
+from kumamigrate.targetref.matcher import Matcher
 
 
 def _file_and_line(resource: Resource, _path: FieldPath) -> str:

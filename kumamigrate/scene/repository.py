@@ -13,7 +13,6 @@ from pathlib import Path
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.admit.places import is_template
 from kumamigrate.errors import REPORT_IT, fault
-from kumamigrate.legacy.admit import refusals_of as old_refusals_of
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.foreign import not_modelled
 from kumamigrate.model.kinds import CLUSTER_SCOPED, KUBERNETES, OLD_POLICIES
@@ -29,6 +28,7 @@ from kumamigrate.source.load import read_file
 from kumamigrate.source.node import node_at
 from kumamigrate.source.seen import seen_of
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
+from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
 
 
 @dataclass(frozen=True, kw_only=True)

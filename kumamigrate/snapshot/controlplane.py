@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from kumamigrate.errors import UsageError
 from kumamigrate.model.kinds import GLOBAL_SCOPED, MESH_SCOPED
 from kumamigrate.model.release import known_releases, release
-from kumamigrate.snapshot.kinds import PATHS, is_wanted
+from kumamigrate.snapshot.configkinds import PATHS, is_wanted
 
 SECONDS = 60
 PAGE = 1000

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumamigrate.errors import UsageError
-from kumamigrate.snapshot.kinds import PLAIN
+from kumamigrate.snapshot.configkinds import PLAIN
 
 SECONDS = 300
 """So long a call may take; each request of it gets a minute."""

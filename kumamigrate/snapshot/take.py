@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from kumamigrate.errors import UsageError
-from kumamigrate.inventory.load import manifests_of
+from kumamigrate.inventory.exports import manifests_of
 from kumamigrate.inventory.stamp import Stamp, stamp_of, time_text
 from kumamigrate.model.conf import canonical
-from kumamigrate.snapshot.kinds import is_secret, is_wanted
+from kumamigrate.snapshot.configkinds import is_secret, is_wanted
 from kumamigrate.snapshot.trim import place, trimmed
 from kumamigrate.source.dump import documents_text
 

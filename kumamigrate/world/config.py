@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.deployment.settings import read_environments
+from kumamigrate.deployment.environmentsettings import read_environments
 from kumamigrate.errors import UsageError
 from kumamigrate.model.initial import CHOICES
 

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kumamigrate.deployment.environment import Deployment
+from kumamigrate.deployment.filegraph import layout_of
 from kumamigrate.deployment.follow import follow
 from kumamigrate.deployment.kustomize import build
-from kumamigrate.deployment.layout import layout_of
-from kumamigrate.deployment.render import Rendering, render
+from kumamigrate.deployment.rendered import Rendering, render
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.inventory import Inventory
 from kumamigrate.model.resource import Form, Identity, Resource, Where

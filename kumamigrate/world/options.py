@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumamigrate.deployment.environment import Deployment
+from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.errors import UsageError
 from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import newest_two
 from kumamigrate.prove import Effect
-from kumamigrate.prove.proof import HARMLESS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.deployment.environment import Chart, Deployment, Facts, matches
-from kumamigrate.deployment.settings import environments_text, read_environments
+from kumamigrate.deployment.environmentsettings import environments_text, read_environments
 from kumamigrate.errors import UsageError
 
 FILE = Path("repo/kumamigrate.toml")

@@ -123,7 +123,7 @@ def test_an_old_control_plane_lists_its_policies_only(tmp_path: Path) -> None:
 
 
 def kinds_without_policies() -> list[str]:
-    from kumamigrate.snapshot.kinds import PATHS
+    from kumamigrate.snapshot.configkinds import PATHS
 
     return list(PATHS.values())
 

@@ -6,16 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.prove.agree import MOST, agreed, apart
-from kumamigrate.prove.proof import (
-    ClaimResult,
-    Effect,
-    MeshProof,
-    ProxyVerdict,
-    Value,
-    Verdict,
-    Witness,
-)
+from kumamigrate.prove.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
 
 IDLE = Witness(
     mesh="default",

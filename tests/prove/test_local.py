@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prove import Verdict, prover
-from kumamigrate.prove.local import local_proof
+from kumamigrate.prove.stages.local import local_proof
 from tests.frontdoor import command
 from tests.prove.generate import meshes, resource
 from tests.prove.test_no_lax_verdict import live, state

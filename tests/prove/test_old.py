@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.legacy.clients import bears
-from kumamigrate.prove.proof import HARMLESS, Effect, Proof, Verdict
+from kumamigrate.effective.difference import HARMLESS, Effect
+from kumamigrate.prove.proof import Proof, Verdict
 from kumamigrate.prove.prover import prove
-from tests.legacy.meshes import state
+from kumamigrate.sourcedest.clients import bears
+from tests.sourcedest.meshes import state
 
 MESH = """
 type: Mesh

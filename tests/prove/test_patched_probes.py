@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.prove.proof import HARMLESS, Proof
+from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.prove.proof import Proof
 from kumamigrate.prove.prover import prove
-from tests.legacy.meshes import state
+from tests.sourcedest.meshes import state
 
 CHECK = {
     "interval": "10s",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.prove import settings
+from kumamigrate.effective import settings
 
 DEFAULT_ROUTE = {"http.requestTimeout": "15s", "http.streamIdleTimeout": "30m0s"}
 

@@ -8,8 +8,8 @@ import pytest
 
 from kumamigrate.flow.pipeline import prove_scenes
 from kumamigrate.report.inspect import inspect_json
-from kumamigrate.report.lines import plain
-from kumamigrate.report.proof import proof_lines
+from kumamigrate.report.prooftext import proof_lines
+from kumamigrate.report.styled import plain
 from tests.reports.repo import EXCLUSIVE, documents, run
 
 

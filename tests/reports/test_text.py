@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kumamigrate.flow.pipeline import prove_scenes
-from kumamigrate.report.lines import plain
-from kumamigrate.report.proof import proof_lines
+from kumamigrate.report.prooftext import proof_lines
+from kumamigrate.report.styled import plain
 from kumamigrate.report.witnesses import doubts
 from tests.reports.repo import DISABLED, EXCLUSIVE, documents, run
 

@@ -11,7 +11,7 @@ from kumamigrate.model.state import State
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.manifest import cut, put, rename
-from kumamigrate.rewrite.metadata import plan
+from kumamigrate.rewrite.metadatarules import plan
 from kumamigrate.rewrite.rule import Rule, Selector, Step
 from kumamigrate.rewrite.steps import edited, hit_paths
 from kumamigrate.rewrite.view import View

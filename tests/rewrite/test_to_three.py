@@ -12,12 +12,12 @@ import pytest
 
 from kumamigrate.admit.check import refusals_of, unknown_fields_of
 from kumamigrate.flow.pipeline import Outcome, migrate
-from kumamigrate.match.matcher import Matcher
-from kumamigrate.match.resolve import REAL, sections
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import Environment
+from kumamigrate.targetref.matcher import Matcher
+from kumamigrate.targetref.resolve import REAL, sections
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of
 

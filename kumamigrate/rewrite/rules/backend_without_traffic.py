@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.match.backendref import (
+from kumamigrate.model.kri import kri_of
+from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.manifest import finding, items
+from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.source.text import FieldPath, path_text
+from kumamigrate.targetref.backendref import (
     HTTP_PROTOCOLS,
     Places,
     meant_by,
@@ -14,14 +20,8 @@ from kumamigrate.match.backendref import (
     protocols_at,
     tcp_protocols,
 )
-from kumamigrate.match.resolve import REAL
-from kumamigrate.match.route import RealResource
-from kumamigrate.model.kri import kri_of
-from kumamigrate.model.resource import Resource
-from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.manifest import finding, items
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath, path_text
+from kumamigrate.targetref.resolve import REAL
+from kumamigrate.targetref.route import RealResource
 
 TAG_KINDS = ("MeshService", "MeshServiceSubset")
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.match.resolve import index_of
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import DISPLAY_NAME, Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
@@ -23,6 +22,7 @@ from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
 from kumamigrate.rewrite.steps import with_spec
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
+from kumamigrate.targetref.resolve import index_of
 
 TYPES = (ROUTE, "MeshTCPRoute")
 BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshAccessLog", "MeshLoadBalancingStrategy")

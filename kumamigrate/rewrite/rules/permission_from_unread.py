@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.match.items import top_of
-from kumamigrate.match.permission import (
+from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.labelset import known_proxies
+from kumamigrate.rewrite.manifest import finding
+from kumamigrate.rewrite.view import View
+from kumamigrate.targetref.items import top_of
+from kumamigrate.targetref.permission import (
     IDENTITY,
     PERMISSION,
     identity_of,
     outranked,
     reads_both,
 )
-from kumamigrate.model.resource import EFFECT, Resource
-from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.labelset import known_proxies
-from kumamigrate.rewrite.manifest import finding
-from kumamigrate.rewrite.view import View
 
 Unread = tuple[str, Resource]
 """An inbound, and who ends `from` there."""

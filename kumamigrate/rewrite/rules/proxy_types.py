@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kumamigrate.match.select import Proxy, reach
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.targetref import MESH
 from kumamigrate.rewrite.change import Change
@@ -14,6 +13,7 @@ from kumamigrate.rewrite.labelset import Question, alike, known_proxies, questio
 from kumamigrate.rewrite.manifest import change as removal
 from kumamigrate.rewrite.topref import ONLY_FOR_MESH_TO, change, finding
 from kumamigrate.rewrite.view import View
+from kumamigrate.targetref.select import Proxy, reach
 
 _BOTH = {"Sidecar", "Gateway"}
 

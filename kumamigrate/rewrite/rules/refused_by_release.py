@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kumamigrate.admit.check import refusals_of
-from kumamigrate.legacy.admit import refusals_of as old_refusals_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.audit import audit_finding, owned
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.view import View
+from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
 
 
 def plan(view: View) -> Iterator[Finding]:

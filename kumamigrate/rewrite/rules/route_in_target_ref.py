@@ -7,19 +7,15 @@ from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from typing import Any
 
-from kumamigrate.match.items import top_of
-from kumamigrate.match.matcher import Matcher
-from kumamigrate.match.resolve import index_of
-from kumamigrate.match.sort import Ranked, compare
 from kumamigrate.model.conf import JsonConf, normal
 from kumamigrate.model.resource import EFFECT, Identity, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.compensate import Choice, Problem, Unit, choose, own_of
-from kumamigrate.rewrite.destinations import with_destinations
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.halves import halves_of, just_as_written, without
 from kumamigrate.rewrite.inherited import Reader
+from kumamigrate.rewrite.madeupservices import with_destinations
 from kumamigrate.rewrite.proxies import never_meet, proxies_of
 from kumamigrate.rewrite.routeconf import contains, folded, own_part, reaching
 from kumamigrate.rewrite.routemove import edits_of
@@ -52,6 +48,10 @@ from kumamigrate.rewrite.routewords import (
 )
 from kumamigrate.rewrite.siblings import free_names
 from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.targetref.items import top_of
+from kumamigrate.targetref.matcher import Matcher
+from kumamigrate.targetref.resolve import index_of
+from kumamigrate.targetref.sort import Ranked, compare
 
 TYPES = ("MeshTimeout", "MeshRetry")
 """Types that took a route at the top and take one in `to` (MeshRateLimit has no new form)."""

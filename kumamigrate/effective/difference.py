@@ -1,0 +1,80 @@
+"""Differences as values: this proxy, this traffic, this field, both values and who gave them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.source.text import FieldPath
+from kumamigrate.universe.traffic import Outbound
+
+Locate = Callable[[Resource, FieldPath], str]
+"""Returns `file:line:column` of a field, the path counted from the manifest's root."""
+
+
+class Effect(StrEnum):
+    """What kind of difference a witness is (product.md §5)."""
+
+    VALUE = "value"
+    ACTIVATION = "activation"
+    NAME = "name"
+    RESIDUE = "residue"
+
+
+HARMLESS = frozenset({Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE})
+"""Differences with which a change may still be written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """One side of a difference. `policy` is empty where a default of Kuma's applies."""
+
+    value: Any = None
+    policy: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """One difference: this proxy, this traffic, this field, these two values.
+
+    `outbound` is None for what does not belong to an outbound. `route` is the match of the
+    route, None for what concerns all routes. `destination` is what a reader calls the
+    destination, `place` its identity, which *live* and *carry* share.
+    """
+
+    mesh: str
+    proxy: str
+    policy_type: str
+    direction: str
+    destination: str = ""
+    place: str = ""
+    outbound: Outbound | None = None
+    route: Mapping[str, Any] | None = None
+    field: str
+    before: Value
+    after: Value
+    effect: Effect = Effect.VALUE
+
+    @property
+    def slot(self) -> tuple[str, ...]:
+        """The setting that differs, whatever the values and the proxy."""
+        route = "" if self.route is None else _canonical(self.route)
+        return (self.mesh, self.policy_type, self.direction, self.place, route, self.field)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The whole difference: proxy, setting, both values."""
+        values = (_canonical(self.before.value), _canonical(self.after.value))
+        return (self.proxy, *self.slot, *values)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _canonical(value: Any) -> str:
+    return _ENCODER.encode(value)

@@ -1,0 +1,57 @@
+"""What `Mesh.mtls` and MeshTLS say together: who may send plain text to an inbound, and who does.
+
+An inbound takes what MeshTLS says, else the mode of the enabled backend. Those who call it go by
+the backend alone (legacy-notes C17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.targetref.inbound import InboundPoint
+
+STRICT, PERMISSIVE, OFF = "Strict", "Permissive", ""
+MTLS_UNKNOWN = (
+    "whether it meets clients without a sidecar is up to the mTLS mode of the mesh, which the"
+    " state does not say"
+)
+
+
+def backends(spec: Mapping[str, Any], section: str) -> list[Any]:
+    """Return the backends of a section of the Mesh, as they stand."""
+    found = mapping(spec.get(section)).get("backends")
+    return found if isinstance(found, list) else []
+
+
+def backend_mode(spec: Mapping[str, Any]) -> str:
+    """Return the mode of the enabled backend of a Mesh; OFF without one."""
+    enabled = mapping(spec.get("mtls")).get("enabledBackend")
+    for backend in backends(spec, "mtls"):
+        if enabled and mapping(backend).get("name") == enabled:
+            return PERMISSIVE if mapping(backend).get("mode") == "PERMISSIVE" else STRICT
+    return OFF
+
+
+def said_by(read: InboundPoint | None) -> str:
+    """Return the mode that MeshTLS says for an inbound; empty when none does."""
+    if read is None:
+        return ""
+    confs = [r.conf for r in read.rules] or [r.conf for r in read.from_rules]
+    return next((str(c["mode"]) for c in reversed(confs) if c.get("mode")), "")
+
+
+def inbound_mode(mesh: Resource | None, read: InboundPoint | None) -> str | None:
+    """Return what an inbound takes: OFF without mTLS, None where the state has no Mesh."""
+    if mesh is None:
+        return None
+    mode = backend_mode(mesh.spec)
+    return mode and (said_by(read) or mode)
+
+
+def sent_by_clients(spec: Mapping[str, Any]) -> str:
+    """Return what sidecars send to a service."""
+    if backend_mode(spec) == PERMISSIVE:
+        return "plain text until every Dataplane of the service has a certificate"
+    return "mTLS"

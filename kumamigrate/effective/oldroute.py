@@ -1,0 +1,347 @@
+"""Route tables of both engines in one form, compared by what they do with requests (§1.2).
+
+Requests are made up from all that the matches of both tables mention, so that any two requests
+which some match tells apart are both there: every value, every prefix, each with more behind it.
+A regular expression that is no quoted prefix is a coin: it may hold for any request or not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.sourcedest.oldconf import read_conf
+from kumamigrate.sourcedest.selector import Tags
+from kumamigrate.sourcedest.targets import filled, live_targets
+from kumamigrate.targetref.route import EffectiveRoute
+
+MOST_REQUESTS = 20_000
+OTHER = "\x00"
+"""Put behind a value, something that no match mentions."""
+
+Test = tuple[str, str]
+"""("exact" | "prefix" | "regex" | "present" | "absent", value)."""
+Action = tuple[frozenset[tuple[str, Fraction]], tuple[Any, ...]]
+Request = Mapping[tuple[str, str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RouteRule:
+    """Tests by subject, all of which must hold, and what happens then.
+
+    Subjects are ("path", ""), ("method", ""), ("header", name), ("param", name).
+    """
+
+    tests: tuple[tuple[tuple[str, str], Test], ...]
+    action: Action
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """What an outbound does with requests. `family`: "http", "grpc", "tcp", or "" if it is dead.
+
+    `clusters` are the tags of all that it may lead to.
+    """
+
+    family: str
+    rules: tuple[RouteRule, ...] = ()
+    clusters: tuple[Mapping[str, str], ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and first_difference(self, other) is None
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def first_difference(one: Table, two: Table) -> tuple[str, str, str] | None:
+    """Return a request with what each table does with it, or None if they never differ."""
+    if not one.family or not two.family:
+        if one.family == two.family:
+            return None
+        return ("any request", one.family or "nothing", two.family or "nothing")
+    if (one.family == "tcp") != (two.family == "tcp"):
+        return ("any request", f"treated as {one.family}", f"treated as {two.family}")
+    if [(r.tests, r.action) for r in one.rules] == [(r.tests, r.action) for r in two.rules]:
+        return None
+    requests = made_up(one, two)
+    if requests is None:
+        return ("too many kinds of request", "not compared", "not compared")
+    for request in requests:
+        left, right = decided(one, request), decided(two, request)
+        if left != right:
+            return (_shown(request), _action(left), _action(right))
+    return None
+
+
+def decided(table: Table, request: Request) -> Action | None:
+    """Return what the first rule that holds for a request does."""
+    for rule in table.rules:
+        if all(_holds(test, request.get(subject), request) for subject, test in rule.tests):
+            return rule.action
+    return None
+
+
+def _holds(test: Test, value: str | None, request: Request) -> bool:
+    kind, wanted = test
+    if kind == "coin":
+        return request.get(("coin", wanted)) == "yes"
+    if kind == "absent":
+        return value is None
+    if value is None:
+        return False
+    if kind == "exact":
+        return value == wanted
+    return kind == "present" or value.startswith(wanted)
+
+
+def made_up(one: Table, two: Table) -> list[Request] | None:
+    """Return requests that hold every combination of tests there can be; None: too many."""
+    values: dict[tuple[str, str], dict[str | None, None]] = {}
+    for table in (one, two):
+        for rule in table.rules:
+            for subject, (kind, wanted) in rule.tests:
+                if kind == "coin":
+                    values.setdefault(("coin", wanted), {"no": None, "yes": None})
+                    continue
+                found = values.setdefault(subject, {"/" + OTHER: None})
+                if subject[0] in ("header", "param"):
+                    found[None] = None
+                if kind in ("exact", "prefix"):
+                    found |= {wanted: None, wanted + OTHER: None}
+    total = 1
+    for found in values.values():
+        total *= len(found)
+    if total > MOST_REQUESTS:
+        return None
+    subjects = list(values)
+    return [
+        dict(zip(subjects, chosen, strict=True))
+        for chosen in product(*(values[s] for s in subjects))
+    ]
+
+
+def old_table(route: Resource | None, own: Tags, family: str) -> Table:
+    """Return what the old engine does at an outbound with these tags; without a route it is
+    dead."""
+    if route is None:
+        return Table("")
+    conf = read_conf("TrafficRoute", route.spec).value
+    items = conf.get("http") or ()
+    rules: list[RouteRule] = []
+    if family == "tcp":
+        # Connections have no requests to match: they go by the weights of all rules (C15).
+        everywhere = [entry for node in (*items, conf) for entry in _entries(node, own)]
+        rules.append(RouteRule((), (_shares(everywhere), ())))
+    else:
+        for item in items:
+            action = (_weights(item, own), _old_filters(item.get("modify") or {}))
+            rules.append(RouteRule(_old_tests(item.get("match") or {}), action))
+        rules.append(RouteRule((), (_weights(conf, own), ())))
+    return Table(family, tuple(rules), tuple(live_targets(route, own[SERVICE], own)))
+
+
+def new_table(
+    http: Sequence[EffectiveRoute] | None,
+    tcp: Sequence[EffectiveRoute],
+    own: Tags,
+    family: str,
+) -> Table:
+    """Return what the new engine does at an outbound with these tags, routes in Envoy's order.
+
+    Traffic that no route leads elsewhere goes where the tags say, all of them.
+    """
+    clusters: dict[str, Mapping[str, str]] = {}
+    rules: list[RouteRule] = []
+    routes = tcp if http is None else http
+    for route in routes:
+        shares = _shares(_refs(route, own, clusters))
+        filters = sorted((c for f in route.filters or () for c in _new_filter(f)), key=repr)
+        rules.append(
+            RouteRule(tuple(_new_tests(route)), (shares, tuple(sorted(filters, key=repr))))
+        )
+    if not routes:
+        clusters[_cluster(own)] = own
+        rules.append(RouteRule((), (_shares([(own, 1)]), ())))
+    return Table("tcp" if http is None else family, tuple(rules), tuple(clusters.values()))
+
+
+def _refs(
+    route: EffectiveRoute, own: Tags, clusters: dict[str, Mapping[str, str]]
+) -> list[tuple[Mapping[str, str], Any]]:
+    found: list[tuple[Mapping[str, str], Any]] = []
+    home: Mapping[str, Any] = {"kind": "MeshService", "name": own[SERVICE], "tags": own}
+    for ref in route.backend_refs or (home,):
+        extra = {str(k): str(v) for k, v in (ref.get("tags") or {}).items()}
+        named = str(ref.get("name") or "")
+        if ref.get("port") or ref.get("sectionName") or ref.get("labels"):
+            named = f"{named}:{ref.get('port') or ref.get('sectionName') or ref.get('labels')}"
+        tags = {**extra, SERVICE: named}
+        weight = ref.get("weight", 1)
+        if weight:
+            clusters[_cluster(tags)] = tags
+        found.append((tags, weight))
+    return found
+
+
+def _cluster(tags: Mapping[str, str]) -> str:
+    return ",".join(f"{k}={v}" for k, v in sorted(tags.items()))
+
+
+def _shares(found: Iterable[tuple[Mapping[str, str], Any]]) -> frozenset[tuple[str, Fraction]]:
+    weights: dict[str, int] = {}
+    for tags, weight in found:
+        weights[_cluster(tags)] = weights.get(_cluster(tags), 0) + int(weight or 0)
+    total = sum(weights.values())
+    return (
+        frozenset((name, Fraction(w, total)) for name, w in weights.items() if w)
+        if total
+        else frozenset()
+    )
+
+
+def _weights(node: Mapping[str, Any], own: Tags) -> frozenset[tuple[str, Fraction]]:
+    return _shares(_entries(node, own))
+
+
+def _entries(node: Mapping[str, Any], own: Tags) -> list[tuple[Mapping[str, str], Any]]:
+    entries = [(e.get("destination") or {}, e.get("weight") or 0) for e in node.get("split") or ()]
+    if node.get("destination"):
+        entries = [(node["destination"], 1)]
+    return [(filled(tags, own[SERVICE], own), weight) for tags, weight in entries]
+
+
+def _old_tests(match: Mapping[str, Any]) -> tuple[tuple[tuple[str, str], Test], ...]:
+    found: list[tuple[tuple[str, str], Test]] = []
+    if match.get("path"):
+        found += _old_test(("path", ""), match["path"])
+    if match.get("method"):
+        found += _old_method(match["method"])
+    for name, value in (match.get("headers") or {}).items():
+        found += _old_test(("header", str(name).lower()), value)
+    return tuple(found)
+
+
+def _old_test(
+    subject: tuple[str, str], value: Mapping[str, str]
+) -> Iterator[tuple[tuple[str, str], Test]]:
+    for kind in ("exact", "prefix", "regex"):
+        if kind in value:
+            yield subject, _test(subject, kind, value[kind])
+
+
+def _old_method(value: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], Test]]:
+    yield from _old_test(("method", ""), value)
+
+
+def _test(subject: tuple[str, str], kind: str, value: str) -> Test:
+    if kind != "regex":
+        return (kind, value)
+    raw = raw_prefix(value)
+    if raw is not None:
+        return ("prefix", raw)
+    plain = re.sub(r"\\([^A-Za-z0-9])", r"\1", value)
+    if re.escape(plain) == value or not re.search(r"[\\^$.|?*+()\[\]{}]", value):
+        return ("exact", plain)
+    return ("coin", f"{subject}~{value}")
+
+
+def raw_prefix(pattern: str) -> str | None:
+    """Return the literal text that a pattern wants at the beginning, if that is all it says."""
+    if not pattern.endswith(".*"):
+        return None
+    head = pattern[:-2]
+    text = re.sub(r"\\([^A-Za-z0-9])", r"\1", head)
+    bare = re.sub(r"\\[^A-Za-z0-9]", "", head)
+    return None if re.search(r"[\\^$.|?*+()\[\]{}]", bare) else text
+
+
+def _new_tests(route: EffectiveRoute) -> Iterator[tuple[tuple[str, str], Test]]:
+    if route.path is not None:
+        subject = ("path", "")
+        kind, value = route.path
+        if (kind, value) != ("prefix", "/"):
+            yield subject, _test(subject, kind, value)
+    if route.match.get("method"):
+        yield ("method", ""), ("exact", str(route.match["method"]))
+    for section, name in (("headers", "header"), ("queryParams", "param")):
+        for item in route.match.get(section) or ():
+            subject = (name, str(item.get("name", "")).lower())
+            kind = {
+                "Exact": "exact", "Prefix": "prefix", "RegularExpression": "regex",
+                "Present": "present", "Absent": "absent",
+            }.get(str(item.get("type") or "Exact"), "exact")  # fmt: skip
+            yield subject, _test(subject, kind, str(item.get("value", "")))
+
+
+def _old_filters(modify: Mapping[str, Any]) -> tuple[Any, ...]:
+    found: list[Any] = []
+    path, host = modify.get("path") or {}, modify.get("host") or {}
+    if "rewritePrefix" in path:
+        found.append(("path", "prefix", _segment(path["rewritePrefix"])))
+    if "regex" in path:
+        found.append(("path", "regex", repr(path["regex"])))
+    if host.get("value"):
+        found.append(("host", host["value"]))
+    if host.get("fromPath"):
+        found.append(("host", "path", repr(host["fromPath"])))
+    for side in ("request", "response"):
+        values = modify.get(f"{side}Headers") or {}
+        for header in values.get("add") or ():
+            kind = "add" if header.get("append") else "set"
+            found.append((side, kind, header["name"].lower(), header["value"]))
+        found += [(side, "remove", h["name"].lower()) for h in values.get("remove") or ()]
+    return tuple(sorted(found, key=repr))
+
+
+def _segment(value: str) -> str:
+    """Mark what a rewrite by path segments cannot say: a slash too many at the joint."""
+    return value if not value.endswith("/") else f"{value} and the rest of the path"
+
+
+def _new_filter(one: Mapping[str, Any]) -> Iterator[Any]:
+    known = False
+    rewrite = one.get("urlRewrite")
+    if isinstance(rewrite, Mapping):
+        known = True
+        path = rewrite.get("path")
+        if isinstance(path, Mapping):
+            kind = "prefix" if path.get("type") == "ReplacePrefixMatch" else "full"
+            yield ("path", kind, path.get("replacePrefixMatch") or path.get("replaceFullPath"))
+        if rewrite.get("hostname"):
+            yield ("host", rewrite["hostname"])
+    for side in ("request", "response"):
+        values = one.get(f"{side}HeaderModifier")
+        if isinstance(values, Mapping):
+            known = True
+            for kind in ("add", "set"):
+                for header in values.get(kind) or ():
+                    yield (side, kind, str(header.get("name")).lower(), header.get("value"))
+            for name in values.get("remove") or ():
+                yield (side, "remove", str(name).lower())
+    if not known:
+        yield repr(one)
+
+
+def _shown(request: Request) -> str:
+    parts = []
+    for (kind, name), value in request.items():
+        if value is None:
+            continue
+        text = value.replace(OTHER, "…")
+        parts.append(f"{kind} {name} {text}".replace("  ", " "))
+    return ", ".join(parts) or "any request"
+
+
+def _action(action: Action | None) -> str:
+    if action is None:
+        return "nothing"
+    shares, filters = action
+    where = ", ".join(
+        f"{name.replace(SERVICE + '=', '')} {float(w):.3g}" for name, w in sorted(shares)
+    )
+    return f"{where} {list(filters)}" if filters else where

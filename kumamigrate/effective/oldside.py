@@ -1,0 +1,332 @@
+"""One side of a mesh in which the old engine still has a say: both engines, asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import product
+from typing import Any
+
+from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.sourcedest.engine import order
+from kumamigrate.sourcedest.order import Latest
+from kumamigrate.sourcedest.patched import Checks, plain_services, split
+from kumamigrate.sourcedest.proxy import Proxy, proxy_of
+from kumamigrate.sourcedest.selector import Tags, matches, selectors_of, tags_of
+from kumamigrate.sourcedest.targets import (
+    UNKNOWN,
+    live_targets,
+    main_targets,
+    service_protocols,
+    zone_egress,
+)
+from kumamigrate.sourcedest.values import Effect
+from kumamigrate.sourcedest.winners import (
+    connection_winner,
+    led_to,
+    route_targets,
+)
+from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.universe.services import backend_refs
+from kumamigrate.universe.side import REMOVED, Side, may_be_transparent
+
+MOST_CHOICES = 64
+"""More outcomes of ties than this are not worked out: the answer is unknown."""
+
+Options = tuple[Resource | None, ...]
+Routes = Mapping[str, Resource | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a place may come to, and who says so.
+
+    Several effects where something undecided decides: `why` says what. `old` are the old
+    policies that may win, `found` what the new engine reads.
+    """
+
+    effects: tuple[Effect, ...]
+    old: tuple[Resource, ...] = ()
+    found: Found | None = None
+    why: str = ""
+
+    @property
+    def certain(self) -> bool:
+        """Whether there is one effect only."""
+        return len(self.effects) == 1
+
+
+Place = tuple[str, ...]
+"""Policy type, direction, destination or inbound, and what else tells places apart."""
+Places = dict[Place, Outcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A proxy as both engines see it.
+
+    `services` are those of its outbounds, `outbounds` the different tags that outbounds have, in
+    order; of equal ones the last stands (notes C2b). `ordered`: they are written down.
+    """
+
+    dataplane: Resource
+    proxy: Proxy
+    services: tuple[str, ...]
+    outbounds: tuple[Mapping[str, str], ...]
+    ordered: bool
+
+
+class OldSide:
+    """The old policies of one side, its matcher, and the protocols its services have.
+
+    `protocols` may hold an assumed protocol for services of which the state knows none.
+    """
+
+    def __init__(self, side: Side, assumed: str = UNKNOWN) -> None:
+        self.side = side
+        self.matcher = side.matcher
+        self.old = side.old
+        self.mesh = next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
+        self.external = tuple(
+            tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService")
+        )
+        self._assumed = assumed
+        self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
+        self._led: dict[tuple[object, ...], frozenset[str]] = {}
+        zone = side.state.environment.zone
+        self._own = [proxy_of(d, zone) for d in side.state.of_type("Dataplane")]
+        self.known = service_protocols(self._own, self.external)
+
+    @cached_property
+    def _plain(self) -> frozenset[str]:
+        """The services that a patch may probe; it takes long, and few ask (patched.py)."""
+        if order(self.side.release.name) >= order(REMOVED):
+            return frozenset()
+        return plain_services(self.side.state, self.old, self._own, self.known)
+
+    @property
+    def routed(self) -> bool:
+        """Whether the old engine makes outbounds at all (legacy.md fact 3)."""
+        return self.old.routed
+
+    def protocol(self, service: str) -> str:
+        """Return the protocol of a service, an assumed one where nothing tells."""
+        return self.known.get(service, self._assumed)
+
+    @cached_property
+    def egress(self) -> bool:
+        """Whether traffic to ExternalServices leaves through a zone egress."""
+        return zone_egress(self.mesh)
+
+    def options(self, latest: Latest | None) -> Options:
+        """Return the policies that may have won: several in a tie."""
+        return (None,) if latest is None else latest.policies
+
+    def connection(self, kind: str, asked: Asked, service: str) -> Options:
+        """Return who may win a connection."""
+        policies = self._destined_for(kind, service)
+        return self.options(
+            connection_winner(policies, asked.proxy.tag_sets, service, self.old.ties)
+        )
+
+    def _destined_for(self, kind: str, service: str) -> tuple[Resource, ...]:
+        """Return the policies of a kind for a service, in file order: the others cannot win."""
+        if (kind, service) not in self._destined:
+            goal = {SERVICE: service}
+            self._destined[kind, service] = tuple(
+                policy
+                for policy in self.old.of(kind)
+                if any(matches(s, goal) for s in selectors_of(policy.spec, "destinations"))
+            )
+        return self._destined[kind, service]
+
+    def scenarios(self, asked: Asked) -> list[dict[str, Resource | None]] | None:
+        """Return what TrafficRoutes may win for the services of a proxy; None: too many ways.
+
+        Of TrafficRoutes that tie and lead to the same places one stands for all.
+        """
+        ways: list[list[Resource | None]] = []
+        for service in asked.services:
+            alike: dict[str, Resource | None] = {}
+            for route in self.connection("TrafficRoute", asked, service):
+                alike.setdefault(_route_key(route, service), route)
+            ways.append(list(alike.values()))
+        count = 1
+        for way in ways:
+            count *= len(way)
+        if count > MOST_CHOICES:
+            return None
+        return [dict(zip(asked.services, chosen, strict=True)) for chosen in product(*ways)]
+
+    def targets(self, routes: Routes) -> frozenset[str]:
+        """Return the services under which Retry, CircuitBreaker, HealthCheck are looked up."""
+        return frozenset(t for s, r in routes.items() for t in route_targets(r, s))
+
+    def led_to(self, asked: Asked) -> frozenset[str]:
+        """Return the services at which traffic of a proxy may end, by routes of either engine."""
+        found = led_to(self.old, asked.proxy) if asked.ordered else frozenset()
+        return found | self._led_on(asked)
+
+    def _led_on(self, asked: Asked) -> frozenset[str]:
+        """Return services and what new routes lead to; proxies that those reach alike share it."""
+        types = ("MeshHTTPRoute", "MeshTCPRoute")
+        chosen = (self.matcher.selection(asked.dataplane, t).key for t in types)
+        key = (*chosen, asked.services)
+        if key not in self._led:
+            found = set(asked.services)
+            for service in asked.services:
+                for routes in (self.matcher.http_routes, self.matcher.tcp_routes):
+                    for route in routes(asked.dataplane, ServiceTag(service)):
+                        refs = (*(route.backend_refs or ()), *backend_refs(route.filters))
+                        found |= {str(ref.get("name")) for ref in refs}
+            self._led[key] = frozenset(found)
+        return self._led[key]
+
+    def to(self, asked: Asked, policy_type: str, service: str) -> Found | None:
+        """Return what the new engine reads for a service-tag outbound."""
+        if policy_type not in self.side.types:
+            return None
+        selection = self.matcher.selection(asked.dataplane, policy_type)
+        return self.matcher.service(selection, service)
+
+    def patched(self, asked: Asked) -> tuple[Mapping[str, Checks], list[Any]]:
+        """Return what patches set as health checks on clusters of a proxy, and all they do else.
+
+        Only for services that no MeshHealthCheck probes and whose clusters have their name.
+        """
+        found = self.single(asked, "MeshProxyPatch")
+        changes = found.conf.get("appendModifications") if found is not None else None
+        return split(changes, self._plain) if changes else ({}, [])
+
+    def single(self, asked: Asked, policy_type: str) -> Found | None:
+        """Return the one conf of a single-item type."""
+        if policy_type not in self.side.types:
+            return None
+        return self.matcher.single(self.matcher.selection(asked.dataplane, policy_type))
+
+    def reached(self, asked: Asked, policy_type: str) -> bool:
+        """Say whether any policy of a new type reaches the proxy."""
+        if policy_type not in self.side.types:
+            return False
+        return bool(self.matcher.selection(asked.dataplane, policy_type).policies)
+
+    def has_to(self, asked: Asked, policy_type: str) -> bool:
+        """Say whether a policy of a type with outbound rules reaches the proxy."""
+        if not self.reached(asked, policy_type):
+            return False
+        policies = self.matcher.selection(asked.dataplane, policy_type).policies
+        return any(p.spec.get("to") for p in policies)
+
+
+def _route_key(route: Resource | None, service: str) -> str:
+    if route is None:
+        return ""
+    conf = route.spec.get("conf")
+    extra = [conf.get("http"), conf.get("loadBalancer")] if isinstance(conf, Mapping) else []
+    return repr(
+        (main_targets(route, service), live_targets(route, service), conf_split(conf), extra)
+    )
+
+
+def conf_split(conf: Any) -> Any:
+    """Return the split of a TrafficRoute conf with its weights."""
+    return (conf.get("split"), conf.get("destination")) if isinstance(conf, Mapping) else None
+
+
+def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> Asked:
+    """Return a Dataplane as both engines see it; a transparent one reaches all services.
+
+    The control plane adds the zone tag to what it stores (legacy-notes.md G2), so both see it.
+    """
+    proxy = proxy_of(dataplane, zone)
+    written = [o.tags for o in proxy.outbounds if o.service]
+    reached, outbounds = _reached(written)
+    if not written and may_be_transparent(dataplane):
+        reached, outbounds = _reached_plainly(tuple(services))
+    return Asked(
+        dataplane=_with_zone(dataplane, dataplane.zone or zone),
+        proxy=proxy,
+        services=reached,
+        outbounds=outbounds,
+        ordered=bool(written),
+    )
+
+
+def _reached(tags: Sequence[Tags]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
+    """Return the services of outbounds, and their tags, of equal ones the last."""
+    last = {mentioned(one): one for one in reversed(tags)}
+    return tuple(dict.fromkeys(one[SERVICE] for one in tags)), tuple(reversed(last.values()))
+
+
+@cache
+def _reached_plainly(services: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
+    return _reached([{SERVICE: service} for service in services])
+
+
+def _with_zone(dataplane: Resource, zone: str) -> Resource:
+    networking = dataplane.spec.get("networking")
+    if not zone or not isinstance(networking, Mapping):
+        return dataplane
+    changed = dict(networking)
+    inbounds = networking.get("inbound")
+    if isinstance(inbounds, list):
+        changed["inbound"] = [_tagged(inbound, zone) for inbound in inbounds]
+    if isinstance(networking.get("gateway"), Mapping):
+        changed["gateway"] = _tagged(networking["gateway"], zone)
+    return replace(dataplane, spec={**dataplane.spec, "networking": changed})
+
+
+def _tagged(node: Any, zone: str) -> Any:
+    if not isinstance(node, Mapping):
+        return node
+    return {**node, "tags": {ZONE: zone, **tags_of(node.get("tags"))}}
+
+
+def outcome(
+    effects: Sequence[Effect],
+    old: Sequence[Resource | None] = (),
+    found: Found | None = None,
+    why: str = "",
+) -> Outcome:
+    """Return an outcome with each effect once."""
+    distinct: list[Effect] = []
+    for effect in effects:
+        if effect not in distinct:
+            distinct.append(effect)
+    policies = {p.identity: p for p in old if p is not None}
+    return Outcome(effects=tuple(distinct), old=tuple(policies.values()), found=found, why=why)
+
+
+def joined(many: Sequence[Places]) -> Places:
+    """Return what any of several scenarios may come to, place by place."""
+    if len(many) == 1:
+        return many[0]
+    found: Places = {}
+    for key in dict.fromkeys(k for places in many for k in places):
+        here = [places[key] for places in many if key in places]
+        effects = [e for o in here for e in o.effects]
+        if len(here) < len(many):
+            effects.append({})
+        why = next((o.why for o in here if o.why), "") or "TrafficRoutes tie"
+        merged = outcome(effects, [p for o in here for p in o.old], here[0].found, why)
+        found[key] = merged if not merged.certain else replace(merged, why="")
+    return found
+
+
+def mentioned(tags: Mapping[str, str]) -> str:
+    """Return a service with its further tags as readers see a cluster."""
+    rest = ",".join(f"{k}={v}" for k, v in sorted(tags.items()) if k != SERVICE)
+    return f"{tags.get(SERVICE, '')}{{{rest}}}" if rest else tags.get(SERVICE, "")
+
+
+def names(policies: Sequence[Resource]) -> str:
+    """Return the names of policies for a sentence."""
+    listed = sorted({f"{p.type} {p.name}" for p in policies})
+    return " and ".join(listed)
+
+
+def each(found: Iterator[tuple[Place, Outcome]]) -> Places:
+    """Return yielded places as a map."""
+    return dict(found)

@@ -1,0 +1,497 @@
+"""May one scene follow another? The claims of a rule, asked of the prover (product.md §5)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import replace
+from functools import cache, partial
+
+from kumamigrate.admit.check import refusals_of
+from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.flow.everyworld import open_worlds
+from kumamigrate.model.conf import canonical
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.problem import Problem
+from kumamigrate.model.release import release as release_of
+from kumamigrate.model.resource import Identity, Resource
+from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.prove import Effect, Proof, Witness, prove
+from kumamigrate.prove.agree import apart
+from kumamigrate.prove.doubts.doubt import concerns, unread_reason
+from kumamigrate.prove.stages.local import local_proof
+from kumamigrate.rewrite.rule import Rule
+from kumamigrate.scene.repository import Rejection
+from kumamigrate.scene.trial import Judge, Scene, Verdict
+from kumamigrate.source.text import FieldPath
+
+_PLACE = re.compile(r" \([^()]*:\d+\)")
+"""A place in a reason: lines move with every edit."""
+_BY_ALL = {"MeshHTTPRoute", "MeshTCPRoute"}
+"""Policy types that decide what others reach."""
+
+
+def judge_of(
+    rule: Rule,
+    before: Scene,
+    *,
+    upgrade: bool = False,
+    take_unknown: bool = False,
+    allow: Set[Effect] = HARMLESS,
+) -> Judge:
+    """Return the judge for the changes of one rule.
+
+    *live*: nothing that a proxy reads today may change but in the ways of `allow`: values that
+    had no effect before may take effect, and routes may be renamed. *carry* and *release*: where
+    the changes touch something, it must be carried over from the state the run began with, and
+    nothing that was carried over may be lost; what fails already for other reasons does not
+    count.
+    Nothing may be written that a control plane refuses. Changes that go out together with the
+    `upgrade` are held to *release* whatever the rule claims else. With `take_unknown`
+    (`--accept`) an unknown verdict passes. What initial policies a mesh has may be open: then a
+    change has to be good whichever it has (world.md §1).
+    """
+
+    failed: list[str] = []
+
+    def judge(current: Scene, candidate: Scene) -> Verdict:
+        worlds = _in_worlds(before, current, candidate)
+
+        @cache
+        def verdict_in(world: str) -> Verdict:
+            old, now, then = worlds[world]
+            one = _judge_of(rule, old, upgrade=upgrade, trusting=take_unknown, allow=allow)
+            return one(now, then)
+
+        def whole(*tried: str) -> Verdict:
+            least = next(iter(worlds))
+            asked = {least, *tried} if tried else set(worlds)
+            if any(verdict_in(world).witnesses for world in asked):
+                asked = set(worlds)
+            # Beside a doubt no difference elsewhere is looked for: it is unknown all the same.
+            found = {w: verdict_in(w) if w in asked else Verdict() for w in worlds}
+            return _whichever(found, take_unknown=take_unknown)
+
+        # What holds in every world holds; for the contrary one is enough, the last that was.
+        for world in sorted(worlds, key=lambda w: w not in failed[-1:]):
+            if not verdict_in(world).good and len(worlds) > 1 and not take_unknown:
+                failed.append(world)
+                return replace(verdict_in(world), whole=partial(whole, world))
+        return whole()
+
+    return judge
+
+
+def _in_worlds(before: Scene, current: Scene, candidate: Scene) -> dict[str, tuple[Scene, ...]]:
+    """Return the three scenes in every world that what changes between two of them can feel."""
+    scenes = (before, current, candidate)
+    worlds = open_worlds(current, candidate)
+    return {world: tuple(scene.in_world(world) for scene in scenes) for world in worlds} or {
+        "": scenes
+    }
+
+
+def _whichever(verdicts: Mapping[str, Verdict], *, take_unknown: bool) -> Verdict:
+    """Return what holds in every world: where some show a difference and some do not, nobody
+    knows whether there is one."""
+    found = list(verdicts.values())
+    if len(found) == 1 or all(verdict.witnesses for verdict in found):
+        unknown, witnesses = found[0].unknown, found[0].witnesses
+    else:
+        witnesses = ()
+        unknown = apart(
+            {world: verdict.witnesses for world, verdict in verdicts.items()},
+            {world: verdict.unknown for world, verdict in verdicts.items()},
+        )
+    return Verdict(witnesses=witnesses, unknown=() if take_unknown else unknown)
+
+
+def _judge_of(
+    rule: Rule, before: Scene, *, upgrade: bool, trusting: bool, allow: Set[Effect]
+) -> Judge:
+    """Return the judge for the changes of one rule in one world.
+
+    What could not be read bars any verdict about what it may matter to, so no difference is
+    looked for there, but where unknown verdicts are taken all the same (`trusting`).
+    """
+    claims = ("release",) if upgrade and rule.claims else rule.claims
+
+    def judge(current: Scene, candidate: Scene) -> Verdict:
+        refused = _newly_refused(current, candidate, upgrade=upgrade)
+        if refused:
+            return Verdict(unknown=refused)
+        if claims and _says_the_same(claims, current, candidate):
+            return Verdict()
+        barred = tuple(_barred(current, candidate)) if claims and not trusting else ()
+        if barred:
+            return Verdict(unknown=barred)
+        verdicts = []
+        touched: set[tuple[str, ...]] = set()
+        if "live" in claims:
+            proof = _prove(current, candidate, "live")
+            live = proof.witnesses("live")
+            touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
+            bad = tuple(w for w in live if w.effect not in allow)
+            verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
+            # A proof for what is held anyway would only take its time.
+            if verdicts[-1].good and "carry" not in claims and before.target != before.source:
+                verdicts.append(_shifted(current, candidate))
+        for claim in ("carry", "release"):
+            if claim in claims:
+                verdicts.append(_not_worse(claim, before, current, candidate, touched))
+        if "live" not in claims and "release" in claims and _touches_waiting(current, candidate):
+            # Claim *release* says nothing of what the target still misreads.
+            proof = _prove(current, candidate, "live")
+            bad = tuple(w for w in proof.witnesses("live") if w.effect not in HARMLESS)
+            verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
+        return _together(verdicts)
+
+    return judge
+
+
+def _says_the_same(claims: Iterable[str], current: Scene, candidate: Scene) -> bool:
+    """Say whether no proxy can tell two scenes apart, in whichever release the claims read.
+
+    Then nothing that cannot be read bars it either: it is as it was.
+    """
+    releases = {current.source, *((current.target,) if "release" in claims else ())}
+    return all(
+        local_proof(current.state(one)[0].mesh(mesh), candidate.state(one)[0].mesh(mesh))
+        is not None
+        for one in sorted(releases)
+        for mesh in _meshes(current.state(one)[0], candidate.state(one)[0])
+    )
+
+
+def _meshes(current: State, candidate: State) -> tuple[str, ...]:
+    """Return the meshes of two states; what belongs to none counts where there is none, too."""
+    return tuple(dict.fromkeys((*current.meshes(), *candidate.meshes()))) or ("default",)
+
+
+def _not_worse(
+    claim: str,
+    before: Scene,
+    current: Scene,
+    candidate: Scene,
+    touched: set[tuple[str, ...]],
+) -> Verdict:
+    """Return what got worse. For *release* a mesh that still has service-tag outbounds may be
+    read in two ways: as it is, so that real services take over from tags with the upgrade, or
+    as it will be once its mode is Exclusive, which comes before the upgrade."""
+    found = _worsened(claim, before, current, candidate, touched)
+    if claim != "release" or found.good or not _has_tag_outbounds(before):
+        return found
+    switched = _worsened(claim, before, current, candidate, touched, exclusive=True)
+    lost = tuple(w for w in found.witnesses if w.before.policy in _removed(current, candidate))
+    # What no outbound of that mode reads is still there today: it may not just go.
+    return switched if switched.good and not lost else found
+
+
+def _shifted(current: Scene, candidate: Scene) -> Verdict:
+    """Return what real services would read otherwise, where there are none yet.
+
+    On the way to a release that has nothing else it counts already, or a change that goes out
+    now, unseen, would be the ground that later ones are compared with. Of old policies real
+    services read nothing.
+    """
+    written = _written_types(current, candidate)
+    policies = written <= release_of(candidate.source).policy_types.keys()
+    if not policies or not _has_tag_outbounds(current):
+        return Verdict()
+    old, new = (as_exclusive(one.state(one.source)[0]) for one in (current, candidate))
+    proof = prove(
+        old,
+        new,
+        claims=("live",),
+        locate_before=current.locate,
+        locate_after=candidate.locate,
+    )
+    bad = (w for w in proof.witnesses("live") if w.effect not in HARMLESS)
+    return Verdict(witnesses=tuple(bad))
+
+
+def _removed(current: Scene, candidate: Scene) -> set[str]:
+    """Return the names of the policies that the changes take away."""
+    kept = {resource.identity for resource in candidate.repository.resources}
+    return {r.name for r in current.repository.resources if r.identity not in kept}
+
+
+def _worsened(
+    claim: str,
+    before: Scene,
+    current: Scene,
+    candidate: Scene,
+    touched: set[tuple[str, ...]],
+    *,
+    exclusive: bool = False,
+) -> Verdict:
+    now = _prove(before, candidate, claim, current, exclusive=exclusive, also=current)
+    if not now.witnesses(claim) and not now.unknown(claim):
+        # Nothing can have got worse, whatever it was.
+        return Verdict(unknown=tuple(_unread(current, candidate)))
+    then = _prove(before, current, claim, exclusive=exclusive, also=candidate)
+    known = {witness.key for witness in then.witnesses(claim)}
+    made_up = _made_up(then, claim) | _made_up(now, claim)
+    known_there = {_at_service(witness, made_up) for witness in then.witnesses(claim)}
+    written = _written_types(current, candidate)
+    # What others rest on may be behind a difference of any type.
+    everything = not written <= release_of(candidate.source).policy_types.keys() - _BY_ALL
+    bad = tuple(
+        witness
+        for witness in now.witnesses(claim)
+        if witness.effect not in HARMLESS
+        and (everything or witness.policy_type in written)
+        and (witness.key not in known or witness.slot in touched)
+        # A route that is compared only now, or a cluster that it leads to, shows again what
+        # the service itself showed already.
+        and (witness.policy_type in written or _at_service(witness, made_up) not in known_there)
+    )
+    doubted = {_PLACE.sub("", reason) for reason in then.unknown(claim)}
+    unknown = tuple(r for r in now.unknown(claim) if _PLACE.sub("", r) not in doubted)
+    return Verdict(witnesses=bad, unknown=(*unknown, *_unread(current, candidate)))
+
+
+def _written_types(current: Scene, candidate: Scene) -> set[str]:
+    """Return the types of what the changes touch.
+
+    What proxies read of another type was proven when it was written. It may show a difference
+    only now, at a service that is made up because the changes name it.
+    """
+    old, new = (
+        {(r.type, r.mesh, canonical(r.body)) for r in scene.repository.resources}
+        for scene in (current, candidate)
+    )
+    return {kind for kind, _, _ in old ^ new}
+
+
+def _made_up(proof: Proof, claim: str) -> set[str]:
+    """Return what the made-up proxies of a proof are called."""
+    claims = (m.claims[claim] for m in proof.meshes.values() if claim in m.claims)
+    return {proxy.name for one in claims for proxy in one.proxies if proxy.made_up}
+
+
+def _at_service(witness: Witness, made_up: Set[str]) -> tuple[str, ...]:
+    """Return a difference without the route it shows at or that leads to it, and who makes it.
+
+    Of made-up proxies each shows only what no smaller one has shown: they are not told apart.
+    """
+    place = witness.place.rpartition(">")[2]
+    proxy = "" if witness.proxy in made_up else witness.proxy
+    key = replace(witness, route=None, place=place, proxy=proxy).key
+    return (*key, witness.before.policy, witness.after.policy)
+
+
+def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
+    """Yield what could not be read in the meshes that the changes touch, and what templates fill
+    in where they touch something: it bars every verdict, although it was there before."""
+    unread = candidate.state(candidate.source)[0].unread
+    resources = candidate.state(candidate.source)[0].resources
+    if not unread and not any(r.templated for r in resources):
+        return
+    old, new = (
+        {(r.mesh, canonical(r.body)) for r in scene.state(scene.source)[0].resources}
+        for scene in (current, candidate)
+    )
+    for resource in resources:
+        if resource.templated and (resource.mesh, canonical(resource.body)) not in old:
+            yield (
+                f"a template fills in a part of {resource.type} {resource.name}"
+                f" ({candidate.locate(resource, ())}); render it and run on the result"
+            )
+    touched = {mesh for mesh, _ in old ^ new}
+    types = _written_types(current, candidate)
+    known = release_of(candidate.source).policy_types.keys()
+    for refusal in unread:
+        mine = refusal.mesh in touched or not refusal.mesh
+        if mine and concerns(refusal.kind, types, known):
+            yield unread_reason(refusal)
+
+
+def _barred(current: Scene, candidate: Scene) -> Iterator[str]:
+    """Yield what could not be read and bars, mesh by mesh, every verdict about the changes.
+
+    Of repositories in which much stands twice this answers for most changes, at no cost.
+    """
+    unread = candidate.state(candidate.source)[0].unread
+    if not unread:
+        return
+    old, new = (
+        {(_mesh_of(r), r.type, canonical(r.body)) for r in scene.state(scene.source)[0].resources}
+        for scene in (current, candidate)
+    )
+    written: dict[str, set[str]] = defaultdict(set)
+    for mesh, kind, _ in old ^ new:
+        written[mesh].add(kind)
+    known = release_of(candidate.source).policy_types.keys()
+    for refusal in unread:
+        if any(
+            refusal.mesh in ("", mesh) and concerns(refusal.kind, types, known)
+            for mesh, types in written.items()
+        ):
+            yield unread_reason(refusal)
+
+
+def _mesh_of(resource: Resource) -> str:
+    return resource.name if resource.type == "Mesh" else resource.mesh
+
+
+def _has_tag_outbounds(scene: Scene) -> bool:
+    state = scene.state(scene.source)[0]
+    return any(mesh_services_mode(state, mesh) != "Exclusive" for mesh in state.meshes())
+
+
+def _prove(
+    before: Scene,
+    after: Scene,
+    claim: str,
+    current: Scene | None = None,
+    *,
+    exclusive: bool = False,
+    also: Scene | None = None,
+) -> Proof:
+    """Prove a claim. What `current` has not left to another rule yet `after` may not leave.
+
+    That a service tag and its service disagree on their protocol is no change's doing: it
+    differs whatever is written, and the proof of the sum says so.
+    """
+    release = before.target if claim == "release" else before.source
+    old, (new, rejected) = before.state(before.source)[0], after.state(release)
+    if claim == "release":
+        # A policy that the target refuses or misreads is not settled: it counts on neither side.
+        waiting = _waiting(after)
+        if current is not None:
+            earlier = _waiting(current)
+            waiting = {one for one in waiting if _comes_of(one, earlier)}
+        refused = (one.resource for one in rejected if one.resource.type == "MeshHTTPRoute")
+        new = replace(new, resources=(*new.resources, *refused))
+        old, new = _without(old, waiting), _without(new, waiting)
+    if exclusive:
+        old = as_exclusive(old)
+    return prove(
+        old,
+        new,
+        claims=(claim,),
+        one_protocol=claim != "live",
+        also=() if also is None else (before.state(before.source)[0], also.state(release)[0]),
+        locate_before=before.locate,
+        locate_after=after.locate,
+    )
+
+
+def _waiting(scene: Scene) -> set[Identity]:
+    """Return what the target refuses or misreads, which other rules have to mend first."""
+    state, rejected = scene.state(scene.target)
+    waiting = {one.resource.identity for one in rejected}
+    waiting |= {r.identity for r in state.resources if _is_misread(r, scene.target)}
+    return waiting | {r.identity for r in state.resources if _is_taken_on_trust(r, state)}
+
+
+def _comes_of(identity: Identity, earlier: Iterable[Identity]) -> bool:
+    """Say whether a policy is one of some others, or was split from one."""
+    return any(identity[:3] == one[:3] and identity[3].startswith(one[3]) for one in earlier)
+
+
+def _touches_waiting(current: Scene, candidate: Scene) -> bool:
+    """Say whether the changes touch what the target refuses or misreads even then, or drop it."""
+    old, new = (
+        {(r.identity, canonical(r.body)) for r in scene.repository.resources}
+        for scene in (current, candidate)
+    )
+    dropped = {identity for identity, _ in old} - {identity for identity, _ in new}
+    still = _waiting(candidate)
+    return bool(dropped & _waiting(current)) or any(one in still for one, _ in new - old)
+
+
+def as_exclusive(state: State) -> State:
+    """Return a state as if the mode of every mesh were Exclusive."""
+    mode = {"meshServices": {"mode": "Exclusive"}}
+    return replace(
+        state,
+        environment=replace(state.environment, mesh_services="Exclusive"),
+        resources=tuple(
+            replace(r, spec={**r.spec, **mode}) if r.type == "Mesh" else r for r in state.resources
+        ),
+    )
+
+
+def _without(state: State, identities: set[Identity]) -> State:
+    """Return a state without some policies. Of a route the name stays, for what refers to it."""
+    kept = []
+    for resource in state.resources:
+        if resource.identity not in identities:
+            kept.append(resource)
+        elif resource.type == "MeshHTTPRoute":
+            kept.append(replace(resource, spec={}))
+    return replace(state, resources=tuple(kept))
+
+
+def _is_misread(resource: Resource, name: str) -> bool:
+    """Say whether a release ignores what an older one reads of a policy: whom it is for."""
+    target = release_of(name)
+    kind = target.policy_types.get(resource.type)
+    if kind is None:
+        return False
+    top = resource.spec.get("targetRef")
+    ignored = set(top) - set(target.target_ref_type_fields) if isinstance(top, Mapping) else set()
+    return bool(ignored) or bool(resource.spec.get("from") and "from" not in kind.sections)
+
+
+def _is_taken_on_trust(resource: Resource, state: State) -> bool:
+    """Say whether only a template could supply what the release wants of a resource."""
+    if not resource.templated or resource.type in OLD_POLICIES:
+        return False
+    bare = replace(resource, templated=False)
+    return bool(refusals_of(bare, release=state.release, environment=state.environment))
+
+
+def _together(verdicts: Iterable[Verdict]) -> Verdict:
+    listed = list(verdicts)
+    witnesses = tuple(w for verdict in listed for w in verdict.witnesses)
+    unknown = tuple(dict.fromkeys(u for verdict in listed for u in verdict.unknown))
+    return Verdict(witnesses=witnesses, unknown=unknown)
+
+
+def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[str, ...]:
+    """Say what a control plane would refuse after the changes and did not before."""
+    releases = {candidate.target} if upgrade else {candidate.source, candidate.target}
+    found: list[str] = []
+    for release in sorted(releases):
+        rejected = current.state(release)[1]
+        known = {fault for rejection in rejected for fault in _faults(rejection)}
+        gone = _gone(rejected, candidate)
+        for rejection in candidate.state(release)[1]:
+            fresh = [p for p in rejection.problems if _fault(rejection, p) not in known]
+            # What the target refuses before and after is no worse, nor is what takes the place of
+            # something it refuses (an old policy); another rule mends the rest.
+            if not fresh or (
+                release != candidate.source
+                and (rejection.resource.mesh in gone or _was_refused(rejection, rejected))
+            ):
+                continue
+            name = f"{rejection.resource.type} {rejection.resource.name}"
+            found.extend(f"{release} would refuse {name}: {p.message}" for p in fresh)
+    return tuple(found)
+
+
+def _gone(rejected: Iterable[Rejection], candidate: Scene) -> set[str]:
+    """Return the meshes that lose a resource which was refused."""
+    left = {resource.identity for resource in candidate.repository.resources}
+    return {one.resource.mesh for one in rejected if one.resource.identity not in left}
+
+
+def _was_refused(rejection: Rejection, rejected: Iterable[Rejection]) -> bool:
+    """Say whether a resource, or the one it was split from, was refused before."""
+    new = rejection.resource
+    return any(
+        one.resource.identity[:3] == new.identity[:3] and new.name.startswith(one.resource.name)
+        for one in rejected
+    )
+
+
+def _faults(rejection: Rejection) -> set[tuple[Identity, FieldPath]]:
+    return {_fault(rejection, problem) for problem in rejection.problems}
+
+
+def _fault(rejection: Rejection, problem: Problem) -> tuple[Identity, FieldPath]:
+    return (rejection.resource.identity, problem.path)

@@ -1,0 +1,1 @@
+"""What a proof rests on: stated once, printed with the verdict."""

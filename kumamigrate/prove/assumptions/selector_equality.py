@@ -1,0 +1,230 @@
+"""Tags and labels that go together on every proxy known: what a proof then rests on (§5).
+
+A policy that leaves tags for labels is the same only where proxies carry both. Made-up proxies
+that carry one without the other are left out, and the verdict says so (`proxies: listed`). There
+must be something to show that they go together: known proxies, a Service, or the way in which
+Kubernetes makes the tags of a proxy from the labels of its Pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.model.release import Release
+from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, Form, Resource
+from kumamigrate.model.state import State
+from kumamigrate.model.targetref import TargetRef
+from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.targetref.items import top_of
+from kumamigrate.targetref.select import Proxy, Selector, proxy_of, reach, selector_of
+from kumamigrate.universe.side import Side, ports_of
+
+_BY_TAG = ("MeshSubset", "MeshService", "MeshServiceSubset")
+_WORKLOAD = "kuma.io/workload"
+_OF_NODES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubernetes.io/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coupling:
+    """Two references that select the same: one by tags, type or name, one by labels.
+
+    `inbound`: each inbound counts; `outbound`: it counts whether the proxy is selected at all.
+    """
+
+    old: Selector
+    new: Selector
+    inbound: bool
+    outbound: bool
+
+    def __str__(self) -> str:
+        return f"taken for granted that {self.fact}"
+
+    @property
+    def fact(self) -> str:
+        """What is taken for granted."""
+        return (
+            f"{_text(self.old.top)} and {_text(self.new.top)} mean the same proxies, as they do"
+            " among those known"
+        )
+
+
+class Couplings:
+    """The couplings of two states of one mesh, and the proxies that break them."""
+
+    def __init__(self, before: Side, after: Side) -> None:
+        self._old, self._new = before.release, after.release
+        self._mesh = before.mesh
+        self._gateways = tuple(before.state.of_type("MeshGateway"))
+        self.all = tuple(dict.fromkeys(self._find(before.state, after.state)))
+
+    def broken_by(self, dataplane: Resource) -> bool:
+        """Say whether a proxy has one side of a coupling without the other."""
+        if not self.all:
+            return False
+        old, new = self._seen(dataplane)
+        return any(not self._alike(one, old, new) for one in self.all)
+
+    def _seen(self, dataplane: Resource) -> tuple[Proxy, Proxy]:
+        return (
+            proxy_of(dataplane, self._gateways, self._old),
+            proxy_of(dataplane, self._gateways, self._new),
+        )
+
+    def _find(self, before: State, after: State) -> Iterator[Coupling]:
+        known = [
+            (self._seen(was)[0], self._seen(now)[1]) for was, now in self._known(before, after)
+        ]
+        for was, now in _moved(before, after, self._old):
+            top_was, top_now = top_of(was, self._old), top_of(now, self._new)
+            if top_was == top_now or not _leaves_tags(top_was, top_now):
+                continue
+            coupling = Coupling(
+                old=selector_of(was, top_was, {}, self._old),
+                new=selector_of(now, top_now, {}, self._new),
+                inbound=bool(now.spec.get("from") or now.spec.get("rules")),
+                outbound=bool(now.spec.get("to") or now.spec.get("default")),
+            )
+            if all(self._alike(coupling, a, b) for a, b in known) and (
+                self._shown(coupling, known) or _follows(was, coupling, before)
+            ):
+                yield coupling
+
+    def _known(self, before: State, after: State) -> Iterator[tuple[Resource, Resource]]:
+        """Yield the proxies that both states know, as each has them."""
+        later = {r.identity: r for r in self._all(after)}
+        for proxy in self._all(before):
+            yield proxy, later.get(proxy.identity, proxy)
+
+    def _all(self, state: State) -> list[Resource]:
+        listed = [r for r in state.of_type("Dataplane") if not r.made_up]
+        return [*listed, *implied_dataplanes(state, self._mesh)]
+
+    def _alike(self, one: Coupling, old: Proxy, new: Proxy) -> bool:
+        left = reach(one.old, old, self._old)
+        right = reach(one.new, new, self._new)
+        if one.inbound and left.places != right.places:
+            return False
+        return not one.outbound or bool(left) == bool(right)
+
+    def _shown(self, one: Coupling, known: Sequence[tuple[Proxy, Proxy]]) -> bool:
+        """Whether known proxies show it: one is selected and another is not, or the labels say what
+        the tags say. Where only gateways are known there are sidecars all the same."""
+        selected = [bool(reach(one.old, old, self._old)) for old, _ in known]
+        if one.old.top.kind == "Mesh":
+            sidecars = "Sidecar" in (one.old.top.proxy_types or ())
+            return bool(known) if sidecars else any(selected) and not all(selected)
+        if any(selected):
+            return not all(selected) or _says(one)
+        if one.old.top.kind == "Dataplane":
+            return bool(known)
+        labels = dict(one.new.top.labels or ())
+        return bool(known) and _as_labels(one.old.top) == labels
+
+
+def _says(one: Coupling) -> bool:
+    """Whether a label has the value of its tag or names the service, or nothing is asked for."""
+    tags = dict(one.old.top.tags or ())
+    name = one.old.top.name or tags.get(SERVICE, "")
+    names = {name, name.split("_")[0]} - {""}
+    labels = dict(one.new.top.labels or ())
+    return not labels or any(v in names or tags.get(k) == v for k, v in labels.items())
+
+
+def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource, Resource]]:
+    """Yield policies of both states that belong together, halves of split ones included."""
+    known = {p.identity: p for p in before.resources if p.type in old.policy_types}
+    for policy in after.resources:
+        if policy.type not in old.policy_types:
+            continue
+        if policy.identity in known:
+            yield known[policy.identity], policy
+            continue
+        for other in known.values():
+            same = other.identity[:3] == policy.identity[:3]
+            if same and policy.name.startswith(other.name):
+                yield other, policy
+
+
+def _leaves_tags(old: TargetRef, new: TargetRef) -> bool:
+    if old.kind in _BY_TAG:
+        return new.kind == "Dataplane"
+    if old.kind == "Dataplane" and old.name:
+        return dict(new.labels or ()).get(DISPLAY_NAME) == old.name
+    return bool(old.kind == "Mesh" and old.proxy_types) and new.kind in ("Mesh", "Dataplane")
+
+
+def _as_labels(top: TargetRef) -> dict[str, str]:
+    service = {_WORKLOAD: top.name or ""} if top.kind in _BY_TAG[1:] else {}
+    tags = {_WORKLOAD if k == SERVICE else k: v for k, v in top.tags or ()}
+    return {**service, **tags}
+
+
+def _follows(policy: Resource, one: Coupling, state: State) -> bool:
+    """Whether Kubernetes makes it so: tags from labels of Pods, a service tag from a Service."""
+    labels = dict(one.new.top.labels or ())
+    tags = {} if one.old.top.proxy_types else dict(one.old.top.tags or ())
+    name = one.old.top.name or tags.pop(SERVICE, "")
+    if one.new.top.section_name or one.old.top.proxy_types or "*" in tags.values():
+        return False
+    if not all(labels.get(key) == value and _of_pods(key) for key, value in tags.items()):
+        return False
+    rest = {k: v for k, v in labels.items() if k not in tags}
+    if not name:
+        kubernetes = policy.form is Form.KUBERNETES or policy.labels.get(ENV) == "kubernetes"
+        return kubernetes and not rest
+    parts = name.split("_")
+    if len(parts) != 4:
+        return False
+    near = [
+        service
+        for service in state.of_type("Service", "MeshService")
+        if (service.namespace or service.namespace_label) == parts[1] and _selector(service)
+    ]
+    return any(
+        service.display_name == parts[0]
+        and {**_selector(service), NAMESPACE: parts[1]} in (rest, labels)
+        and (not one.inbound or _is_alone(service, near))
+        for service in near
+    )
+
+
+def _is_alone(service: Resource, near: Sequence[Resource]) -> bool:
+    """Whether the Pods of a service have the one inbound of its one port, as far as is known."""
+    own = _selector(service)
+    others = [
+        other
+        for other in near
+        if other.display_name != service.display_name
+        and all(own.get(key, value) == value for key, value in _selector(other).items())
+    ]
+    return not others and len(ports_of(service.spec)) == 1
+
+
+def _selector(service: Resource) -> dict[str, str]:
+    selector: Any = service.spec.get("selector")
+    if not isinstance(selector, Mapping):
+        return {}
+    if service.type == "MeshService":
+        inner = selector.get("dataplaneLabels")
+        by_labels = inner.get("matchLabels") if isinstance(inner, Mapping) else None
+        selector = by_labels or selector.get("dataplaneTags") or {}
+    # No label of a Dataplane says its service: that is a tag.
+    return {} if SERVICE in selector else {str(k): str(v) for k, v in selector.items()}
+
+
+def _of_pods(key: str) -> bool:
+    if key in (NAMESPACE, "kuma.io/zone"):
+        return True
+    return "kuma.io/" not in key and not key.startswith(_OF_NODES)
+
+
+def _text(top: TargetRef) -> str:
+    parts = [f"{k}: {v}" for k, v in (top.tags or top.labels or ())]
+    if top.proxy_types:
+        parts.append(f"proxyTypes {', '.join(top.proxy_types)}")
+    if top.section_name:
+        parts.append(f"inbound {top.section_name}")
+    name = f" {top.name}" if top.name else ""
+    return f"{top.kind}{name}" + (f" with {', '.join(parts)}" if parts else "")

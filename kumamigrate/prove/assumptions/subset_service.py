@@ -1,0 +1,80 @@
+"""Real services that take the place of a share of a service by tags (kind MeshServiceSubset)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kumamigrate.effective.difference import Witness
+from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.targetref.share import home_of, is_share, match_labels
+from kumamigrate.universe.backend import Cluster, called
+from kumamigrate.universe.services import backend_refs
+from kumamigrate.universe.side import ROUTES, Side, ports_of
+
+Shares = Mapping[Kri, Cluster]
+"""For a port of a MeshService the cluster by tags that it stands for."""
+
+
+def shares_of(before: Side, after: Side) -> Shares:
+    """Return the MeshServices of `after` that select what tags in routes of `before` select.
+
+    None of them may be a service that `before` has: it got other traffic then.
+    """
+    if after.release.subset_rules:
+        return {}
+    wanted = dict.fromkeys(_subsets(before))
+    if not wanted:
+        return {}
+    listed = [r for r in after.state.of_type("Dataplane") if not r.made_up]
+    known = (*listed, *implied_dataplanes(after.state, after.mesh))
+    old = {kri_of(r) for r in before.state.of_type("MeshService")}
+    found: dict[Kri, Cluster] = {}
+    for service in after.state.of_type("MeshService"):
+        ports = ports_of(service.spec)
+        if service.made_up or kri_of(service) in old or len(ports) != 1:
+            continue
+        mine = [one for one in wanted if _stands_for(service, ports[0], one, known)]
+        if len(mine) == 1:
+            section = str(ports[0].get("name") or ports[0].get("port", ""))
+            found[kri_of(service, section)] = mine[0]
+    return found
+
+
+def _stands_for(
+    service: Resource, port: Mapping[str, Any], one: Cluster, known: tuple[Resource, ...]
+) -> bool:
+    assert isinstance(one.destination, ServiceTag)
+    tags = {SERVICE: one.destination.service, **dict(one.tags)}
+    target = port.get("targetPort", port.get("port"))
+    return is_share(match_labels(service), target, home_of(service), tags, known)
+
+
+def _subsets(side: Side) -> Iterator[Cluster]:
+    for route in side.state.of_type(*ROUTES):
+        for ref in backend_refs(route.spec.get("to")):
+            tags = ref.get("tags")
+            if ref.get("kind") == "MeshServiceSubset" and isinstance(tags, Mapping) and tags:
+                listed = tuple(sorted((str(k), str(v)) for k, v in tags.items()))
+                yield Cluster(destination=ServiceTag(str(ref.get("name") or "")), tags=listed)
+
+
+def comes_for_share(after: Side, witness: Witness) -> bool:
+    """Say whether a witness is about a MeshService that comes in place of a share by tags."""
+    if witness.policy_type != "MeshService" or witness.before.value is not None:
+        return False
+    names = {(r.namespace, r.name) for r in (after.real[k.of_section("")] for k in after.shares)}
+    return witness.destination in {f"{name}.{space}" if space else name for space, name in names}
+
+
+def told(shares: Shares) -> Iterator[str]:
+    """Yield what is taken for granted about shares, a sentence each."""
+    for kri, cluster in shares.items():
+        tags = ", ".join(f"{k}: {v}" for k, v in cluster.tags)
+        yield (
+            f"taken for granted that MeshServiceSubset {called(cluster.destination)} with {tags}"
+            f" and MeshService {kri.name} mean the same proxies, as they do among those known"
+        )

@@ -1,0 +1,338 @@
+"""Claim *carry*: what service-tag outbounds read before, real-resource outbounds read after.
+
+Compared service by service and route match by route match. Names of routes, inbounds and access
+logs do not count, and a service-tag outbound without any timeout counts as having the defaults
+(matcher-notes §3, README of the goldens).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kumamigrate.effective.compare import Difference, differences
+from kumamigrate.effective.difference import Witness
+from kumamigrate.effective.picture import (
+    BACKENDS,
+    NOTHING,
+    ROUTING,
+    TCP_ROUTING,
+    Fact,
+    Key,
+    Routing,
+    meant,
+    outbound_facts,
+    routing_facts,
+)
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.backend import Cluster, own_cluster, written_outbounds
+from kumamigrate.universe.network import Named, is_named
+from kumamigrate.universe.side import ports_of
+from kumamigrate.universe.traffic import Outbound, successors
+
+Couple = tuple[ServiceTag, RealResource]
+
+CARRIED = (
+    "MeshTimeout",
+    "MeshRetry",
+    "MeshLoadBalancingStrategy",
+    "MeshCircuitBreaker",
+    "MeshHealthCheck",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Couples:
+    """Every service tag with what replaces it; `alike` are those that read the same unnamed.
+
+    `alone` are the services that nothing replaces.
+    """
+
+    all: tuple[Couple, ...]
+    alike: tuple[tuple[Couple, ...], ...]
+    alone: tuple[str, ...]
+
+
+def couples_of(pair: MeshComparison, services: Sequence[str]) -> Couples:
+    """Return services with the real destinations that replace them."""
+    listed = tuple((ServiceTag(s), d) for s in services for d in successors(pair.after, s))
+    groups: dict[tuple[str, str], list[Couple]] = {}
+    for old, new in listed:
+        protocols = (pair.before.protocol(old), pair.after.protocol(new))
+        groups.setdefault(protocols, []).append((old, new))
+    replaced = {old.service for old, _ in listed}
+    alone = tuple(service for service in services if service not in replaced)
+    return Couples(listed, tuple(tuple(group) for group in groups.values()), alone)
+
+
+def carry_witnesses(
+    pair: MeshComparison, was: Resource, now: Resource, couples: Couples
+) -> tuple[Witness, ...]:
+    """Return what of a proxy's service-tag outbounds is not carried over.
+
+    `couples` are those of a transparent proxy.
+    """
+    if written_outbounds(pair.before, was) is None:
+        return _all_couples(pair, was, now, couples)
+    found: list[Witness] = []
+    for service in services_of(pair, was):
+        for destination in targets_of(pair, now, service):
+            found += _pair(pair, was, now, ServiceTag(service), destination)
+    return tuple(found)
+
+
+def as_tags(found: Iterable[Witness]) -> tuple[Witness, ...]:
+    """Return witnesses as differences of service-tag outbounds that are there."""
+    return tuple(replace(w, outbound=Outbound.SERVICE_TAG) for w in found)
+
+
+def carry_doubts(pair: MeshComparison, was: Resource, couples: Couples) -> tuple[str, ...]:
+    """Return the services of a proxy of which nothing says what replaces them."""
+    services: Iterable[str] = couples.alone
+    if written_outbounds(pair.before, was) is not None:
+        services = (s for s in services_of(pair, was) if not successors(pair.after, s))
+    return tuple(
+        f"nothing says which real resource takes the place of service {service}; add its"
+        " MeshService, or an inventory that has it"
+        for service in services
+    )
+
+
+def _all_couples(
+    pair: MeshComparison, was: Resource, now: Resource, couples: Couples
+) -> tuple[Witness, ...]:
+    found: tuple[Witness, ...] = ()
+    for policy_type in (ROUTING, *CARRIED):
+        key = ("carry", id(couples), policy_type, *_inputs(pair, was, now, policy_type))
+        if key not in pair.kept:
+            named = pair.named(was, now, policy_type)
+            pair.kept[key] = tuple(_table(pair, was, now, policy_type, couples, named))
+        found += pair.kept[key]
+    return found
+
+
+def _table(
+    pair: MeshComparison,
+    was: Resource,
+    now: Resource,
+    policy_type: str,
+    couples: Couples,
+    named: Named,
+) -> Iterator[Witness]:
+    for group in couples.alike:
+        clean = False
+        for old, new in group:
+            alike = not (is_named(old, named) or is_named(new, named))
+            if alike and clean:
+                continue
+            found = carry_one(pair, was, now, policy_type, old, new)
+            clean = clean or (alike and not found)
+            yield from found
+
+
+def carry_one(
+    pair: MeshComparison,
+    was: Resource,
+    now: Resource,
+    policy_type: str,
+    old: ServiceTag,
+    new: RealResource,
+) -> tuple[Witness, ...]:
+    """Return what of one policy type, or of the routes, is not carried over."""
+    if policy_type == ROUTING:
+        return carry_routes(pair, was, now, old, new)
+    return carry_type(pair, was, now, policy_type, old, new)
+
+
+def services_of(pair: MeshComparison, was: Resource) -> tuple[str, ...]:
+    """Return the services that a proxy reaches through service-tag outbounds.
+
+    A proxy that has real outbounds only (the mode was switched already) counts with the service
+    tags that they replaced.
+    """
+    written = written_outbounds(pair.before, was)
+    reached = [c.destination for c in (written or {}).values()]
+    tags = [d.service for d in reached if isinstance(d, ServiceTag)]
+    if not tags:
+        tags = [t for d in reached if isinstance(d, RealResource) for t in _replaced(pair, d)]
+    return tuple(dict.fromkeys(tags))
+
+
+def _replaced(pair: MeshComparison, destination: RealResource) -> list[str]:
+    """Return the service tag that a real destination takes the place of."""
+    resource = pair.before.real.get(destination.kri.of_section(""))
+    if resource is None or resource.type != "MeshService":
+        return []
+    kri = destination.kri
+    names = [resource.labels.get(SERVICE), kri.name]
+    for port in ports_of(resource.spec):
+        if str(port.get("name") or port.get("port", "")) == kri.section:
+            names.append(f"{kri.name}_{kri.namespace}_svc_{port.get('port')}")
+    return [n for n in names if n and _is_among(destination, successors(pair.before, n))][:1]
+
+
+def _is_among(destination: Destination, found: Sequence[RealResource]) -> bool:
+    """Whether a destination is one of some, by name or by number."""
+    return isinstance(destination, RealResource) and destination.kri in {d.kri for d in found}
+
+
+def targets_of(pair: MeshComparison, now: Resource, service: str) -> tuple[RealResource, ...]:
+    """Return the real destinations that replace a service for a proxy."""
+    all_of_them = successors(pair.after, service)
+    written = written_outbounds(pair.after, now)
+    mine = dict.fromkeys(c.destination for c in (written or {}).values())
+    among = (d for d in mine if isinstance(d, RealResource) and _is_among(d, all_of_them))
+    return tuple(among) or all_of_them
+
+
+def _pair(
+    pair: MeshComparison,
+    was: Resource,
+    now: Resource,
+    old: ServiceTag,
+    new: RealResource,
+) -> Iterator[Witness]:
+    for policy_type in (ROUTING, *CARRIED):
+        yield from carry_one(pair, was, now, policy_type, old, new)
+
+
+def carry_routes(
+    pair: MeshComparison, was: Resource, now: Resource, old: ServiceTag, new: RealResource
+) -> tuple[Witness, ...]:
+    """Return the differences between the routes of a service tag and of what replaces it."""
+    key = ("carry", ROUTING, old, new, *_inputs(pair, was, now, ROUTING))
+    if key not in pair.kept:
+        left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
+        _, wrong = _clusters(pair, left, right, old, new)
+        found = [*_routes(pair, left, right), *wrong]
+        pair.kept[key] = pair.routing_witnesses(found, new)
+    return pair.kept[key]
+
+
+def carry_type(
+    pair: MeshComparison,
+    was: Resource,
+    now: Resource,
+    policy_type: str,
+    old: ServiceTag,
+    new: RealResource,
+) -> tuple[Witness, ...]:
+    """Return what of one policy type is not carried over from a service tag."""
+    if policy_type not in pair.before.types and policy_type not in pair.after.types:
+        return ()
+    key = ("carry", policy_type, old, new, *_inputs(pair, was, now, policy_type))
+    if key not in pair.kept:
+        left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
+        clusters, _ = _clusters(pair, left, right, old, new)
+        before = outbound_facts(pair.before, was, policy_type, old, left, as_real=True)
+        after = outbound_facts(pair.after, now, policy_type, new, right)
+        seen: dict[Any, Witness] = {}
+        for difference in differences(_renamed(before, clusters), after, common=True):
+            witness = pair.witness(policy_type, "outbound", difference, new)
+            seen.setdefault(witness.key, witness)
+        pair.kept[key] = tuple(seen.values())
+    return pair.kept[key]
+
+
+def _inputs(
+    pair: MeshComparison, was: Resource, now: Resource, policy_type: str
+) -> tuple[Any, ...]:
+    kinds = dict.fromkeys((ROUTING, TCP_ROUTING, policy_type))
+    return (
+        tuple(pair.before.signature(was, kind) for kind in kinds),
+        tuple(pair.after.signature(now, kind) for kind in kinds),
+    )
+
+
+def _routes(pair: MeshComparison, left: Routing, right: Routing) -> Iterator[Difference]:
+    """Yield differences in which routes there are and what else they do; not in where they go."""
+    before = _without_backends(routing_facts(pair.before, left))
+    after = _without_backends(routing_facts(pair.after, right))
+    yield from differences(before, after)
+
+
+def _without_backends(facts: dict[Key, Fact]) -> dict[Key, Fact]:
+    return {
+        key: replace(f, settings={**f.settings, BACKENDS: "…"}) if f.route else f
+        for key, f in facts.items()
+    }
+
+
+def _clusters(
+    pair: MeshComparison,
+    left: Routing,
+    right: Routing,
+    old: Destination,
+    new: Destination,
+) -> tuple[dict[Key, Key], list[Difference]]:
+    """Return which cluster takes the place of which, and the routes where none does."""
+    renamed = {_place(pair, own_cluster(old)): own_cluster(new).place}
+    wrong: list[Difference] = []
+    for key, before, after in _route_pairs(left, right):
+        was = left.splits[key].backends
+        then = right.splits[key]
+        now = tuple(replace(b, cluster=meant(pair.after, b.cluster)) for b in then.backends)
+        fits = (
+            not then.failing
+            and len(was) == len(now)
+            and all(
+                b.weight == a.weight and _replaces(pair, b.cluster, a.cluster, old, new)
+                for b, a in zip(was, now, strict=False)
+            )
+        )
+        if fits:
+            renamed.update(
+                {_place(pair, b.cluster): a.cluster.place for b, a in zip(was, now, strict=True)}
+            )
+        else:
+            wrong.append(
+                Difference(
+                    key=key,
+                    field=BACKENDS,
+                    before=[[b.cluster.key, b.weight] for b in was],
+                    after=[[a.cluster.key, a.weight] for a in now],
+                    was=Fact({}, None, before),
+                    now=Fact({}, None, after),
+                )
+            )
+    return renamed, wrong
+
+
+def _place(pair: MeshComparison, cluster: Cluster) -> Key:
+    return meant(pair.before, cluster).place
+
+
+def _route_pairs(left: Routing, right: Routing) -> Iterator[tuple[Key, Any, Any]]:
+    after = dict(right.http or ())
+    for key, route in left.http or ():
+        if key in after:
+            yield key, route, after[key]
+    for at, (old, new) in enumerate(zip(left.tcp or (), right.tcp or (), strict=False)):
+        yield ("tcp", str(at)), old, new
+
+
+def _replaces(
+    pair: MeshComparison, old: Cluster, new: Cluster, source: Destination, target: Destination
+) -> bool:
+    if old.tags or new.tags or new.stands_for is not None:
+        return new.stands_for == old
+    if old.destination == source:
+        # The very destination of the outbound: any port of its successor will do.
+        return new.key == own_cluster(target).key or _is_among(new.destination, _of(pair, old))
+    return old.key == new.key or _is_among(new.destination, _of(pair, old))
+
+
+def _of(pair: MeshComparison, cluster: Cluster) -> tuple[RealResource, ...]:
+    if not isinstance(cluster.destination, ServiceTag):
+        return ()
+    return successors(pair.after, cluster.destination.service)
+
+
+def _renamed(facts: dict[Key, Fact], clusters: dict[Key, Key]) -> dict[Key, Fact]:
+    return {clusters.get(key, key): fact for key, fact in facts.items()}
+
+
+__all__ = ["CARRIED", "NOTHING", "carry_witnesses", "services_of", "targets_of"]

@@ -1,0 +1,180 @@
+"""What an upgrade itself changes beside policies: what a later release no longer reads (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from kumamigrate.effective.difference import Witness
+from kumamigrate.effective.unset import unset_differences
+from kumamigrate.model.meshservices import generated_services
+from kumamigrate.model.packed import packed
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.prove.assumptions.subset_service import comes_for_share
+from kumamigrate.prove.gateway import is_builtin
+from kumamigrate.prove.nonpolicy import ground_differences
+from kumamigrate.universe.side import Side
+
+GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
+"""Kinds that go with the built-in gateways, and that no other proxy reads."""
+
+
+def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> Iterator[Witness]:
+    """Yield differences in what both releases read of resources that are no policies.
+
+    What the later one words differently is left out (tables/upgrade.json); the Mesh, of which it
+    reads nothing, and the kinds it does not know are doubts.
+    """
+    yield from unset_differences(before, after)
+    if not _ends(before, after):
+        yield from ground_differences(before, after, labels)
+        return
+    moved = _table()["moved"]
+    gone = _table()["gone"]
+    coming = _coming(before)
+    for witness in ground_differences(before, after, labels):
+        if witness.policy_type == "Mesh" or witness.policy_type in gone:
+            continue
+        if comes_for_share(after, witness):
+            continue
+        if witness.before.value is None and (witness.policy_type, witness.destination) in coming:
+            continue
+        roots = moved.get(witness.policy_type, ())
+        if not any(witness.field == root or witness.field.startswith(f"{root}.") for root in roots):
+            yield witness
+
+
+def _coming(before: Side) -> set[tuple[str, str]]:
+    """Return the services that the later release generates where mode Disabled had none.
+
+    What they stand for has service-tag outbounds before, with which they are compared.
+    """
+    made = generated_services(before.state, switched=True)
+    names = (f"{r.name}.{r.namespace}" if r.namespace else r.name for r in made)
+    return {("MeshService", name) for name in names}
+
+
+def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:
+    """Yield what the earlier release read and the later one does not, and nobody compares."""
+    if not _ends(before, after):
+        return
+    for mesh in before.state.of_type("Mesh"):
+        for path, said in _table()["mesh"].items():
+            if _says(mesh, path, said["when"]) and not (
+                said["compared"] and not any(_says(m, path, said["when"]) for m in _meshes(after))
+            ):
+                yield (
+                    f"release {after.release.name} does not read {path} of Mesh {mesh.name};"
+                    f" {said['advice']}"
+                )
+    yield from _unread(before, after)
+    for kind in (k for k in _table()["gone"] if k not in GATEWAYS):
+        yield from _gone(before, after, kind)
+
+
+def _gone(before: Side, after: Side, kind: str) -> Iterator[str]:
+    for resource in before.state.of_type(kind):
+        advice = _table()["gone"][kind]
+        yield f"release {after.release.name} has no {kind} ({resource.name}); {advice}"
+
+
+def upgrade_gateway_doubts(before: Side, after: Side) -> Iterator[str]:
+    """Yield what goes with built-in gateways, and concerns no other proxy."""
+    if not _ends(before, after):
+        return
+    for kind in GATEWAYS:
+        yield from _gone(before, after, kind)
+    for proxy in filter(is_builtin, before.state.of_type("Dataplane")):
+        advice = _table()["gone"]["MeshGateway"]
+        yield f"release {after.release.name} has no built-in gateways ({proxy.name}); {advice}"
+
+
+def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
+    """Yield what the upgrade changes by itself and no manifest can keep as it was."""
+    if not _ends(before, after):
+        return
+    for policy in after.state.of_type("MeshHealthCheck"):
+        if any(_at(item, "default.http") is not None for item in policy.spec.get("to") or ()):
+            yield (
+                f"probes of MeshHealthCheck {policy.name} send the labels of a proxy in x-kuma-tags"
+                f" from release {after.release.name} on, where {before.release.name} sends its tags"
+            )
+    if next(after.state.of_type("MeshFaultInjection"), None) is not None:
+        yield (
+            f"requests carry the labels of a proxy in x-kuma-tags from release {after.release.name}"
+            f" on, where {before.release.name} sends its tags"
+        )
+
+
+def upgrade_proxy_doubts(before: Side, after: Side, was: Resource, now: Resource) -> Iterator[str]:
+    """Yield what a Dataplane says that the later release does not read."""
+    if _ends(before, after):
+        yield from _unread_of(after, was, now)
+
+
+def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[str]:
+    """Yield what Pods say that the later release does not read: it concerns those Pods."""
+    if not _ends(before, after):
+        return
+    pods = {r.identity: r for r in implied_dataplanes(after.state, after.mesh)}
+    for pod in implied_dataplanes(before.state, before.mesh):
+        notes = pods[pod.identity].annotations if pod.identity in pods else {}
+        for name, said in _table()["annotations"].items():
+            if _counts(pod.annotations.get(name), said) and said.get("instead") not in notes:
+                yield _not_read(after, f"annotation {name} of workload {pod.name}", said)
+
+
+def _unread(before: Side, after: Side) -> Iterator[str]:
+    """Yield what services say that the later release does not read."""
+    for kind in _table()["unread"]:
+        if kind == "Dataplane":
+            continue
+        later = {r.identity: r for r in after.state.of_type(kind)}
+        for resource in before.state.of_type(kind):
+            yield from _unread_of(after, resource, later.get(resource.identity))
+
+
+def _unread_of(after: Side, was: Resource, now: Resource | None) -> Iterator[str]:
+    for path, said in _table()["unread"][was.type].items():
+        new = _at(now.spec, said.get("instead", "")) if now is not None else None
+        if _counts(_at(was.spec, path), said) and new is None:
+            yield _not_read(after, f"{path} of {was.type} {was.name}", said)
+
+
+def _counts(value: Any, said: Mapping[str, Any]) -> bool:
+    if not value or value in (said.get("harmless"), [said.get("harmless")]):
+        return False
+    return "only" not in said or str(value).lower() == said["only"].lower()
+
+
+def _not_read(after: Side, what: str, said: Mapping[str, Any]) -> str:
+    return f"release {after.release.name} does not read {what}; {said['advice']}"
+
+
+def _at(spec: Any, path: str) -> Any:
+    """Return the value at a dotted path, None where there is none."""
+    for key in path.split("."):
+        spec = spec.get(key) if isinstance(spec, Mapping) else None
+    return spec
+
+
+def _meshes(side: Side) -> Iterator[Resource]:
+    return side.state.of_type("Mesh")
+
+
+def _ends(before: Side, after: Side) -> bool:
+    """Whether the step is the one to a release of real resources and labels only."""
+    return before.release.subset_rules and not after.release.subset_rules
+
+
+def _says(mesh: Resource, path: str, when: Any) -> bool:
+    value = _at(mesh.spec, path)
+    return bool(value) if when == "set" else value is when
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = packed("prove/tables", "upgrade.json")
+    return found

@@ -1,0 +1,119 @@
+"""Proofs one after the other: what holds from A to B and from B to C holds from A to C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+
+from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.prove.proof import (
+    ClaimResult,
+    MeshProof,
+    Proof,
+    ProxyVerdict,
+    Verdict,
+    doubted,
+    worst,
+)
+
+LIVE = "live"
+
+
+def chained(first: Proof, second: Proof) -> Proof:
+    """Return the proof of the whole way. `first` proves claim *live* alone.
+
+    Differences of both halves are differences of the whole, even if they should cancel out. The
+    other claims of `second` start in the middle; they hold from the beginning where *live* does.
+    """
+    meshes = {
+        name: _mesh(first.meshes.get(name), second.meshes.get(name))
+        for name in dict.fromkeys((*first.meshes, *second.meshes))
+    }
+    return Proof(
+        release_before=first.release_before,
+        release_after=second.release_after,
+        meshes={name: mesh for name, mesh in meshes.items() if mesh is not None},
+        unread=tuple(dict.fromkeys((*first.unread, *second.unread))),
+    )
+
+
+def _mesh(first: MeshProof | None, second: MeshProof | None) -> MeshProof | None:
+    if first is None or second is None:
+        return first or second
+    lived = first.claims[LIVE]
+    claims = {
+        name: _both(lived, result) if name == LIVE else upon(name, result, lived)
+        for name, result in second.claims.items()
+    }
+    return MeshProof(
+        mesh=first.mesh,
+        claims=claims,
+        all_proxies=first.all_proxies and second.all_proxies,
+        beyond=tuple(dict.fromkeys((*first.beyond, *second.beyond))),
+        assumptions=tuple(dict.fromkeys((*first.assumptions, *second.assumptions))),
+        ties=tuple(dict.fromkeys((*first.ties, *second.ties))),
+    )
+
+
+def _both(first: ClaimResult, second: ClaimResult) -> ClaimResult:
+    proxies: dict[tuple[str, bool], ProxyVerdict] = {}
+    for verdict in (*first.proxies, *second.proxies):
+        key = (verdict.name, verdict.made_up)
+        known = proxies.get(key)
+        if known is not None:
+            verdict = replace(
+                verdict,
+                verdict=worst((known.verdict, verdict.verdict)),
+                witnesses=(*known.witnesses, *verdict.witnesses),
+                unknown=tuple(dict.fromkeys((*known.unknown, *verdict.unknown))),
+            )
+        proxies[key] = verdict
+    modes = {
+        mode: worst(r.modes[mode] for r in (first, second) if mode in r.modes)
+        for mode in dict.fromkeys((*first.modes, *second.modes))
+    }
+    return ClaimResult(
+        verdict=worst((first.verdict, second.verdict)),
+        proxies=tuple(proxies.values()),
+        unknown=tuple(dict.fromkeys((*first.unknown, *second.unknown))),
+        modes=modes,
+    )
+
+
+def upon(claim: str, result: ClaimResult, lived: ClaimResult) -> ClaimResult:
+    """Return a claim about a later state as one about an earlier: it rests on *live*."""
+    if not lived.unknown and all(w.effect in HARMLESS for w in lived.witnesses):
+        return result
+    reason = f"claim {claim} rests on claim live where old policies are, which does not hold"
+    return _doubted(result, (reason,))
+
+
+def _doubted(result: ClaimResult, reasons: Sequence[str]) -> ClaimResult:
+    """Return a claim with more that is not known, of the mesh and so of each proxy."""
+    return replace(
+        result,
+        verdict=worst((result.verdict, Verdict.UNKNOWN)),
+        proxies=tuple(doubted(proxy, reasons) for proxy in result.proxies),
+        unknown=tuple(dict.fromkeys((*result.unknown, *reasons))),
+    )
+
+
+def doubting(proof: Proof, reasons: Mapping[str, Sequence[str]], claims: Set[str]) -> Proof:
+    """Return a proof that does not know more of some claims, by mesh; "" stands for all meshes."""
+
+    def doubtful(mesh: MeshProof) -> MeshProof:
+        why = (*reasons.get("", ()), *reasons.get(mesh.mesh, ()))
+        if not why:
+            return mesh
+        results = {
+            name: replace(
+                _doubted(result, why),
+                modes={mode: worst((v, Verdict.UNKNOWN)) for mode, v in result.modes.items()},
+            )
+            if name in claims
+            else result
+            for name, result in mesh.claims.items()
+        }
+        return replace(mesh, claims=results)
+
+    return replace(proof, meshes={name: doubtful(mesh) for name, mesh in proof.meshes.items()})

@@ -1,0 +1,1 @@
+"""Why a verdict cannot be given, and whom that concerns."""

@@ -1,0 +1,111 @@
+"""Whom a doubt concerns: every proxy of a mesh, built-in gateways, workloads, or one proxy.
+
+What is not known of a mesh is not known of each of its proxies. What concerns some of them stands
+with those, and with the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.prove.claims.release import (
+    upgrade_doubts,
+    upgrade_gateway_doubts,
+    upgrade_proxy_doubts,
+    upgrade_workload_doubts,
+)
+from kumamigrate.prove.doubts.doubt import (
+    doubts,
+    gateway_doubts,
+    probe_doubts,
+    unknown_gateway_doubts,
+)
+from kumamigrate.prove.doubts.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
+from kumamigrate.prove.gateway import is_builtin
+from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.prove.old import OldEngine
+from kumamigrate.prove.workload import workload_doubts
+
+LIVE, CARRY, RELEASE = "live", "carry", "release"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concerns:
+    """What is not known of one claim about one mesh.
+
+    `changed` are the policy types in which something changed; `tags_end` says that service-tag
+    outbounds which are there now go with the later release.
+    """
+
+    claim: str
+    pair: MeshComparison
+    changed: frozenset[str]
+    old: OldEngine
+    tags_end: bool
+
+    @cached_property
+    def of_mesh(self) -> tuple[str, ...]:
+        """What is not known of any proxy."""
+        return tuple(dict.fromkeys(self._of_mesh()))
+
+    @cached_property
+    def of_gateways(self) -> tuple[str, ...]:
+        """What is not known of built-in gateways, and concerns no other proxy."""
+        sides = (self.pair.before, self.pair.after)
+        found = [*gateway_doubts(*sides, self.changed), *self.old.of_gateways]
+        if self.claim == LIVE:
+            found += unknown_gateway_doubts(*sides, self.changed)
+        if self.claim == RELEASE:
+            found += upgrade_gateway_doubts(*sides)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def of_workloads(self) -> Iterator[str]:
+        """What is not known of workloads that no Dataplane stands for."""
+        if self.claim == RELEASE:
+            yield from upgrade_workload_doubts(self.pair.before, self.pair.after)
+
+    @property
+    def of_some(self) -> tuple[str, ...]:
+        """What is not known of proxies that the states do not hold."""
+        return (*self.old.answer.elsewhere, *self.of_gateways, *self.of_workloads)
+
+    def of_proxy(self, was: Resource, now: Resource) -> tuple[str, ...]:
+        """Return what is not known of one proxy, besides what is not known of any."""
+        found = list(self.of_patches(was, now))
+        found += self.old.doubts(now.name) if not now.made_up else ()
+        if self.claim == RELEASE:
+            found += upgrade_proxy_doubts(self.pair.before, self.pair.after, was, now)
+        if is_builtin(was) or is_builtin(now):
+            found += self.of_gateways
+        return tuple(found)
+
+    def of_patches(self, was: Resource | None, now: Resource | None) -> Iterator[str]:
+        """Yield the patches of a proxy, or of any, that match by names which change."""
+        before, after = self.pair.before, self.pair.after
+        if self.claim == CARRY:
+            yield from mode_name_doubts(patches_of(before, was))
+        elif before.release.subset_rules and not after.release.subset_rules:
+            yield from upgrade_name_doubts((*patches_of(before, was), *patches_of(after, now)))
+
+    def _of_mesh(self) -> Iterator[str]:
+        before, after = self.pair.before, self.pair.after
+        yield from doubts(before, after, self.changed)
+        yield from self.old.answer.unknown
+        if self.claim == RELEASE:
+            yield from upgrade_doubts(before, after)
+        if self.claim == CARRY or self.tags_end:
+            yield from probe_doubts(before)
+        if self.claim == LIVE and not (before.state.complete and after.state.complete):
+            yield from workload_doubts(before, after)
+        if self.claim == LIVE and before.release != after.release:
+            yield (
+                f"claim live compares states on one release, not {before.release.name} with"
+                f" {after.release.name}; ask for claim release"
+            )
+
+
+__all__ = ["CARRY", "LIVE", "RELEASE", "Concerns"]

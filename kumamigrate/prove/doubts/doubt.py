@@ -1,0 +1,284 @@
+"""Why a verdict cannot be given: what was missing, and what to do about it (product.md §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cache
+from typing import Any
+
+from kumamigrate.effective.picture import BY_ROUTE
+from kumamigrate.effective.sections import TO_GATEWAYS, unread_sections
+from kumamigrate.model.conf import canonical
+from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
+from kumamigrate.model.packed import packed
+from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
+from kumamigrate.model.state import State
+from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.source.text import Reason, Refusal
+from kumamigrate.sourcedest.patched import PATCH, read_patch
+from kumamigrate.targetref.items import to_entries, top_of
+from kumamigrate.targetref.resolve import index_of, resolve
+from kumamigrate.targetref.selection import Selection
+from kumamigrate.targetref.ties import Tie
+from kumamigrate.universe.side import ROUTES, Side
+
+TIED = "nothing decides between them"
+"""Stands in every doubt about a tie."""
+
+KRI = "kri_"
+"""How names that Envoy resources have for real resources begin."""
+
+_BESIDE_ROUTES = frozenset({"MeshMetric", "MeshTLS", "MeshTrace", "MeshTrafficPermission"})
+"""Policy types to which it does not matter which way requests take."""
+
+READ = (Reason.DUPLICATE_IDENTITY, Reason.NOT_APPLIED, Reason.NO_NAMESPACE)
+"""Reasons why something is in doubt although its text could be read."""
+
+UNSTABLE_SORT = 12
+"""Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
+
+
+def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...]:
+    """Return what makes every verdict about a mesh unknown, as advice.
+
+    What is the same on both sides gives the same result, whatever it is: doubts count only for
+    policy types in which something changed.
+    """
+    found: dict[str, None] = {}
+    for refusal in relevant(before, after, changed):
+        found[unread_reason(refusal)] = None
+    for side in (before, after):
+        found.update(dict.fromkeys(_foreign(side, changed)))
+        for policy_type in sorted(changed):
+            found.update(dict.fromkeys(_templated(side, policy_type)))
+            found.update(dict.fromkeys(_dangling(side, policy_type)))
+            found.update(dict.fromkeys(unread_sections(side, policy_type)))
+    return tuple(found)
+
+
+def relevant(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Refusal]:
+    """Yield what could not be read and matters where some types changed (world.md §5)."""
+    known = before.release.policy_types.keys() | after.release.policy_types.keys()
+    told = [{(r.kind, r.digest) for r in side.state.unread} for side in (before, after)]
+    moved = {kind for kind, _ in told[0] ^ told[1]}
+    for refusal in dict.fromkeys((*before.state.unread, *after.state.unread)):
+        if refusal.mesh in ("", before.mesh) and (
+            refusal.kind in moved or concerns(refusal.kind, changed, known)
+        ):
+            yield refusal
+
+
+def concerns(kind: str, changed: Set[str], policies: Set[str]) -> bool:
+    """Say whether something of a kind that could not be read matters where some types changed.
+
+    A policy says nothing of other types, but routes decide which traffic others speak of, and
+    what is no policy (a Mesh, a Dataplane, an old policy) may matter to all.
+    """
+    if not kind or kind not in policies or changed - policies:
+        return True
+    if kind in ROUTES:
+        return bool(changed - _BESIDE_ROUTES)
+    if changed & set(ROUTES) and kind not in _BESIDE_ROUTES:
+        return True
+    return kind in changed
+
+
+def unread_reason(refusal: Refusal) -> str:
+    """Return what makes a verdict unknown where something was not read."""
+    at = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
+    advice = f"; {refusal.advice}" if refusal.advice else ""
+    if refusal.reason in READ:
+        return f"{at}: {refusal.detail}{advice}"
+    return f"{at} was not read ({refusal.detail}){advice}"
+
+
+def _foreign(side: Side, changed: frozenset[str]) -> Iterator[str]:
+    """Yield doubts about kinds that are not modelled."""
+    if not changed:
+        return
+    known = MESH_SCOPED | GLOBAL_SCOPED | KUBERNETES | set(side.release.policy_types)
+    for resource in side.state.resources:
+        if resource.type in known or not resource.mesh:
+            continue
+        alone = resource.type in _table("independent")
+        if alone and resource.type not in changed:
+            continue
+        yield (
+            f"{_called(resource)} is of a kind that is not modelled;"
+            " compare by hand what it does, or leave it out of the run"
+        )
+
+
+@cache
+def _table(name: str) -> Mapping[str, Any]:
+    found: dict[str, Any] = packed("prove/tables", f"{name}.json")
+    return found
+
+
+def _templated(side: Side, policy_type: str) -> Iterator[str]:
+    kinds = {policy_type, *ROUTES} if policy_type in BY_ROUTE else {policy_type}
+    for resource in side.state.of_type(*sorted(kinds)):
+        if resource.templated:
+            yield (
+                f"{_called(resource)} holds template expressions, whose values are unknown;"
+                " render the templates and run on the result"
+            )
+
+
+def template_assumptions(*states: State) -> Iterator[str]:
+    """Yield what is taken for granted about templates that stay as they are."""
+    if any(r.templated for state in states for r in state.resources):
+        yield "what templates fill in is the same before and after; values are not compared"
+
+
+def _dangling(side: Side, policy_type: str) -> Iterator[str]:
+    """Yield the references to routes that the state lacks."""
+    if side.state.complete or policy_type not in side.release.policy_types:
+        return
+    kind = side.release.policy_types[policy_type]
+    index = index_of(side.state)
+    names = {r.display_name for r in side.state.of_type("MeshHTTPRoute")}
+    for policy in side.state.of_type(policy_type):
+        top = top_of(policy, side.release)
+        if top.kind == "MeshHTTPRoute" and (top.name or "") not in names:
+            yield _dangles(policy, top.name or "")
+        for entry in to_entries(policy, kind, side.release):
+            target = entry.target
+            if target is None or target.kind != "MeshHTTPRoute":
+                continue
+            if (target.name or dict(target.labels or ()).get(DISPLAY_NAME)) in names:
+                continue  # It is there, in a zone or namespace that the reference does not mean.
+            if not resolve(policy, target, index, side.release):
+                labels = ", ".join(f"{k}={v}" for k, v in target.labels or ())
+                yield _dangles(policy, target.name or labels)
+
+
+def _gateways(side: Side, policy_type: str) -> Iterator[str]:
+    """Yield the built-in gateways that policies choose and the state lacks."""
+    if side.state.complete or policy_type not in side.release.policy_types:
+        return
+    names = {r.display_name for r in side.state.of_type("MeshGateway")}
+    for policy in side.state.of_type(policy_type):
+        top = top_of(policy, side.release)
+        if top.kind == "MeshGateway" and (top.name or "") not in names:
+            yield (
+                f"{_called(policy)} is for MeshGateway {top.name or ''}, which is neither in the"
+                " repository nor in an inventory; add the gateway, or an inventory that has it"
+            )
+
+
+def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[str]:
+    """Yield the built-in gateways that changed policies are for and the states lack.
+
+    They concern built-in gateways only, as does what the next function yields.
+    """
+    for side in (before, after):
+        for policy_type in sorted(changed):
+            yield from _gateways(side, policy_type)
+
+
+def unknown_gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[str]:
+    """Yield what changed for built-in gateways alone, where the states know none of them."""
+    if before.state.complete or any(s.state.complete or _has_gateways(s) for s in (before, after)):
+        return
+    for policy_type in TO_GATEWAYS:
+        if policy_type not in changed or not before.release.subset_rules:
+            continue
+        left, right = (_to_gateways(side, policy_type) for side in (before, after))
+        if left != right:
+            yield (
+                f"`to` of {policy_type} is for built-in gateways, and what it says changed;"
+                " add the MeshGateways, or an inventory that has them"
+            )
+
+
+def probe_doubts(before: Side) -> Iterator[str]:
+    """Yield health checks that end with service tags: patches of clusters which those name."""
+    for policy in before.state.of_type(PATCH):
+        default = policy.spec.get("default")
+        changes = default.get("appendModifications") if isinstance(default, Mapping) else None
+        for change in changes if isinstance(changes, list) else ():
+            read = read_patch(change)
+            if read is not None and not read[0].startswith(KRI):
+                yield (
+                    f"{_called(policy)} sets the health checks of cluster {read[0]}, a name that no"
+                    " real resource has; probe it with a MeshHealthCheck first, for which its"
+                    " inbounds need a protocol other than kafka"
+                )
+
+
+def _has_gateways(side: Side) -> bool:
+    return next(side.state.of_type("MeshGateway"), None) is not None
+
+
+def _to_gateways(side: Side, policy_type: str) -> list[str]:
+    """Return what policies say in `to`, with all that decides whom they reach and who wins."""
+    return sorted(
+        canonical([p.namespace, p.name, dict(p.labels), p.spec.get("targetRef"), p.spec["to"]])
+        for p in side.state.of_type(policy_type)
+        if p.spec.get("to")
+    )
+
+
+def _dangles(policy: Resource, name: str) -> str:
+    return (
+        f"{_called(policy)} refers to MeshHTTPRoute {name}, which is neither in the repository"
+        " nor in an inventory; add the route, or an inventory that has it"
+    )
+
+
+def tie_doubts(
+    pair: MeshComparison, was: Resource, now: Resource, kinds: Iterable[str] | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Return by type the ties that decide what a proxy reads where something changed.
+
+    A tie between policies that nobody touched comes out the same on both sides, as long as the
+    list is short enough for Kuma's sort to keep the order of ties.
+    """
+    out: dict[str, tuple[str, ...]] = {}
+    for policy_type in sorted(pair.before.types | pair.after.types if kinds is None else kinds):
+        sides = ((pair.before, was), (pair.after, now))
+        if pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type):
+            continue
+        found = [
+            side.selection(proxy, policy_type) if policy_type in side.types else None
+            for side, proxy in sides
+        ]
+        if not any(selection is not None and selection.ties for selection in found):
+            continue
+        tied = [_ties(side, selection) for (side, _), selection in zip(sides, found, strict=True)]
+        short = all(s is None or len(s.policies) <= UNSTABLE_SORT for s in found)
+        if short and tied[0].keys() == tied[1].keys():
+            continue
+        ties = (*tied[0].values(), *tied[1].values())
+        out[policy_type] = tuple(dict.fromkeys(_tied(policy_type, tie) for tie in ties))
+    return out
+
+
+def _ties(side: Side, selection: Selection | None) -> dict[tuple[Any, ...], Tie]:
+    if selection is None:
+        return {}
+    return {(tie.reason, side.contents.of_all(tie.policies)): tie for tie in selection.ties}
+
+
+def _tied(policy_type: str, tie: Tie) -> str:
+    named = " and ".join(_where(p) for p in tie.policies)
+    why = {
+        "equal-rank": "Kuma sorts them as equal, so chance decides which one wins",
+        "no-order": "their Dataplane references beat each other in a circle",
+    }
+    return f"{policy_type} {named}: {TIED}: {why.get(tie.reason, tie.reason)}"
+
+
+def _where(policy: Resource) -> str:
+    called = f"{policy.name}.{policy.namespace}" if policy.namespace else policy.name
+    return f"{called}{place(policy.where)}"
+
+
+def _called(resource: Resource) -> str:
+    return f"{resource.type} {resource.name}{place(resource.where)}"
+
+
+def place(where: Where | None) -> str:
+    """Return ` (file:line)` of a resource, or nothing."""
+    return f" ({where.path}:{where.line})" if where is not None else ""

@@ -1,0 +1,155 @@
+"""What is no policy and yet configures proxies: Mesh, services, gateways, Dataplanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from kumamigrate.effective.difference import Value, Witness
+from kumamigrate.effective.settings import flat
+from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
+from kumamigrate.model.packed import packed
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.universe.side import Side, networking
+
+_SECRETS = ("Secret", "GlobalSecret")
+_NAMES = "VirtualOutbound"
+_SILENT = KUBERNETES | {"DataplaneInsight", "MeshInsight", "ServiceInsight", "ZoneInsight"}
+
+
+def ground_differences(before: Side, after: Side, labels: frozenset[str]) -> Iterator[Witness]:
+    """Yield differences in resources that are neither policies nor Dataplanes, field by field.
+
+    `labels` are those by which others choose. The mode of `Mesh.meshServices` is one of
+    the differences: switching it changes every proxy.
+    """
+    left, right = _ground(before), _ground(after)
+    for key in dict.fromkeys((*left, *right)):
+        was, now = left.get(key), right.get(key)
+        old, new = _fields(was, labels), _fields(now, labels)
+        if was is None or now is None:
+            there = Value(value="present" if was is not None else None)
+            then = Value(value="present" if now is not None else None)
+            yield _witness(before.mesh, key, "", there, then)
+            continue
+        for field in sorted({*old, *new}):
+            if old.get(field) != new.get(field):
+                yield _witness(
+                    before.mesh,
+                    key,
+                    field,
+                    Value(value=_shown(was, old.get(field), "secret")),
+                    Value(value=_shown(now, new.get(field), "another secret")),
+                )
+
+
+def _shown(resource: Resource, value: Any, instead: str) -> Any:
+    """Return a value as a report may show it: what a Secret holds goes into no log."""
+    hidden = resource.type in _SECRETS and value is not None
+    return instead if hidden else value
+
+
+def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:
+    silent = set(side.release.policy_types) | _policies_of(side) | _SILENT | {"Dataplane"}
+    return {
+        (r.type, r.namespace, r.name): r
+        for r in side.state.resources
+        if r.type not in silent and not r.made_up
+    }
+
+
+def _policies_of(side: Side) -> frozenset[str]:
+    """Return the old policies that are compared as policies.
+
+    A VirtualOutbound is none: it makes names and outbounds by the tags of whatever Dataplanes
+    there are, for every proxy that is transparent. In mode Exclusive nothing reads it.
+    """
+    if mesh_services_mode(side.state, side.mesh) == "Exclusive":
+        return OLD_POLICIES
+    return OLD_POLICIES - {_NAMES}
+
+
+def _fields(resource: Resource | None, labels: frozenset[str]) -> Mapping[str, Any]:
+    """Return the fields that some proxy may read, by dotted path (tables/unread.json).
+
+    Of the labels those count by which others choose.
+    """
+    if resource is None:
+        return {}
+    fields = {**flat(resource.spec), **_labels(resource, labels)}
+    unread = tuple(_unread().get(resource.type, ()))
+    dropped = tuple(f"{field}." for field in unread)
+    return {k: v for k, v in fields.items() if k not in unread and not k.startswith(dropped)}
+
+
+@cache
+def _unread() -> Mapping[str, Mapping[str, str]]:
+    found: Mapping[str, Mapping[str, str]] = packed("prove/tables", "unread.json")
+    return found
+
+
+def _witness(
+    mesh: str, key: tuple[str, str, str], field: str, before: Value, after: Value
+) -> Witness:
+    kind, namespace, name = key
+    called = f"{name}.{namespace}" if namespace else name
+    return Witness(
+        mesh=mesh,
+        proxy="",
+        policy_type=kind,
+        direction="mesh",
+        destination=called,
+        place=called,
+        field=field,
+        before=before,
+        after=after,
+    )
+
+
+def _labels(resource: Resource, chosen: frozenset[str]) -> dict[str, Any]:
+    own = resource.labels.items()
+    return {f"labels.{key}": value for key, value in own if key in chosen}
+
+
+def dataplane_differences(
+    mesh: str, was: Resource, now: Resource, labels: frozenset[str]
+) -> Iterator[Witness]:
+    """Yield differences in a Dataplane itself, its outbounds left out, and in some labels."""
+    old, new = _without_outbounds(was), _without_outbounds(now)
+    if old == new and was.labels == now.labels:
+        return
+    left, right = ({**flat(s), **_labels(d, labels)} for s, d in ((old, was), (new, now)))
+    for field in sorted({*left, *right}):
+        if left.get(field) != right.get(field):
+            yield Witness(
+                mesh=mesh,
+                proxy="",
+                policy_type="Dataplane",
+                direction="proxy",
+                place=was.name,
+                field=field,
+                before=Value(value=left.get(field)),
+                after=Value(value=right.get(field)),
+            )
+
+
+def _without_outbounds(dataplane: Resource) -> Mapping[str, Any]:
+    kept = {k: v for k, v in networking(dataplane).items() if k != "outbound"}
+    inbounds = kept.get("inbound")
+    if isinstance(inbounds, list):
+        kept["inbound"] = [_with_protocol(inbound) for inbound in inbounds]
+    return {**dataplane.spec, "networking": kept}
+
+
+def _with_protocol(inbound: Any) -> Any:
+    """Say the protocol of an inbound as a field too; its tag means the same."""
+    tags = inbound.get("tags") if isinstance(inbound, Mapping) else None
+    protocol = tags.get("kuma.io/protocol") if isinstance(tags, Mapping) else None
+    return {"protocol": protocol, **inbound} if protocol else inbound
+
+
+def dataplanes(state: State) -> dict[tuple[str, str], Resource]:
+    """Return the Dataplanes by namespace and name."""
+    return {(r.namespace, r.name): r for r in state.of_type("Dataplane")}

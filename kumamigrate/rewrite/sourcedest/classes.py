@@ -1,0 +1,278 @@
+"""Classes of proxies that selectors can tell apart, and how to refer to each (notes C6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kumamigrate.model.resource import SERVICE, ZONE, Identity, Resource
+from kumamigrate.rewrite.sourcedest.conversion import Json
+from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.sourcedest.proxy import Proxy
+from kumamigrate.sourcedest.selector import ANY, Tags, matches
+
+_V = TypeVar("_V")
+
+_OTHER = "\x00other"
+"""A service or zone that no selector names. Every proxy has these two tags."""
+
+_ALWAYS = (SERVICE, ZONE)
+_LIMIT = 400
+_KINDS = ("Mesh", "Dataplane", "MeshSubset", "MeshService", "MeshServiceSubset")
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyClass:
+    """All proxies (or inbounds) that carry these tags, sorted by key."""
+
+    tags: tuple[tuple[str, str], ...]
+
+    @property
+    def as_map(self) -> dict[str, str]:
+        """The tags as a map."""
+        return dict(self.tags)
+
+    @property
+    def witness(self) -> dict[str, str]:
+        """The tags of a proxy that is in this class and, of those here, in no narrower one."""
+        return {**dict.fromkeys(_ALWAYS, _OTHER), **self.as_map}
+
+    def within(self, other: ProxyClass) -> bool:
+        """Say whether this class is part of another, or the same."""
+        return set(other.tags) <= set(self.tags)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classes:
+    """The classes of some selectors, broadest first, closed under intersection.
+
+    `wildcards` are tags that a selector only wants to be present, with the values for which
+    that was written out; proxies with other values cannot be referred to. `too_many` is True
+    when there were more classes than is sensible; then there are none.
+    """
+
+    classes: tuple[ProxyClass, ...]
+    wildcards: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    too_many: bool = False
+
+
+def class_of(tags: Tags) -> ProxyClass:
+    """Return the class with these tags."""
+    return ProxyClass(tuple(sorted(tags.items())))
+
+
+def classes_of(selectors: Iterable[Tags], world: World) -> Classes:
+    """Return the classes that these selectors tell apart, `{}` included.
+
+    `'*'` for service and zone says nothing, since every proxy has them; any other `'*'` is
+    written out for the values that proxies or selectors of the mesh name (notes C7).
+    """
+    wild: dict[str, tuple[str, ...]] = {}
+    seeds: set[frozenset[tuple[str, str]]] = set()
+    for selector in selectors:
+        seeds |= _written_out(selector, world, wild)
+    closed: set[frozenset[tuple[str, str]]] = {frozenset()}
+    for seed in sorted(seeds, key=sorted):
+        closed |= {joined for tags in closed if (joined := _join(tags, seed)) is not None}
+        if len(closed) > _LIMIT:
+            return Classes(classes=(), wildcards=tuple(wild.items()), too_many=True)
+    ordered = sorted((ProxyClass(tuple(sorted(t))) for t in closed), key=_broad_first)
+    return Classes(classes=tuple(ordered), wildcards=tuple(sorted(wild.items())))
+
+
+def _written_out(
+    selector: Tags, world: World, wild: dict[str, tuple[str, ...]]
+) -> set[frozenset[tuple[str, str]]]:
+    sets: list[dict[str, str]] = [{}]
+    for key, value in selector.items():
+        if value != ANY:
+            sets = [{**tags, key: value} for tags in sets]
+        elif key not in _ALWAYS:
+            values = wild.setdefault(key, world.values(key))
+            sets = [{**tags, key: known} for tags in sets for known in values]
+    return {frozenset(tags.items()) for tags in sets}
+
+
+def _join(
+    one: frozenset[tuple[str, str]], two: frozenset[tuple[str, str]]
+) -> frozenset[tuple[str, str]] | None:
+    joined = one | two
+    return joined if len({key for key, _ in joined}) == len(joined) else None
+
+
+def _broad_first(item: ProxyClass) -> tuple[int, tuple[tuple[str, str], ...]]:
+    return (len(item.tags), item.tags)
+
+
+def largest(tags: Tags, classes: Sequence[ProxyClass]) -> ProxyClass:
+    """Return the narrowest class that these tags are in; classes hold `{}` and are closed."""
+    return max((c for c in classes if matches(c.as_map, tags)), key=lambda c: len(c.tags))
+
+
+def dwellers(
+    item: ProxyClass, classes: Sequence[ProxyClass], proxies: Iterable[Proxy]
+) -> list[Proxy]:
+    """Return the proxies of which some inbound (or the gateway) reads this class."""
+    return [
+        proxy for proxy in proxies if any(largest(tags, classes) == item for tags in proxy.tag_sets)
+    ]
+
+
+def inhabited(item: ProxyClass, classes: Sequence[ProxyClass], world: World) -> bool:
+    """Say whether a listed proxy reads a class; where none is listed, any may."""
+    return not world.listed or bool(dwellers(item, classes, world.proxies))
+
+
+def connected(
+    item: ProxyClass,
+    classes: Sequence[ProxyClass],
+    world: World,
+    service: str,
+    named: Iterable[str],
+) -> bool:
+    """Say whether a listed proxy of a class has an outbound to a service.
+
+    `named` are the services with a name of their own; any other stands for all the rest. A
+    proxy without outbounds is transparent and reaches everything.
+    """
+    if not world.listed:
+        return True
+    known = frozenset(named)
+    for proxy in dwellers(item, classes, world.proxies):
+        own = {o.service for o in proxy.outbounds}
+        if not own or service in own or (service not in known and own - known):
+            return True
+    return False
+
+
+def reference(item: ProxyClass, *, sidecar: bool = False) -> Json:
+    """Return the top-level targetRef that selects a class on 2.x.
+
+    `sidecar`: types whose inbound section may not reach gateways (notes A4).
+    """
+    tags = item.as_map
+    types = {"proxyTypes": ["Sidecar"]} if sidecar else {}
+    if not tags:
+        return {"kind": "Mesh", **types}
+    service = tags.pop(SERVICE, None)
+    if service is None:
+        return {"kind": "MeshSubset", "tags": tags, **types}
+    if not tags:
+        return {"kind": "MeshService", "name": service}
+    return {"kind": "MeshServiceSubset", "name": service, "tags": tags}
+
+
+def labels_mirror_tags(classes: Iterable[ProxyClass], world: World) -> bool:
+    """Say whether Dataplane labels select exactly the proxies that these tags do.
+
+    Only an answer when the state is complete: a proxy that nobody listed may be labelled
+    differently (legacy.md §2.6). One inbound each, or a label would select them all.
+    """
+    if not world.state.complete:
+        return False
+    dataplanes = [r for r in world.state.of_type("Dataplane") if r.mesh == world.mesh]
+    sets = {proxy.name: proxy.tag_sets for proxy in world.proxies}
+    if not dataplanes or any(len(s) != 1 for s in sets.values()):
+        return False
+    return all(
+        matches(c.as_map, r.labels) == matches(c.as_map, sets[r.name][0])
+        for c in classes
+        for r in dataplanes
+    )
+
+
+def by_labels(item: ProxyClass, *, sidecar: bool = False) -> Json:
+    """Return the top-level targetRef by Dataplane labels."""
+    if not item.tags:
+        return reference(item, sidecar=sidecar)
+    return {"kind": "Dataplane", "labels": item.as_map}
+
+
+def directly_around(item: ProxyClass, among: Iterable[ProxyClass]) -> list[ProxyClass]:
+    """Return the narrowest classes among some that this one lies in, itself left out."""
+    around = [c for c in among if c != item and item.within(c)]
+    return [c for c in around if not any(o != c and o.within(c) for o in around)]
+
+
+def prune(values: Mapping[ProxyClass, _V]) -> dict[ProxyClass, _V]:
+    """Return the classes, broadest first, that differ from some class they directly lie in (C6).
+
+    `{}` stays. Every proxy reads its largest class, so the others need no policy.
+    """
+    kept: dict[ProxyClass, _V] = {}
+    for item, value in values.items():
+        direct = directly_around(item, kept)
+        if not direct or any(kept[c] != value for c in direct):
+            kept[item] = value
+    return kept
+
+
+def name_of(item: ProxyClass) -> str:
+    """Return a short name for a class: its values, made fit for a resource name."""
+    values = [value for key, value in item.tags if key == SERVICE]
+    values += [value for key, value in item.tags if key != SERVICE]
+    return slug("-".join(values)) or "all"
+
+
+def slug(text: str) -> str:
+    """Return a text as a part of a resource name: lower case letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
+
+
+class Names:
+    """Hands out resource names: the old one first, never one that is taken."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    def take(self, wanted: str, suffix: str) -> str:
+        """Return `wanted`, else `wanted-suffix`, else that with a number."""
+        options = [wanted, f"{wanted}-{suffix}"]
+        options += [f"{wanted}-{suffix}-{number}" for number in range(2, 1000)]
+        name = next(option for option in options if option not in self._taken)
+        self._taken.add(name)
+        return name
+
+
+def in_rank_order(items: Sequence[tuple[ProxyClass, str]]) -> tuple[str, ...]:
+    """Return names such that a narrower class always beats the broader one it lies in.
+
+    Between references of one kind the smaller name wins (legacy.md §2.5), so within a kind more
+    tags need a smaller name. Names stay as they are where that is so already.
+    """
+    names = [name for _, name in items]
+    for kind in _KINDS:
+        own = [i for i, (c, _) in enumerate(items) if reference(c)["kind"] == kind]
+        wrong = any(
+            items[i][0] != items[j][0] and items[i][0].within(items[j][0]) and names[i] > names[j]
+            for i in own
+            for j in own
+        )
+        if wrong:
+            ranked = sorted(own, key=lambda i: (-len(items[i][0].tags), names[i]))
+            for position, index in enumerate(ranked):
+                names[index] = f"a{position:02d}-{names[index]}"
+    return tuple(names)
+
+
+def home_of(
+    item: ProxyClass,
+    winners: Sequence[Resource],
+    seeds: dict[str, set[ProxyClass]],
+    used: set[Identity],
+) -> Resource:
+    """Return the old policy whose place the policy of a class takes.
+
+    One whose own selector is this class goes first, then one that has no successor yet.
+    `seeds` maps a policy's name to the classes of its selectors.
+    """
+    return min(
+        winners,
+        key=lambda r: (
+            r.identity in used,
+            item not in seeds.get(r.name, set()),
+            winners.index(r),
+        ),
+    )

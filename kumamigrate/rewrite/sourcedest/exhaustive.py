@@ -1,0 +1,87 @@
+"""Confs that hold whatever they are merged over: the new engine merges, the old one did not.
+
+A field that a broader policy sets and this conf leaves out would be inherited. Where a neutral
+value is known (`neutral.json`) it is written out; what is left has no equivalent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from kumamigrate.model.packed import packed
+from kumamigrate.rewrite.sourcedest.conversion import Json
+
+
+def table() -> Mapping[str, Any]:
+    """Return neutral.json."""
+    loaded: Mapping[str, Any] = packed("rewrite/sourcedest", "neutral.json")
+    return loaded
+
+
+def off(type_: str) -> Json:
+    """Return the conf that switches a type off."""
+    switched_off: Json = deepcopy(table()[type_]["off"])
+    return switched_off
+
+
+def exhaustive(type_: str, conf: Json, below: Iterable[Json]) -> tuple[Json, tuple[str, ...]]:
+    """Return a conf that comes out the same merged over each conf below, and what it would inherit.
+
+    The second value names the fields, dotted, for which no neutral value exists.
+    """
+    rules = table()[type_]
+    result = deepcopy(conf)
+    inherited: list[str] = []
+    for lower in below:
+        for name, neutral in rules["sections"].items():
+            if name in lower and name not in result:
+                result[name] = deepcopy(neutral)
+        for path in _leaves(lower):
+            inherited.extend(_settle(result, path, rules))
+    return result, tuple(dict.fromkeys(inherited))
+
+
+def _settle(conf: Json, path: tuple[str, ...], rules: Mapping[str, Any]) -> Iterator[str]:
+    node: Any = conf
+    for depth, key in enumerate(path):
+        if not isinstance(node, dict):
+            return
+        if _switched_off(node) and key != "disabled":
+            return
+        if key in node:
+            node = node[key]
+            continue
+        if depth == 1 and path[0] in rules.get("harmless", ()) and path[0] not in conf:
+            return
+        yield from _set_neutral(conf, path, depth, rules)
+        return
+
+
+def _set_neutral(
+    conf: Json, path: tuple[str, ...], depth: int, rules: Mapping[str, Any]
+) -> Iterator[str]:
+    if path[0] in rules.get("harmless", ()) and path[0] not in conf:
+        return
+    for end in range(depth + 1, len(path) + 1):
+        dotted = ".".join(path[:end])
+        if dotted in rules["fields"]:
+            node = conf
+            for key in path[: end - 1]:
+                node = node.setdefault(key, {})
+            node[path[end - 1]] = deepcopy(rules["fields"][dotted])
+            return
+    yield ".".join(path)
+
+
+def _switched_off(node: Mapping[str, Any]) -> bool:
+    return node.get("disabled") is True or node.get("numRetries") == 0
+
+
+def _leaves(conf: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for key, value in conf.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, (*path, key))
+        else:
+            yield (*path, key)

@@ -1,0 +1,200 @@
+"""FaultInjection → MeshFaultInjection: faults stack in the old engine, lists replace in the new.
+
+So every class of inbounds names, for every class of clients, the whole list it meets (§1.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.versions import at_least
+from kumamigrate.rewrite.sourcedest.classes import Classes, ProxyClass, classes_of, prune
+from kumamigrate.rewrite.sourcedest.confs import int_or_text
+from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
+from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.notconverted import (
+    sharing,
+    standstill,
+    stays_too,
+    wildcard_notes,
+)
+from kumamigrate.rewrite.sourcedest.winnertable import differing
+from kumamigrate.sourcedest.oldconf import read_conf
+from kumamigrate.sourcedest.order import Tie, merge_ties
+from kumamigrate.sourcedest.proxy import PROTOCOL
+from kumamigrate.sourcedest.selector import matches, selectors_of
+from kumamigrate.sourcedest.winners import Listed, inbound_list
+
+_GRPC_SINCE = "2.14"
+_UNITS = {"mbps": "Mbps", "gbps": "Gbps"}
+
+Stack = tuple[Resource, ...]
+"""Policies whose faults one request meets, in the old engine's order."""
+
+
+def convert_fault_injection(world: World) -> Conversion:
+    """Return the MeshFaultInjections for the FaultInjections of a mesh."""
+    policies = world.old.of("FaultInjection")
+    stopped = standstill(world, "FaultInjection", "MeshFaultInjection", policies, routed=False)
+    if stopped is not None:
+        return stopped
+    targets = _classes(policies, "destinations", world)
+    clients = _classes(policies, "sources", world)
+    ties: list[Tie] = []
+    groups = {item: _listed(item, world).policies for item in targets.classes}
+    stuck = [p for p in policies if _grpc_too_early(p, world)]
+    spread = sharing(stuck, groups.values())
+    stacks = {
+        item: {} if any(p in spread for p in groups[item]) else _stacks(item, clients, world, ties)
+        for item in targets.classes
+    }
+    values = {
+        item: {client: [fault(p) for p in stack] for client, stack in row.items()}
+        for item, row in stacks.items()
+    }
+    drafts = tuple(
+        Draft(item=item, winners=_met(stacks[item]), from_=_from(prune(values[item])))
+        for item in prune(values)
+        if any(stacks[item].values())
+    )
+    return Conversion(
+        kind="FaultInjection",
+        mesh=world.mesh,
+        target=world.target,
+        policies=emit(
+            world,
+            "MeshFaultInjection",
+            drafts,
+            sources_of=lambda r: selectors_of(r.spec, "destinations"),
+            sidecar=True,
+        ),
+        dropped=_dropped([p for p in policies if p not in spread], drafts),
+        manual=distinct(
+            [
+                *wildcard_notes(targets, policies),
+                *wildcard_notes(clients, policies),
+                *(_limit_note(p) for p in policies if _renamed(p)),
+                *(_grpc_note(p) for p in stuck),
+                *(stays_too(p) for p in spread if p not in stuck),
+            ]
+        ),
+        ties=merge_ties(ties),
+        steps=(
+            "apply the MeshFaultInjections first: they do nothing while a FaultInjection matches"
+            " the inbound, and take over when it is deleted",
+        ),
+    )
+
+
+def _classes(policies: Sequence[Resource], field: str, world: World) -> Classes:
+    return classes_of((tags for p in policies for tags in selectors_of(p.spec, field)), world)
+
+
+def _listed(item: ProxyClass, world: World) -> Listed:
+    return inbound_list(world.old.of("FaultInjection"), item.witness, world.old.ties)
+
+
+def _stacks(
+    item: ProxyClass, clients: Classes, world: World, ties: list[Tie]
+) -> dict[ProxyClass, Stack]:
+    listed = _listed(item, world)
+    result: dict[ProxyClass, Stack] = {}
+    for client in clients.classes:
+        met = tuple(
+            p
+            for p in listed.policies
+            if any(matches(tags, client.witness) for tags in selectors_of(p.spec, "sources"))
+        )
+        result[client] = met
+        if not listed.known and differing(met):
+            ties.append(Tie(policies=distinct(met)))
+    return result
+
+
+def _met(stacks: dict[ProxyClass, Stack]) -> tuple[Resource, ...]:
+    return distinct(policy for stack in stacks.values() for policy in stack)
+
+
+def _from(values: dict[ProxyClass, list[Json]]) -> list[Json]:
+    entries: list[Json] = []
+    for client, faults in values.items():
+        ref: Json = {"kind": "Mesh"}
+        if client.tags:
+            ref = {"kind": "MeshSubset", "tags": client.as_map}
+        if faults:
+            entries.append({"targetRef": ref, "default": {"http": faults}})
+    return entries
+
+
+def fault(policy: Resource) -> Json:
+    """Return one element of a MeshFaultInjection's list for a FaultInjection."""
+    conf = read_conf("FaultInjection", policy.spec)
+    result: Json = {}
+    if conf.get("delay"):
+        delay = conf.get("delay")
+        result["delay"] = {
+            "percentage": int_or_text(delay["percentage"]),
+            "value": str(delay["value"]),
+        }
+    if conf.get("abort"):
+        abort = conf.get("abort")
+        result["abort"] = {
+            "percentage": int_or_text(abort["percentage"]),
+            "httpStatus": abort["httpStatus"],
+        }
+    if conf.get("responseBandwidth"):
+        band = conf.get("responseBandwidth")
+        result["responseBandwidth"] = {
+            "percentage": int_or_text(band["percentage"]),
+            "limit": _limit(band["limit"]),
+        }
+    return result
+
+
+def _limit(text: str) -> str:
+    for old, new in _UNITS.items():
+        text = text.replace(old, new)
+    return text
+
+
+def _renamed(policy: Resource) -> bool:
+    limit = read_conf("FaultInjection", policy.spec).get("responseBandwidth", "limit")
+    return limit is not None and _limit(limit) != limit
+
+
+def _limit_note(policy: Resource) -> Manual:
+    limit = read_conf("FaultInjection", policy.spec).get("responseBandwidth", "limit")
+    return Manual(
+        resource=policy,
+        message=f"{limit} made the control plane fail for the proxies it matches;"
+        f" as {_limit(limit)} it works",
+        action="make sure that the limit is wanted",
+        path=("conf", "responseBandwidth", "limit"),
+        blocking=False,
+    )
+
+
+def _grpc_too_early(policy: Resource, world: World) -> bool:
+    grpc = any(t.get(PROTOCOL) == "grpc" for t in selectors_of(policy.spec, "destinations"))
+    return grpc and not at_least(world.target, _GRPC_SINCE)
+
+
+def _grpc_note(policy: Resource) -> Manual:
+    return Manual(
+        resource=policy,
+        message="it stays: before 2.14 a MeshFaultInjection does nothing on grpc inbounds",
+        action="convert it once the control plane is 2.14",
+        path=("destinations",),
+        blocking=False,
+    )
+
+
+def _dropped(policies: Iterable[Resource], drafts: Iterable[Draft]) -> tuple[Dropped, ...]:
+    carried = [w for draft in drafts for w in draft.winners]
+    return tuple(
+        Dropped(resource=policy, reason="no inbound that can exist matches it")
+        for policy in policies
+        if not any(w is policy for w in carried)
+    )

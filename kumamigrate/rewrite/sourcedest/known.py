@@ -1,0 +1,171 @@
+"""What is known of a mesh besides its old policies: proxies, services, protocols, defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.model.initial import skips
+from kumamigrate.model.resource import EFFECT, SERVICE, Resource
+from kumamigrate.model.state import State
+from kumamigrate.model.versions import at_least
+from kumamigrate.sourcedest.order import Ties
+from kumamigrate.sourcedest.proxy import Proxy, proxy_of
+from kumamigrate.sourcedest.selector import ANY, Tags, best_rank, selectors_of, tags_of
+from kumamigrate.sourcedest.targets import HTTP_FAMILY, UNKNOWN, service_protocols
+from kumamigrate.sourcedest.winners import OldPolicies, led_to, old_policies
+
+_RULES_SINCE = "2.10"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A mesh as the converter sees it.
+
+    `protocols` holds the services of which the state has endpoints. `intended` converts inert
+    policies too, as if they worked. `onward`: other rules take the result on to 3.0.
+    """
+
+    state: State
+    mesh: str
+    target: str
+    old: OldPolicies
+    proxies: tuple[Proxy, ...]
+    services: tuple[str, ...]
+    protocols: Mapping[str, str]
+    intended: bool = False
+    onward: bool = False
+
+    @property
+    def with_rules(self) -> bool:
+        """Whether the target release reads `rules` and Dataplane references (dialect D2)."""
+        return at_least(self.target, _RULES_SINCE)
+
+    @property
+    def mesh_resource(self) -> Resource | None:
+        """The Mesh, or None when the state does not hold it."""
+        return next((r for r in self.state.of_type("Mesh") if r.name == self.mesh), None)
+
+    @property
+    def listed(self) -> bool:
+        """Whether the state has the Dataplanes of the mesh, so that they settle what is open."""
+        return bool(self.proxies)
+
+    def protocol(self, service: str) -> str:
+        """Return the protocol of a service as the control plane infers it."""
+        return self.protocols.get(service, UNKNOWN)
+
+    def family(self, service: str) -> str:
+        """Return "http", "grpc" or "tcp": how the outbound to a service is treated."""
+        protocol = self.protocol(service)
+        if protocol == "grpc":
+            return "grpc"
+        return "http" if protocol in HTTP_FAMILY else "tcp"
+
+    def no_defaults(self, kind: str) -> bool:
+        """Say whether the control plane is known to have created no default policy of a kind.
+
+        Only then is a kind that the state does not hold known to be absent.
+        """
+        known = self.state.complete or self.mesh in self.state.initial_known
+        return known or skips(self.mesh_resource, kind)
+
+    def existing(self, type_: str) -> tuple[Resource, ...]:
+        """Return the policies of a new type that the mesh has already, shadow ones left out."""
+        return tuple(
+            r
+            for r in self.state.of_type(type_)
+            if r.mesh == self.mesh and r.labels.get(EFFECT) != "shadow"
+        )
+
+    def led_to(self, service: str, besides: Sequence[Tags] = ()) -> bool:
+        """Say whether traffic of a listed proxy may end at a service.
+
+        Proxies that carry the tags of any of `besides` do not count. Where no proxy is listed, or
+        routes of the new kind lead, any may. A proxy without outbounds is transparent.
+        """
+        routed = self.existing("MeshHTTPRoute") or self.existing("MeshTCPRoute")
+        if not self.listed or routed:
+            return True
+        others = (p for p in self.proxies if best_rank(besides, p.tag_sets) is None)
+        return any(not p.outbounds or service in led_to(self.old, p) for p in others)
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """Return the values of a tag that proxies or selectors of the mesh name, sorted."""
+        found = {tags[key] for proxy in self.proxies for tags in proxy.tag_sets if key in tags}
+        for kind in self.old.by_kind:
+            for policy in self.old.of(kind):
+                for field in ("sources", "destinations", "selectors"):
+                    for tags in selectors_of(policy.spec, field):
+                        found.add(tags.get(key, ANY))
+        return tuple(sorted(found - {ANY}))
+
+
+def world_of(
+    state: State,
+    mesh: str,
+    target: str,
+    *,
+    ties: Ties | str = Ties.UNKNOWN,
+    intended: bool = False,
+    onward: bool = False,
+    extra: Iterable[Proxy] = (),
+) -> World:
+    """Return what is known of a mesh. `extra` are proxies beside the Dataplanes of the state."""
+    proxies = (*_listed(state, mesh), *extra)
+    external = [
+        tags_of(r.spec.get("tags")) for r in state.of_type("ExternalService") if r.mesh == mesh
+    ]
+    protocols = service_protocols(proxies, external)
+    old = old_policies(state, mesh, Ties(ties))
+    named = {o.service for p in proxies for o in p.outbounds} | set(protocols)
+    return World(
+        state=state,
+        mesh=mesh,
+        target=target,
+        old=old,
+        proxies=proxies,
+        services=tuple(sorted((named | _named_services(old)) - {"", ANY})),
+        protocols=protocols,
+        intended=intended,
+        onward=onward,
+    )
+
+
+def _listed(state: State, mesh: str) -> tuple[Proxy, ...]:
+    """Return the Dataplanes of a mesh; every rule asks for them, and there may be thousands."""
+    key = ("old proxies", mesh)
+    if key not in state.known:
+        zone = state.environment.zone
+        dataplanes = (r for r in state.of_type("Dataplane") if r.mesh == mesh)
+        state.known[key] = tuple(proxy_of(r, zone) for r in dataplanes)
+    found: tuple[Proxy, ...] = state.known[key]
+    return found
+
+
+def _named_services(old: OldPolicies) -> set[str]:
+    found: set[str] = set()
+    for kind in old.by_kind:
+        for policy in old.of(kind):
+            for field in ("sources", "destinations", "selectors"):
+                found |= {tags.get(SERVICE, ANY) for tags in selectors_of(policy.spec, field)}
+            if kind == "TrafficRoute":
+                found |= {tags[SERVICE] for tags in route_destinations(policy) if SERVICE in tags}
+    return found
+
+
+def route_destinations(route: Resource) -> tuple[dict[str, str], ...]:
+    """Return all destinations of a TrafficRoute: top level, splits and `http`."""
+    return tuple(_destinations(route.spec.get("conf")))
+
+
+def _destinations(node: Any) -> Iterable[dict[str, str]]:
+    if not isinstance(node, Mapping):
+        return
+    if node.get("destination"):
+        yield tags_of(node["destination"])
+    for field in ("split", "http"):
+        items = node.get(field)
+        for item in items if isinstance(items, list) else ():
+            yield from _destinations(item)

@@ -1,0 +1,298 @@
+"""Sections of the Mesh that became policies, or nothing (§1.15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.versions import at_least
+from kumamigrate.rewrite.sourcedest.classes import Names
+from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, NewPolicy
+from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.trafficroute import locality_aware
+from kumamigrate.source.text import FieldPath
+from kumamigrate.sourcedest.engine import policy_engine
+from kumamigrate.sourcedest.oldconf import OldConf, read_shape
+
+_POLICY_SINCE = "2.9"
+_REMOVED = "3.0"
+_PLAIN = (
+    "it also lets sidecars send plain text to a service until all its Dataplanes have certificates;"
+    " with a MeshTLS they send mTLS at once"
+)
+_LATER = "keep it until every Dataplane has a certificate, then take STRICT; only 3.0 asks for more"
+_PROFILES_SINCE = "2.7"
+_METRICS = {
+    "port": "uint32", "path": "string", "skipMTLS": "bool", "tags": "tags",
+    "tls": {"mode": "string"}, "envoy": {"filterRegex": "string", "usedOnly": "bool"},
+    "aggregate": [{
+        "name": "string", "port": "uint32", "path": "string", "enabled": "bool",
+        "address": "string",
+    }],
+}  # fmt: skip
+_TLS_MODES = {
+    "activeMTLSBackend": "ActiveMTLSBackend",
+    "providedTLS": "ProvidedTLS",
+    "disabled": "Disabled",
+}
+
+
+def convert_mesh_metrics(world: World) -> Conversion:
+    """Return the MeshMetric for `Mesh.metrics`."""
+    mesh, metrics = _section(world, "metrics")
+    if mesh is None or metrics is None:
+        return _conversion(world, "Mesh.metrics")
+    if not isinstance(metrics.get("backends", []), list):
+        note = _manual(mesh, "backends is no list", "metrics", "backends")
+        return _conversion(world, "Mesh.metrics", manual=(note,))
+    gone = (Dropped(resource=mesh, path=("metrics",), reason="a MeshMetric says it now"),)
+    backend = _enabled(metrics)
+    if backend is None:
+        off = Dropped(resource=mesh, path=("metrics",), reason="no backend is enabled")
+        return _conversion(world, "Mesh.metrics", dropped=(off,))
+    stop = _present(world, "MeshMetric", mesh, ("metrics",))
+    if stop is not None:
+        return stop
+    if backend.get("type") != "prometheus":
+        note = _manual(
+            mesh, f"metrics backend type {backend.get('type')!r} is not known", "metrics"
+        )
+        return _conversion(world, "Mesh.metrics", manual=(note,))
+    conf = read_shape(_METRICS, backend.get("conf") or {})
+    notes = [_manual(mesh, f"metrics: {p.message}", "metrics") for p in conf.problems]
+    policy = _policy(world, mesh, "MeshMetric", "metrics", {"default": _metric(conf, world)})
+    notes += _metric_notes(conf, mesh, world)
+    return _conversion(world, "Mesh.metrics", policies=(policy,), dropped=gone, manual=tuple(notes))
+
+
+def _metric(conf: OldConf, world: World) -> Json:
+    mode = conf.get("tls", "mode")
+    if mode is None:
+        mode = "disabled" if conf.get("skipMTLS") else "activeMTLSBackend"
+    prometheus: Json = {
+        "port": conf.get("port") or 5670,
+        "path": conf.get("path") or "/metrics",
+        "tls": {"mode": _TLS_MODES.get(mode, "ActiveMTLSBackend")},
+    }
+    sidecar: Json = {"includeUnused": not conf.get("envoy", "usedOnly")}
+    regex = conf.get("envoy", "filterRegex")
+    if not at_least(world.target, _PROFILES_SINCE):
+        sidecar |= {"regex": regex} if regex else {}
+    elif regex:
+        include = [{"type": "Regex", "match": regex}]
+        sidecar["profiles"] = {"appendProfiles": [{"name": "None"}], "include": include}
+    else:
+        sidecar["profiles"] = {"appendProfiles": [{"name": "All"}]}
+    result: Json = {"sidecar": sidecar}
+    applications = [_application(a) for a in conf.get("aggregate") or () if a.get("enabled", True)]
+    if applications:
+        result["applications"] = applications
+    result["backends"] = [{"type": "Prometheus", "prometheus": prometheus}]
+    return result
+
+
+def _application(values: Mapping[str, Any]) -> Json:
+    result = {name: values[name] for name in ("name", "address", "port") if values.get(name)}
+    return {**result, "path": values.get("path") or "/metrics"}
+
+
+def _metric_notes(conf: OldConf, mesh: Resource, world: World) -> list[Manual]:
+    found = []
+    if conf.get("envoy", "filterRegex"):
+        message = "filterRegex matched Envoy's names; MeshMetric matches Prometheus' names"
+        found.append(_manual(mesh, message, "metrics", blocking=False))
+    if conf.get("tags"):
+        message = "the tags of the metrics endpoint have no successor"
+        found.append(_manual(mesh, message, "metrics", blocking=False))
+    for dataplane in world.state.of_type("Dataplane"):
+        if dataplane.mesh == world.mesh and dataplane.spec.get("metrics"):
+            found.append(
+                Manual(
+                    resource=dataplane,
+                    message="it overrides the Mesh's metrics; that needs a MeshMetric of its own",
+                    action="write a MeshMetric for this proxy",
+                    path=("metrics",),
+                )
+            )
+    return found
+
+
+def convert_mesh_mtls_mode(world: World) -> Conversion:
+    """Return the MeshTLS for a PERMISSIVE backend of `Mesh.mtls`, once nothing else is left."""
+    mesh, mtls = _section(world, "mtls")
+    kind = "Mesh.mtls.mode"
+    if mesh is None or mtls is None:
+        return _conversion(world, kind)
+    backends = mtls.get("backends")
+    for index, backend in enumerate(backends if isinstance(backends, list) else ()):
+        if not isinstance(backend, Mapping) or backend.get("mode") != "PERMISSIVE":
+            continue
+        path: FieldPath = ("mtls", "backends", index, "mode")
+        if backend.get("name") != mtls.get("enabledBackend"):
+            continue
+        stop = _early(world, mesh, "MeshTLS", kind, path) or _present(world, "MeshTLS", mesh, path)
+        if stop is not None:
+            return stop
+        if not at_least(world.target, _REMOVED):
+            held = Manual(resource=mesh, message=_PLAIN, action=_LATER, path=path, blocking=False)
+            return _conversion(world, kind, manual=(held,))
+        conf: Json = {"mode": "Permissive"}
+        section: Json = {"from": [{"targetRef": {"kind": "Mesh"}, "default": conf}]}
+        if world.with_rules:
+            section = {"rules": [{"default": conf}]}
+        policy = _policy(world, mesh, "MeshTLS", "tls", section)
+        gone = Dropped(resource=mesh, path=path, reason="a MeshTLS says it now")
+        return _conversion(world, kind, policies=(policy,), dropped=(gone,))
+    return _conversion(world, kind)
+
+
+def convert_mesh_passthrough(world: World) -> Conversion:
+    """Return the MeshPassthrough for `networking.outbound.passthrough`."""
+    mesh, networking = _section(world, "networking")
+    kind = "Mesh.networking.outbound.passthrough"
+    outbound = networking.get("outbound") if networking is not None else None
+    value = outbound.get("passthrough") if isinstance(outbound, Mapping) else None
+    if mesh is None or value is None:
+        return _conversion(world, kind)
+    path: FieldPath = ("networking", "outbound", "passthrough")
+    if value is True:
+        gone = Dropped(resource=mesh, path=path, reason="that is the default")
+        return _conversion(world, kind, dropped=(gone,))
+    if value is not False:
+        note = _manual(mesh, f"passthrough {value!r} is neither true nor false", *path)
+        return _conversion(world, kind, manual=(note,))
+    stop = _early(world, mesh, "MeshPassthrough", kind, path)
+    stop = stop or _present(world, "MeshPassthrough", mesh, path)
+    if stop is not None:
+        return stop
+    default = {"default": {"passthroughMode": "None"}}
+    policy = _policy(world, mesh, "MeshPassthrough", "passthrough", default)
+    gone = Dropped(resource=mesh, path=path, reason="a MeshPassthrough says it now")
+    return _conversion(world, kind, policies=(policy,), dropped=(gone,))
+
+
+def convert_mesh_locality(world: World) -> Conversion:
+    """Return the MeshLoadBalancingStrategy for `routing.localityAwareLoadBalancing`."""
+    mesh, routing = _section(world, "routing")
+    kind = "Mesh.routing.localityAwareLoadBalancing"
+    if mesh is None or routing is None or "localityAwareLoadBalancing" not in routing:
+        return _conversion(world, kind)
+    path: FieldPath = ("routing", "localityAwareLoadBalancing")
+    value = routing["localityAwareLoadBalancing"]
+    if not isinstance(value, bool):
+        note = _manual(mesh, f"{value!r} is neither true nor false", *path)
+        return _conversion(world, kind, manual=(note,))
+    if not locality_aware(mesh):
+        gone = Dropped(resource=mesh, path=path, reason="that is the default")
+        return _conversion(world, kind, dropped=(gone,))
+    conf: Json = {"localityAwareness": {"disabled": False}}
+    section: Json = {"to": [{"targetRef": {"kind": "Mesh"}, "default": conf}]}
+    policy = _policy(world, mesh, "MeshLoadBalancingStrategy", "locality", section)
+    gone = Dropped(
+        resource=mesh, path=path, reason="a MeshLoadBalancingStrategy says it for every service"
+    )
+    return _conversion(world, kind, policies=(policy,), dropped=(gone,))
+
+
+def convert_mesh_logging(world: World) -> Conversion:
+    """Return what becomes of `Mesh.logging` once no TrafficLog reads it."""
+    return _backends(world, "logging", "TrafficLog")
+
+
+def convert_mesh_tracing(world: World) -> Conversion:
+    """Return what becomes of `Mesh.tracing` once no TrafficTrace reads it."""
+    return _backends(world, "tracing", "TrafficTrace")
+
+
+def _backends(world: World, section: str, reader: str) -> Conversion:
+    mesh, found = _section(world, section)
+    kind = f"Mesh.{section}"
+    if mesh is None or found is None:
+        return _conversion(world, kind)
+    if world.old.of(reader):
+        note = _manual(mesh, f"{reader} policies read it still", section)
+        return _conversion(world, kind, manual=(note,))
+    reason = f"only {reader} policies read it, and there is none"
+    gone = Dropped(resource=mesh, path=(section,), reason=reason)
+    known = world.state.complete or world.mesh in world.state.exported
+    assumed = () if known else (f"mesh {world.mesh} has no {reader} elsewhere",)
+    return _conversion(world, kind, dropped=(gone,), assumptions=assumed)
+
+
+def report_constraints(world: World) -> Conversion:
+    """Return the report on `Mesh.constraints`, which has no successor."""
+    mesh, found = _section(world, "constraints")
+    if mesh is None or not found:
+        return _conversion(world, "Mesh.constraints")
+    note = Manual(
+        resource=mesh,
+        path=("constraints",),
+        message="constraints on who may join the mesh have no successor; 3.0 ignores the field",
+        action="bind the tags in Dataplane tokens, use an admission policy, or the selector of a"
+        " MeshIdentity",
+    )
+    return _conversion(world, "Mesh.constraints", manual=(note,))
+
+
+def convert_policy_engine(world: World) -> Conversion:
+    """Return what becomes of `Mesh.policyEngine`: it goes, since no release reads it."""
+    mesh = world.mesh_resource
+    found = policy_engine(mesh, world.target) if mesh is not None else None
+    if mesh is None or found is None:
+        return _conversion(world, "Mesh.policyEngine")
+    gone = Dropped(resource=mesh, path=("policyEngine",), reason=found.reason)
+    return _conversion(world, "Mesh.policyEngine", dropped=(gone,))
+
+
+def _section(world: World, name: str) -> tuple[Resource | None, Mapping[str, Any] | None]:
+    mesh = world.mesh_resource
+    value = mesh.spec.get(name) if mesh is not None else None
+    return mesh, value if isinstance(value, Mapping) else None
+
+
+def _enabled(section: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    name, backends = section.get("enabledBackend"), section.get("backends")
+    for backend in backends if isinstance(backends, list) else ():
+        if isinstance(backend, Mapping) and name and backend.get("name") == name:
+            return backend
+    return None
+
+
+def _policy(world: World, mesh: Resource, type_: str, word: str, sections: Json) -> NewPolicy:
+    taken = {r.name for r in world.state.of_type(type_) if r.mesh == world.mesh}
+    name = Names(taken).take(f"{mesh.name}-{word}", "mesh")
+    spec = {"targetRef": {"kind": "Mesh"}, **sections}
+    return NewPolicy(type=type_, name=name, spec=spec, home=mesh)
+
+
+def _early(
+    world: World, mesh: Resource, type_: str, kind: str, path: FieldPath
+) -> Conversion | None:
+    if at_least(world.target, _POLICY_SINCE):
+        return None
+    message = f"{type_} exists from {_POLICY_SINCE} on"
+    return _conversion(world, kind, manual=(_manual(mesh, message, *path),))
+
+
+def _present(world: World, type_: str, mesh: Resource, path: FieldPath) -> Conversion | None:
+    names = ", ".join(sorted(r.name for r in world.existing(type_)))
+    if not names:
+        return None
+    message = f"the mesh has {type_} policies already ({names}), which go before the Mesh"
+    note = _manual(mesh, message, *path)
+    return _conversion(world, "Mesh." + ".".join(str(p) for p in path), manual=(note,))
+
+
+def _manual(mesh: Resource, message: str, *path: str | int, blocking: bool = True) -> Manual:
+    return Manual(
+        resource=mesh,
+        message=message,
+        action="decide, then take the field out of the Mesh",
+        path=path,
+        blocking=blocking,
+    )
+
+
+def _conversion(world: World, kind: str, **parts: Any) -> Conversion:
+    return Conversion(kind=kind, mesh=world.mesh, target=world.target, **parts)

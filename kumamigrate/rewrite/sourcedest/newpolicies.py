@@ -1,0 +1,91 @@
+"""From what each class of proxies reads to named policies with a place in the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+from kumamigrate.model.resource import SERVICE, Identity, Resource
+from kumamigrate.rewrite.sourcedest.classes import (
+    Names,
+    ProxyClass,
+    by_labels,
+    class_of,
+    home_of,
+    in_rank_order,
+    labels_mirror_tags,
+    name_of,
+    reference,
+)
+from kumamigrate.rewrite.sourcedest.conversion import Json, NewPolicy
+from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.sourcedest.selector import Tags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The policy of one class: its sections, and the old policies they come from, first first."""
+
+    item: ProxyClass
+    winners: tuple[Resource, ...]
+    to: list[Json] = field(default_factory=list)
+    from_: list[Json] = field(default_factory=list)
+    rules: list[Json] = field(default_factory=list)
+    default: Json | None = None
+
+    @property
+    def sections(self) -> Json:
+        """The sections as they stand in the spec."""
+        found: Json = {"to": self.to, "from": self.from_, "rules": self.rules}
+        kept = {name: value for name, value in found.items() if value}
+        return kept if self.default is None else {**kept, "default": self.default}
+
+
+def emit(
+    world: World,
+    type_: str,
+    drafts: Sequence[Draft],
+    *,
+    sources_of: Callable[[Resource], Iterable[Tags]],
+    sidecar: bool = False,
+) -> tuple[NewPolicy, ...]:
+    """Return the policies of the drafts, named so that a narrower class beats a broader one.
+
+    `sources_of` gives the selectors from which a policy's classes come; it decides whose place
+    a new policy takes.
+    """
+    taken = {r.name for r in world.state.of_type(type_) if r.mesh == world.mesh}
+    names, used = Names(taken), set[Identity]()
+    seeds: dict[str, set[ProxyClass]] = {}
+    for draft in drafts:
+        for winner in draft.winners:
+            seeds[winner.name] = {_seed(tags) for tags in sources_of(winner)}
+    homes: list[Resource] = []
+    wanted: list[tuple[ProxyClass, str]] = []
+    for draft in drafts:
+        home = home_of(draft.item, draft.winners, seeds, used)
+        used.add(home.identity)
+        homes.append(home)
+        wanted.append((draft.item, names.take(home.name, name_of(draft.item))))
+    labels = world.with_rules and labels_mirror_tags((d.item for d in drafts), world)
+    refer = by_labels if labels else reference
+    final = in_rank_order(wanted)
+    return tuple(
+        NewPolicy(
+            type=type_,
+            name=name,
+            spec={
+                "targetRef": refer(draft.item, sidecar=sidecar),
+                **deepcopy(draft.sections),
+            },
+            home=home,
+            sources=draft.winners,
+        )
+        for draft, name, home in zip(drafts, final, homes, strict=True)
+    )
+
+
+def _seed(tags: Tags) -> ProxyClass:
+    kept = {key: value for key, value in tags.items() if not (key == SERVICE and value == "*")}
+    return class_of(kept)

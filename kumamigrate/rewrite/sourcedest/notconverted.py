@@ -1,0 +1,187 @@
+"""When a kind is not converted at all: nothing to do, inert, or new policies are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.rewrite.sourcedest.classes import Classes
+from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct
+from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.sourcedest.patched import only_probes
+
+INERT = "inert: the mesh has no TrafficRoute, so the old engine sets nothing on outbounds"
+
+
+def standstill(
+    world: World, old: str, new: str, policies: tuple[Resource, ...], *, routed: bool = True
+) -> Conversion | None:
+    """Return what there is to say when a kind cannot or need not be converted, else None.
+
+    `routed`: the kind works only where an accepted TrafficRoute exists (legacy.md fact 3).
+    """
+    if not policies:
+        return Conversion(kind=old, mesh=world.mesh, target=world.target)
+    masked = templated(policies)
+    if masked:
+        return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=masked)
+    if routed and not world.old.routed and not world.intended:
+        return _inert(world, old, policies)
+    stock = stock_policies(world, new)
+    if stock:
+        return _shadowed(world, old, policies, stock)
+    present = [r for r in world.existing(new) if not only_probes(r)]
+    if present:
+        names = ", ".join(sorted(r.name for r in present))
+        return Conversion(
+            kind=old,
+            mesh=world.mesh,
+            target=world.target,
+            manual=tuple(
+                Manual(
+                    resource=policy,
+                    message=f"the mesh has {new} policies already ({names}); both engines act",
+                    action=f"remove this {old} once the {new} says the same, or take those away",
+                )
+                for policy in policies
+            ),
+        )
+    return None
+
+
+def templated(policies: Iterable[Resource]) -> tuple[Manual, ...]:
+    """Return what is unknown because a template stands for it: then winners are unknown too."""
+    return tuple(
+        Manual(
+            resource=policy,
+            message="a template stands in it, so who wins is unknown",
+            action="convert the rendered manifests, or write the values out",
+        )
+        for policy in policies
+        if policy.templated
+    )
+
+
+def _inert(world: World, old: str, policies: tuple[Resource, ...]) -> Conversion:
+    if world.no_defaults("TrafficRoute"):
+        dropped = tuple(Dropped(resource=p, reason=INERT) for p in policies)
+        return Conversion(kind=old, mesh=world.mesh, target=world.target, dropped=dropped)
+    return unrouted(world, old, policies)
+
+
+def unrouted(world: World, old: str, policies: Iterable[Resource]) -> Conversion:
+    """Return what to ask where nobody knows whether the mesh has a TrafficRoute."""
+    manual = tuple(
+        Manual(
+            resource=policy,
+            message="whether it does anything is unknown: only a TrafficRoute makes it work, and"
+            " the state holds none, but a mesh made before 2.6 has route-all from its creation",
+            action="say --initial-policies none|2.5|2.6, or give an --inventory of the mesh",
+        )
+        for policy in policies
+    )
+    return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=manual)
+
+
+def stock_policies(world: World, new: str) -> tuple[Resource, ...]:
+    """Return the default policies that a control plane since 2.6 makes with a mesh (§4)."""
+    words = {
+        "MeshTimeout": "timeout",
+        "MeshRetry": "retry",
+        "MeshCircuitBreaker": "circuit-breaker",
+    }
+    if new not in words:
+        return ()
+    name = f"mesh-{words[new]}-all-{world.mesh}"
+    return tuple(r for r in world.existing(new) if r.display_name == name)
+
+
+def _shadowed(
+    world: World, old: str, policies: tuple[Resource, ...], stock: tuple[Resource, ...]
+) -> Conversion:
+    name = stock[0].name
+    manual = tuple(
+        Manual(
+            resource=policy,
+            message=f"{name} sets the limits on every proxy, but its detectors still eject (both"
+            " engines act)",
+            action=f"write the detectors into {name}, then delete it",
+        )
+        if _still_ejects(policy, stock[0])
+        else Manual(
+            resource=policy,
+            message=f"shadowed today: {name} answers on every proxy, this {old} does not",
+            action=f"delete it, or change {name} if its values are what you want",
+        )
+        for policy in policies
+    )
+    return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=manual)
+
+
+def _still_ejects(policy: Resource, stock: Resource) -> bool:
+    """Whether an old CircuitBreaker has detectors and the stock policy has none (notes C26)."""
+    items = stock.spec.get("to")
+    confs = [mapping(mapping(i).get("default")) for i in (items if isinstance(items, list) else ())]
+    own = mapping(policy.spec.get("conf")).get("detectors")
+    return bool(own) and not any(conf.get("outlierDetection") for conf in confs)
+
+
+def wildcard_notes(classes: Classes, policies: Iterable[Resource]) -> tuple[Manual, ...]:
+    """Return what presence wildcards lose: proxies with a value nobody has yet (notes C7)."""
+    first = next(iter(policies))
+    return tuple(
+        Manual(
+            resource=first,
+            message=f"no reference can say that a tag is present: {tag}: '*' is written out for"
+            f" {', '.join(values) or 'no value at all'}, other values are not reached",
+            action=f"name the values of {tag}",
+            blocking=False,
+        )
+        for tag, values in classes.wildcards
+    )
+
+
+def sharing(
+    stuck: Iterable[Resource], groups: Iterable[tuple[Resource, ...]]
+) -> tuple[Resource, ...]:
+    """Return the policies that must stay because some that share an inbound with them do.
+
+    `groups` holds, for every class of inbounds, the policies that match it. FaultInjection and
+    RateLimit only: one old policy on an inbound switches the new ones off there (§3).
+    """
+    every = tuple(groups)
+    spread = distinct(stuck)
+    while True:
+        more = [p for group in every if any(p in spread for p in group) for p in group]
+        grown = distinct([*spread, *more])
+        if len(grown) == len(spread):
+            return spread
+        spread = grown
+
+
+def stays_too(policy: Resource) -> Manual:
+    """Return the note for a policy that stays because of another one."""
+    return Manual(
+        resource=policy,
+        message=f"it stays, because it shares inbounds with a {policy.type} that has no"
+        " equivalent, and an inbound answers to one engine only",
+        action=f"decide about the other {policy.type}",
+        blocking=False,
+    )
+
+
+def gateway_notes(world: World, old: str, policies: tuple[Resource, ...]) -> tuple[Manual, ...]:
+    """Return what cannot be kept on built-in gateways: there other rules pick (§2.8)."""
+    gateways = [r for r in world.state.of_type("MeshGateway") if r.mesh == world.mesh]
+    if not gateways or len(policies) < 2:
+        return ()
+    return (
+        Manual(
+            resource=policies[0],
+            message=f"a built-in gateway picks the {old} of a route by other rules: one for any"
+            " service goes first, else the oldest",
+            action=f"check the routes of {', '.join(sorted(r.name for r in gateways))}, and give"
+            " them policies of their own",
+            blocking=False,
+        ),
+    )

@@ -1,0 +1,208 @@
+"""The outbound kinds: Timeout, Retry, CircuitBreaker, HealthCheck, TrafficLog (legacy.md §1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kumamigrate.rewrite.sourcedest import confs
+from kumamigrate.rewrite.sourcedest.backends import access_log_backends
+from kumamigrate.rewrite.sourcedest.confs import Notes
+from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, NewPolicy
+from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.notconverted import unrouted
+from kumamigrate.rewrite.sourcedest.probes import patches, why_unpatched, with_lasting
+from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE, outbound_family
+from kumamigrate.rewrite.sourcedest.winnertable import Cell, OutboundKind, convert_outbound
+from kumamigrate.sourcedest.effects import (
+    breakers_before,
+    probes_before,
+    retries_before,
+    timeouts_before,
+)
+from kumamigrate.sourcedest.oldconf import read_conf
+from kumamigrate.sourcedest.patched import UNPROBED
+from kumamigrate.sourcedest.proxy import PASS_THROUGH
+from kumamigrate.sourcedest.sinks import logs_before
+from kumamigrate.sourcedest.targets import UNKNOWN
+
+
+def convert_timeout(world: World) -> Conversion:
+    """Return the MeshTimeouts for the Timeouts of a mesh, the inbound half included (§1.3 (d))."""
+    done = convert_outbound(world, _TIMEOUT)
+    if not done.policies:
+        return done
+    policies = with_inbound(done.policies, world)
+    unknown = _unknown_protocols(done, world)
+    return replace(done, policies=policies, assumptions=(*done.assumptions, *unknown))
+
+
+def with_inbound(policies: tuple[NewPolicy, ...], world: World) -> tuple[NewPolicy, ...]:
+    """Return MeshTimeouts with what keeps inbounds as they are: a section, or one more policy."""
+    mesh_wide = {"kind": "Mesh"}
+    first = policies[0]
+    if not world.with_rules:
+        section = [{"targetRef": {"kind": "Mesh"}, "default": confs.INBOUND}]
+        if first.spec["targetRef"] == mesh_wide:
+            joined = replace(first, spec={**first.spec, "from": section})
+            return (joined, *policies[1:])
+        spec: Json = {"targetRef": mesh_wide, "from": section}
+    else:
+        spec = {"targetRef": mesh_wide, "rules": [{"default": confs.INBOUND}]}
+    taken = {r.name for r in world.existing("MeshTimeout")} | {p.name for p in policies}
+    name = next(n for n in _numbered(f"{first.home.name}-inbound") if n not in taken)
+    inbound = NewPolicy(type="MeshTimeout", name=name, spec=spec, home=first.home)
+    return (first, inbound, *policies[1:])
+
+
+def _numbered(name: str) -> list[str]:
+    return [name, *(f"{name}-{number}" for number in range(2, 100))]
+
+
+def _unknown_protocols(done: Conversion, world: World) -> tuple[str, ...]:
+    if world.state.complete:
+        return ()
+    split = any(
+        read_conf("Timeout", source.spec).get("tcp", "idleTimeout")
+        != read_conf("Timeout", source.spec).get("http", "idleTimeout")
+        for policy in done.policies
+        for source in policy.sources
+    )
+    if not split:
+        return ()
+    services = [s for s in world.services if s not in world.protocols]
+    named = f"{', '.join(services)} and " if services else ""
+    return (f"{named}any service that is not in the state carries TCP, not HTTP",)
+
+
+def _timeout_conf(cell: Cell, notes: Notes) -> Json:
+    own = read_conf("Timeout", cell.winner.spec) if cell.winner else None
+    cluster = read_conf("Timeout", cell.leader.spec) if cell.leader else None
+    world, service = cell.world, cell.service
+    if not cell.leader_known:
+        notes.lost(
+            f"several outbounds lead to {service} and differ in the timeouts of its cluster;"
+            " a MeshTimeout knows only the service"
+        )
+    family = "tcp" if service == OTHER_SERVICE else world.family(service)
+    if cell.reach is not None and service != OTHER_SERVICE:
+        treated = outbound_family(service, cell.reach, world)
+        if (treated == "tcp") != (family == "tcp"):
+            notes.warn(
+                f"the route sends {service} ({family}) to services that are {treated};"
+                " a MeshTimeout goes by the protocol of the service itself"
+            )
+    return confs.timeout(own, cluster, family, notes)
+
+
+_TIMEOUT = OutboundKind(
+    old="Timeout",
+    new="MeshTimeout",
+    value=_timeout_conf,
+    effect=lambda policy, protocol, _: timeouts_before(policy, policy, protocol),
+    leads=True,
+)
+
+
+def convert_retry(world: World) -> Conversion:
+    """Return the MeshRetries for the Retries of a mesh."""
+    return convert_outbound(world, _RETRY)
+
+
+def _retry_conf(cell: Cell, notes: Notes) -> Json:
+    conf = read_conf("Retry", cell.policy.spec)
+    protocol = cell.world.protocols.get(cell.service)
+    if conf.get("tcp") is not None and protocol in ("kafka", UNKNOWN):
+        notes.warn(f"{cell.service} is {protocol}: MeshRetry only retries tcp connections", "tcp")
+    return confs.retry(conf, notes)
+
+
+_RETRY = OutboundKind(
+    old="Retry",
+    new="MeshRetry",
+    value=_retry_conf,
+    effect=lambda policy, protocol, _: retries_before(policy, protocol),
+    looked_up="own",
+)
+
+
+def convert_circuit_breaker(world: World) -> Conversion:
+    """Return the MeshCircuitBreakers for the CircuitBreakers of a mesh."""
+    return convert_outbound(world, _CIRCUIT_BREAKER)
+
+
+def _circuit_breaker_conf(cell: Cell, notes: Notes) -> Json:
+    return confs.circuit_breaker(read_conf("CircuitBreaker", cell.policy.spec), notes)
+
+
+_CIRCUIT_BREAKER = OutboundKind(
+    old="CircuitBreaker",
+    new="MeshCircuitBreaker",
+    value=_circuit_breaker_conf,
+    effect=lambda policy, _, __: breakers_before(policy),
+    looked_up="target",
+)
+
+
+def convert_health_check(world: World) -> Conversion:
+    """Return the MeshHealthChecks for the HealthChecks of a mesh, and patches for the rest."""
+    return with_lasting(convert_outbound(world, _HEALTH_CHECK), world)
+
+
+def _health_check_conf(cell: Cell, notes: Notes) -> Json:
+    conf = read_conf("HealthCheck", cell.policy.spec)
+    protocol = cell.world.protocols.get(cell.service)
+    if conf.get("http") is None and protocol in UNPROBED:
+        _patch_possible(cell, protocol, notes)
+        return confs.without_probe(conf, notes)
+    if conf.get("http") is not None and protocol not in (None, "http", "http2") and cell.reached:
+        notes.lost(
+            f"{cell.service} is {protocol}: a MeshHealthCheck probes HTTP only on http and http2",
+            "http",
+        )
+    return confs.health_check(conf, notes)
+
+
+def _patch_possible(cell: Cell, protocol: str, notes: Notes) -> None:
+    """Note what keeps a MeshProxyPatch from setting a probe that a proxy has today."""
+    why = why_unpatched(cell.world, cell.service) if cell.reached else ""
+    if why:
+        notes.lost(
+            f"{cell.service} says protocol {protocol}, which a MeshHealthCheck does not probe, and"
+            f" no MeshProxyPatch can set the probe: {why}; say kuma.io/protocol: tcp on its"
+            " inbounds if that is what it speaks"
+        )
+
+
+_HEALTH_CHECK = OutboundKind(
+    old="HealthCheck",
+    new="MeshHealthCheck",
+    value=_health_check_conf,
+    effect=lambda policy, _, __: probes_before(policy),
+    looked_up="target",
+    apart=True,
+    patches=patches,
+)
+
+
+def convert_traffic_log(world: World) -> Conversion:
+    """Return the MeshAccessLogs for the TrafficLogs of a mesh (§1.9)."""
+    settled = world.old.routed or world.intended or world.no_defaults("TrafficRoute")
+    policies = world.old.of("TrafficLog")
+    if policies and not settled:
+        return unrouted(world, "TrafficLog", policies)
+    return convert_outbound(world, _TRAFFIC_LOG if world.old.routed else _PASSED_THROUGH)
+
+
+def _traffic_log_conf(cell: Cell, notes: Notes) -> Json:
+    return access_log_backends(cell.world.mesh_resource, cell.policy, notes)
+
+
+_TRAFFIC_LOG = OutboundKind(
+    old="TrafficLog",
+    new="MeshAccessLog",
+    value=_traffic_log_conf,
+    effect=lambda policy, _, world: logs_before(policy, world.mesh_resource),
+    routed=False,
+)
+_PASSED_THROUGH = replace(_TRAFFIC_LOG, only=PASS_THROUGH)
+"""Without a TrafficRoute the old engine still logs what passes through (fact 3)."""

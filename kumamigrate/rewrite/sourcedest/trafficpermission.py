@@ -1,0 +1,186 @@
+"""TrafficPermission → MeshTrafficPermission: one policy per class of inbounds (§1.1, notes C10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.rewrite.sourcedest.classes import ProxyClass, classes_of, inhabited, prune
+from kumamigrate.rewrite.sourcedest.conversion import (
+    Conversion,
+    Dropped,
+    Json,
+    Manual,
+    NewPolicy,
+    distinct,
+)
+from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.notconverted import standstill, wildcard_notes
+from kumamigrate.sourcedest.order import Latest, Tie, merge_ties
+from kumamigrate.sourcedest.selector import ANY, matches, selectors_of, tags_of
+from kumamigrate.sourcedest.targets import zone_egress
+from kumamigrate.sourcedest.winners import inbound_winner
+
+Clients = frozenset[tuple[tuple[str, str], ...]]
+"""Tag sets of which a client must carry one; the empty set of tags is any client."""
+
+_DENY: Json = {"targetRef": {"kind": "Mesh"}, "default": {"action": "Deny"}}
+
+
+def clients_of(permission: Resource) -> Clients:
+    """Return who a TrafficPermission lets in.
+
+    A `'*'` matches any value and absence too (the RBAC filter leaves it out, §1.1); what a
+    broader source lets in already is left out.
+    """
+    sets = {
+        frozenset((key, value) for key, value in tags.items() if value != ANY)
+        for tags in selectors_of(permission.spec, "sources")
+    }
+    broadest = [s for s in sets if not any(other < s for other in sets)]
+    return frozenset(tuple(sorted(tags)) for tags in broadest)
+
+
+def convert_traffic_permission(world: World) -> Conversion:
+    """Return the MeshTrafficPermissions for the TrafficPermissions of a mesh."""
+    policies = world.old.of("TrafficPermission")
+    stopped = standstill(
+        world, "TrafficPermission", "MeshTrafficPermission", policies, routed=False
+    )
+    if stopped is not None:
+        return stopped
+    classes = classes_of(
+        (tags for p in policies for tags in selectors_of(p.spec, "destinations")), world
+    )
+    ties: list[Tie | None] = []
+    winners: dict[ProxyClass, Resource | None] = {}
+    for item in classes.classes:
+        found = inbound_winner(policies, item.witness, world.old.ties)
+        winners[item] = found.policy if found else None
+        differ = found and found.tie and len({clients_of(p) for p in found.tie.policies}) > 1
+        if found and differ and inhabited(item, classes.classes, world):
+            ties.append(found.tie)
+    kept = prune({c: clients_of(w) if w else None for c, w in winners.items()})
+    drafts = tuple(
+        Draft(item=item, winners=(winner,), from_=_from(item, clients_of(winner)))
+        for item in kept
+        if (winner := winners[item]) is not None
+    )
+    result = Conversion(
+        kind="TrafficPermission",
+        mesh=world.mesh,
+        target=world.target,
+        policies=emit(
+            world,
+            "MeshTrafficPermission",
+            drafts,
+            sources_of=lambda r: selectors_of(r.spec, "destinations"),
+        ),
+        dropped=_dropped(policies, winners.values(), drafts),
+        manual=wildcard_notes(classes, policies),
+        ties=merge_ties(ties),
+        steps=("apply all MeshTrafficPermissions before any TrafficPermission is deleted",),
+    )
+    return _with_external(result, world)
+
+
+def _from(item: ProxyClass, clients: Clients) -> list[Json]:
+    if () in clients:
+        return [_allow(())]
+    allowed = [_allow(tags) for tags in sorted(clients)]
+    return allowed if not item.tags else [_DENY, *allowed]
+
+
+def _allow(tags: tuple[tuple[str, str], ...]) -> Json:
+    ref: Json = {"kind": "MeshSubset", "tags": dict(tags)} if tags else {"kind": "Mesh"}
+    return {"targetRef": ref, "default": {"action": "Allow"}}
+
+
+def _dropped(
+    policies: Iterable[Resource], won: Iterable[Resource | None], drafts: Iterable[Draft]
+) -> tuple[Dropped, ...]:
+    winners = [w for w in won if w is not None]
+    carried = [w for draft in drafts for w in draft.winners]
+    result = []
+    for policy in policies:
+        if not any(w is policy for w in winners):
+            reason = "it never wins: others rank higher on every inbound it matches"
+            result.append(Dropped(resource=policy, reason=reason))
+        elif not any(w is policy for w in carried):
+            reason = "it lets in the same clients as the policy that would win without it"
+            result.append(Dropped(resource=policy, reason=reason))
+    return tuple(result)
+
+
+def guards(world: World) -> list[tuple[str, Latest | None]]:
+    """Return ExternalServices, each with the TrafficPermission that says who reaches it (§2.7).
+
+    None where a zone egress asks new policies too.
+    """
+    if zone_egress(world.mesh_resource):
+        return []
+    found = []
+    for service in world.state.of_type("ExternalService"):
+        if service.mesh == world.mesh:
+            tags = tags_of(service.spec.get("tags"))
+            guard = inbound_winner(world.old.of("TrafficPermission"), tags, world.old.ties)
+            found.append((tags.get(SERVICE, service.name), guard))
+    return found
+
+
+def _with_external(result: Conversion, world: World) -> Conversion:
+    """Keep what TrafficPermissions still do for ExternalServices (§2.7).
+
+    Without zone egress the old path filters them by TrafficPermission, the new path does not.
+    """
+    guarded = guards(world)
+    if not guarded:
+        return result
+    kept: list[Resource] = []
+    notes: list[Manual] = []
+    for name, found in guarded if world.old.routed else ():
+        if found is None:
+            continue
+        used = world.led_to(name)
+        notes.append(_keeps(found.policy, name) if used else _gives_up(found.policy, name))
+        kept += [found.policy] if used else []
+    inbound = {i.service for proxy in world.proxies for i in proxy.inbounds}
+    only = {name for name, _ in guarded} - inbound
+    return replace(
+        result,
+        policies=tuple(p for p in result.policies if not _for_kept(p, only, kept)),
+        kept=distinct(kept),
+        dropped=tuple(d for d in result.dropped if not any(k is d.resource for k in kept)),
+        manual=(*result.manual, *notes),
+    )
+
+
+def _for_kept(policy: NewPolicy, only: set[str], kept: Iterable[Resource]) -> bool:
+    """Whether a policy is for an ExternalService alone, which the old one goes on to guard."""
+    named = policy.spec["targetRef"].get("name")
+    return named in only and any(policy.home is old for old in kept)
+
+
+def _keeps(policy: Resource, service: str) -> Manual:
+    clients = clients_of(policy)
+    who = "every proxy" if any(matches(dict(c), {}) for c in clients) else "some proxies"
+    return Manual(
+        resource=policy,
+        message=f"it stays: it decides that {who} may reach ExternalService {service},"
+        " and a MeshTrafficPermission has no say there without zone egress",
+        action=f"turn on zone egress, or make {service} a MeshExternalService, or accept that"
+        " every proxy reaches it",
+        blocking=False,
+    )
+
+
+def _gives_up(policy: Resource, service: str) -> Manual:
+    return Manual(
+        resource=policy,
+        message=f"no known proxy has an outbound to ExternalService {service}; a new one could not"
+        " be limited as this policy did",
+        action=f"turn on zone egress, or make {service} a MeshExternalService, before there is one",
+        blocking=False,
+    )

@@ -1,0 +1,419 @@
+"""Outbound kinds: from the winner table over all classes of proxies to few exhaustive policies.
+
+The method is legacy-notes.md C6. A conversion takes a whole kind of a mesh at once; the policy of
+a class restates all that its proxies read, so nothing depends on a broader policy showing through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.rewrite.sourcedest import exhaustive
+from kumamigrate.rewrite.sourcedest.classes import (
+    Classes,
+    ProxyClass,
+    classes_of,
+    connected,
+    prune,
+)
+from kumamigrate.rewrite.sourcedest.confs import Notes
+from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
+from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.notconverted import gateway_notes, standstill, wildcard_notes
+from kumamigrate.rewrite.sourcedest.routetargets import (
+    OTHER_SERVICE,
+    Reach,
+    outbound_family,
+    reach_of,
+    redirects,
+)
+from kumamigrate.sourcedest.oldconf import read_conf
+from kumamigrate.sourcedest.order import Tie, merge_ties
+from kumamigrate.sourcedest.patched import PATCH
+from kumamigrate.sourcedest.selector import ANY, selectors_of
+from kumamigrate.sourcedest.winners import connection_winner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One connection of one class: who wins, and what else decides its conf.
+
+    `winner` is the policy of the outbound, `leader` that of the outbound that leads to this
+    service's cluster (notes C2), `policy` the one of them there is; `leader_known` is False
+    when several lead there and differ. `reached`: a listed proxy has the connection, or none is
+    listed, so that what is lost there matters.
+    """
+
+    world: World
+    service: str
+    policy: Resource
+    winner: Resource | None
+    leader: Resource | None
+    leader_known: bool = True
+    reach: Reach | None = None
+    reached: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundKind:
+    """How one old kind is converted. `looked_up`: by "outbound", "own" or "target" service.
+
+    outbound: Timeout, TrafficLog. target: clusters that routes lead to (CircuitBreaker,
+    HealthCheck). own: by the outbound, if it is a target too (Retry, notes C12). `leads`: the
+    cluster reads the policy of the outbound that leads to it (C2). `routed`: inert without a
+    TrafficRoute. `only`: the one service that counts. `effect`: what a policy comes to on an
+    outbound of a protocol; only where it differs does a tie matter. `apart`: both engines act
+    next to each other, so that services without an equivalent can stay with the old one.
+    `patches`: what of the rows needs a MeshProxyPatch besides.
+    """
+
+    old: str
+    new: str
+    value: Callable[[Cell, Notes], Json]
+    effect: Callable[[Resource, str, World], Any]
+    looked_up: str = "outbound"
+    leads: bool = False
+    routed: bool = True
+    only: str = ""
+    apart: bool = False
+    patches: Callable[[World, Mapping[ProxyClass, Row]], tuple[Draft, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A translated conf and the policies it comes from."""
+
+    conf: Json
+    winners: tuple[Resource, ...]
+
+
+Row = Mapping[str, Setting | None]
+"""Service (OTHER_SERVICE for any unnamed one) → what a class reads for it."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """One conversion under way: memo tables and what was noticed."""
+
+    world: World
+    kind: OutboundKind
+    named: frozenset[str]
+    classes: tuple[ProxyClass, ...] = ()
+    ties: list[Tie] = field(default_factory=list)
+    manual: list[Manual] = field(default_factory=list)
+    memo: dict[Any, tuple[Json, Notes]] = field(default_factory=dict)
+    stuck: dict[str, None] = field(default_factory=dict)
+
+    def winner(self, item: ProxyClass, service: str, treated: str = "") -> Resource | None:
+        """Return the policy of a connection; a tie that matters is kept.
+
+        `treated` is the family that routes give the outbound.
+        """
+        asked = service if service in self.named else OTHER_SERVICE
+        old = self.world.old
+        found = connection_winner(old.of(self.kind.old), (item.witness,), asked, old.ties)
+        if found is None:
+            return None
+        if found.tie is not None and self._matters(found.tie, item, service, treated):
+            self.ties.append(found.tie)
+        return found.policy
+
+    def _matters(self, tie: Tie, item: ProxyClass, service: str, treated: str) -> bool:
+        world = self.world
+        if not connected(item, self.classes, world, service, world.services):
+            return False
+        protocols = {world.protocol(service), treated or world.protocol(service)}
+        if service not in world.protocols and not world.listed:
+            protocols |= {"http", "http2", "grpc", "tcp"}
+        return any(
+            self.kind.effect(policy, protocol, world)
+            != self.kind.effect(tie.policies[0], protocol, world)
+            for policy in tie.policies[1:]
+            for protocol in protocols
+        )
+
+    def translate(self, cell: Cell, key: Any) -> Json:
+        """Return the conf of a cell, translated once for each combination that matters."""
+        if key not in self.memo:
+            notes = Notes()
+            self.memo[key] = (self.kind.value(cell, notes), notes)
+            for note in notes.items:
+                self.manual.append(
+                    Manual(
+                        resource=cell.policy,
+                        message=note.message,
+                        action="decide what it should be, or take it out of the old policy",
+                        path=note.path,
+                        blocking=note.blocking,
+                    )
+                )
+        conf, noted = self.memo[key]
+        if any(note.blocking for note in noted.items):
+            self.stuck[cell.service] = None
+        return conf
+
+
+def differing(policies: Iterable[Resource]) -> bool:
+    """Say whether policies that tie would set different things."""
+    confs = [read_conf(policy.type, policy.spec).value for policy in policies]
+    return any(conf != confs[0] for conf in confs[1:])
+
+
+def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
+    """Return the conversion of one outbound kind of a mesh."""
+    policies = world.old.of(kind.old)
+    stopped = standstill(world, kind.old, kind.new, policies, routed=kind.routed)
+    if stopped is not None:
+        return stopped
+    classes = _classes(world, policies)
+    if classes.too_many:
+        return _too_many(world, kind, policies)
+    named = frozenset(
+        tags[SERVICE] for p in policies for tags in selectors_of(p.spec, "destinations")
+    ) - {ANY}
+    run = _Run(world=world, kind=kind, named=named, classes=classes.classes)
+    table = {item: _row(run, item, classes.classes) for item in classes.classes}
+    stay = _set_apart(run, table) if kind.apart and run.stuck else ()
+    kept = {item: table[item] for item in prune(_values(table))}
+    drafts, leaks = _drafts(kind.new, kept)
+    more = kind.patches(world, table) if kind.patches is not None else ()
+    result = [
+        policy
+        for type_, some in ((kind.new, drafts), (PATCH, more))
+        for policy in emit(world, type_, some, sources_of=_sources)
+    ]
+    return Conversion(
+        kind=kind.old,
+        mesh=world.mesh,
+        target=world.target,
+        policies=tuple(result),
+        dropped=_dropped([p for p in policies if p not in stay], table, (*drafts, *more)),
+        kept=stay,
+        manual=distinct(
+            [
+                *wildcard_notes(classes, policies),
+                *(gateway_notes(world, kind.old, policies) if kind.routed else ()),
+                *run.manual,
+                *leaks,
+            ]
+        ),
+        ties=merge_ties(run.ties),
+    )
+
+
+def _sources(policy: Resource) -> tuple[dict[str, str], ...]:
+    return selectors_of(policy.spec, "sources")
+
+
+def _set_apart(run: _Run, table: dict[ProxyClass, Row]) -> tuple[Resource, ...]:
+    """Leave services without an equivalent to the old engine; return the policies that stay.
+
+    Their policies may match no other service, or those would have both. The rows of the table
+    lose what stays; a broader entry is switched off there.
+    """
+    stuck = set(run.stuck)
+    if OTHER_SERVICE in stuck:
+        return ()
+    stay = distinct(
+        r for row in table.values() for s in stuck if (found := row.get(s)) for r in found.winners
+    )
+    for policy in stay:
+        reached = {t.get(SERVICE, ANY) for t in selectors_of(policy.spec, "destinations")}
+        if not reached <= stuck:
+            return ()
+    if any(p is s for tie in run.ties for p in tie.policies for s in stay):
+        return ()
+    for item, row in table.items():
+        table[item] = {s: None if s in stuck else setting for s, setting in row.items()}
+    run.manual = [
+        replace(m, blocking=False) if any(m.resource is p for p in stay) else m for m in run.manual
+    ]
+    return stay
+
+
+def _classes(world: World, policies: Iterable[Resource]) -> Classes:
+    routes = world.old.of("TrafficRoute") if redirects(world) else ()
+    return classes_of(
+        (tags for p in (*policies, *routes) for tags in selectors_of(p.spec, "sources")), world
+    )
+
+
+def _too_many(world: World, kind: OutboundKind, policies: tuple[Resource, ...]) -> Conversion:
+    manual = Manual(
+        resource=policies[0],
+        message="its sources tell too many classes of proxies apart to write a policy for each",
+        action="simplify the sources first",
+    )
+    return Conversion(kind=kind.old, mesh=world.mesh, target=world.target, manual=(manual,))
+
+
+def _row(run: _Run, item: ProxyClass, every: tuple[ProxyClass, ...]) -> Row:
+    world = run.world
+    reach = reach_of(item, world, every) if redirects(world) else None
+    services = (OTHER_SERVICE, *sorted(set(world.services) | run.named))
+    if run.kind.only:
+        row: dict[str, Setting | None] = dict.fromkeys(services)
+        return {**row, run.kind.only: _setting(run, item, run.kind.only, reach)}
+    return {service: _setting(run, item, service, reach) for service in services}
+
+
+def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> Setting | None:
+    if not _takes_effect(run.kind, service, reach):
+        return None
+    treated = outbound_family(service, reach, run.world) if reach is not None else ""
+    winner = run.winner(item, service, treated)
+    leader, known = _leader(run, item, service, reach, winner)
+    first = winner or leader
+    if first is None:
+        return None
+    reached = _reached_by_listed(run, item, service, reach)
+    cell = Cell(
+        world=run.world,
+        service=service,
+        policy=first,
+        winner=winner,
+        leader=leader,
+        leader_known=known,
+        reach=reach,
+        reached=reached,
+    )
+    key = (
+        reached,
+        winner and winner.identity,
+        leader and leader.identity,
+        known,
+        run.world.protocols.get(service),
+        treated,
+    )
+    winners = distinct(r for r in (winner, leader) if r is not None)
+    return Setting(run.translate(cell, key), winners)
+
+
+def _reached_by_listed(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> bool:
+    if not run.world.listed or reach is None:
+        return connected(item, run.classes, run.world, service, run.world.services)
+    return service in reach.leaders
+
+
+def _takes_effect(kind: OutboundKind, service: str, reach: Reach | None) -> bool:
+    if reach is None or kind.looked_up == "outbound":
+        return True
+    if kind.looked_up == "own":
+        return service in reach.top
+    return service not in reach.http_only
+
+
+def _leader(
+    run: _Run, item: ProxyClass, service: str, reach: Reach | None, winner: Resource | None
+) -> tuple[Resource | None, bool]:
+    """Return whose conf the cluster of a service has: the last outbound that leads there (C2b)."""
+    if not run.kind.leads:
+        return None, True
+    if reach is None or service not in reach.leaders:
+        return winner, True
+    found: list[Resource | None] = []
+    for group in reach.leaders[service]:
+        found.append(run.winner(item, group[-1]))
+        if not (run.world.state.complete or run.world.listed):
+            found.extend(run.winner(item, name) for name in group)
+    same = all(_same(found[0], other) for other in found[1:])
+    return found[0], same
+
+
+def _same(one: Resource | None, two: Resource | None) -> bool:
+    if one is None or two is None:
+        return one is two
+    return one is two or not differing((one, two))
+
+
+def _values(table: Mapping[ProxyClass, Row]) -> dict[ProxyClass, dict[str, Json | None]]:
+    return {c: {service: _conf(s) for service, s in row.items()} for c, row in table.items()}
+
+
+def _conf(setting: Setting | None) -> Json | None:
+    return setting.conf if setting is not None else None
+
+
+def _drafts(
+    type_: str, kept: Mapping[ProxyClass, Row]
+) -> tuple[tuple[Draft, ...], tuple[Manual, ...]]:
+    written: dict[ProxyClass, dict[str, Json]] = {}
+    drafts: list[Draft] = []
+    manual: list[Manual] = []
+    for item, row in kept.items():
+        lower = [written[c] for c in written if c != item and item.within(c)]
+        entries: dict[str, Json] = {}
+        winners: list[Resource] = []
+        other = row[OTHER_SERVICE]
+        for service, setting in row.items():
+            below = [e for confs in lower for e in _for_service(confs, service)]
+            if service != OTHER_SERVICE:
+                below += [entries[OTHER_SERVICE]] if OTHER_SERVICE in entries else []
+                if OTHER_SERVICE in entries and _conf(setting) == _conf(other):
+                    continue
+            if setting is None and not (below and _reached(service, lower, entries)):
+                continue
+            wanted = setting.conf if setting is not None else exhaustive.off(type_)
+            entries[service], inherited = exhaustive.exhaustive(type_, wanted, below)
+            if setting is not None:
+                winners.extend(setting.winners)
+            if inherited and setting is not None:
+                manual.append(_leak(setting.winners[0], service, inherited))
+        written[item] = entries
+        if entries and not winners:  # it only switches off what broader classes have
+            winners.extend(r for d in drafts if item.within(d.item) for r in d.winners)
+        if entries and winners:
+            drafts.append(Draft(item=item, to=_to(entries), winners=distinct(winners)))
+    return tuple(drafts), tuple(manual)
+
+
+def _reached(
+    service: str, lower: Sequence[Mapping[str, Json]], entries: Mapping[str, Json]
+) -> bool:
+    return any(name in confs for confs in (*lower, entries) for name in (OTHER_SERVICE, service))
+
+
+def _for_service(confs: Mapping[str, Json], service: str) -> list[Json]:
+    """Return what is merged below an entry; the entry for any service covers all the others."""
+    if service == OTHER_SERVICE:
+        return list(confs.values())
+    return [confs[name] for name in dict.fromkeys((OTHER_SERVICE, service)) if name in confs]
+
+
+def _leak(policy: Resource, service: str, inherited: tuple[str, ...]) -> Manual:
+    where = "any other service" if service == OTHER_SERVICE else service
+    return Manual(
+        resource=policy,
+        message=f"for {where} it would inherit {', '.join(inherited)} from a broader policy,"
+        " and nothing can be written that stops it",
+        action="set the field in this policy, or take it out of the broader one",
+    )
+
+
+def _to(entries: Mapping[str, Json]) -> list[Json]:
+    result = []
+    for service, conf in entries.items():
+        ref: Json = {"kind": "MeshService", "name": service}
+        if service == OTHER_SERVICE:
+            ref = {"kind": "Mesh"}
+        result.append({"targetRef": ref, "default": conf})
+    return result
+
+
+def _dropped(
+    policies: Iterable[Resource], table: Mapping[ProxyClass, Row], drafts: Iterable[Draft]
+) -> tuple[Dropped, ...]:
+    won = [r for row in table.values() for s in row.values() if s is not None for r in s.winners]
+    carried = [r for draft in drafts for r in draft.winners]
+    result = []
+    for policy in policies:
+        if not any(r is policy for r in won):
+            result.append(Dropped(resource=policy, reason="it never wins: others rank higher"))
+        elif not any(r is policy for r in carried):
+            reason = "it says the same as the policy that would win without it"
+            result.append(Dropped(resource=policy, reason=reason))
+    return tuple(result)

@@ -1,0 +1,145 @@
+"""What the old engine comes to for one proxy, in the form of `effects`, `sinks` and `clients`.
+
+A prover puts this beside what the new engine comes to (`*_after`) at the same place: listener and
+routes by outbound service, cluster by service, inbound by name, the proxy as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.sourcedest.clients import Clients, clients_before
+from kumamigrate.sourcedest.effects import (
+    breakers_before,
+    probes_before,
+    retries_before,
+    timeouts_before,
+)
+from kumamigrate.sourcedest.order import Tie, merge_ties
+from kumamigrate.sourcedest.proxy import PASS_THROUGH, Proxy
+from kumamigrate.sourcedest.sinks import logs_before, traces_before
+from kumamigrate.sourcedest.targets import UNKNOWN, common_protocol, live_targets, main_targets
+from kumamigrate.sourcedest.values import Effect
+from kumamigrate.sourcedest.winners import OldPolicies, ProxyWinners, winners
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the old engine comes to for one proxy. Keys are services, or inbound names.
+
+    `live` is False where the mesh has no TrafficRoute: then the outbound parts are empty.
+    `clients`, `faults` and `limits` are by inbound: who is let in; the FaultInjections and the
+    RateLimits in order. `treated` is the protocol of an outbound (C3). `ties` are the choices
+    that creation time decides.
+    """
+
+    live: bool
+    timeouts: Mapping[str, Effect] = field(default_factory=dict)
+    retries: Mapping[str, Effect] = field(default_factory=dict)
+    breakers: Mapping[str, Effect] = field(default_factory=dict)
+    probes: Mapping[str, Effect] = field(default_factory=dict)
+    logs: Mapping[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
+    clients: Mapping[str, Clients] = field(default_factory=dict)
+    faults: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
+    limits: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
+    traces: Effect = field(default_factory=dict)
+    template: Resource | None = None
+    routes: Mapping[str, Resource] = field(default_factory=dict)
+    treated: Mapping[str, str] = field(default_factory=dict)
+    ties: tuple[Tie, ...] = ()
+
+
+def facts_of(
+    old: OldPolicies, proxy: Proxy, protocols: Mapping[str, str], mesh: Resource | None
+) -> Facts:
+    """Return what the old engine comes to for a proxy; inert policies come to nothing.
+
+    `protocols` holds the protocol of each service with endpoints. The timeouts of a service are
+    those of its outbound's listener and of the cluster named like it.
+    """
+    won = winners(old, proxy)
+    inbound = {i.name: won.inbound.get(i.name) for i in proxy.inbounds}
+    trace, template = won.whole.get("TrafficTrace"), won.whole.get("ProxyTemplate")
+    logged = [PASS_THROUGH]
+    if old.routed:
+        logged = [*dict.fromkeys(o.service for o in proxy.outbounds), PASS_THROUGH]
+    outbound = _outbound_facts(won, proxy, protocols) if old.routed else {}
+    return Facts(
+        live=old.routed,
+        **outbound,
+        logs={
+            name: logs_before(_policy(won.service["TrafficLog"].get(name)), mesh) for name in logged
+        },
+        clients={name: clients_before(_policy(found)) for name, found in inbound.items()},
+        faults={n: found.policies for n, found in won.lists["FaultInjection"].items()},
+        limits={n: found.policies for n, found in won.lists["RateLimit"].items()},
+        traces=traces_before(_policy(trace), mesh),
+        template=_policy(template),
+        ties=_ties(won, live=old.routed),
+    )
+
+
+def _outbound_facts(
+    won: ProxyWinners, proxy: Proxy, protocols: Mapping[str, str]
+) -> dict[str, Any]:
+    services = tuple(dict.fromkeys(o.service for o in proxy.outbounds))
+    timeout = {s: _policy(won.outbound["Timeout"].get(s)) for s in services}
+    routes = {s: f.policy for s, f in won.outbound["TrafficRoute"].items()}
+    leaders: dict[str, Resource | None] = {}
+    clusters: dict[str, None] = {}
+    for service in services:
+        for tags in live_targets(routes.get(service), service):
+            leaders[tags[SERVICE]] = timeout[service]
+            clusters[tags[SERVICE]] = None
+    reached = set(won.service["Retry"]) & set(services)
+    treated = {
+        s: common_protocol(
+            protocols.get(tags[SERVICE], UNKNOWN) for tags in main_targets(routes.get(s), s)
+        )
+        for s in services
+    }
+    return {
+        "routes": routes,
+        "treated": treated,
+        "timeouts": {
+            s: timeouts_before(
+                timeout.get(s),
+                leaders.get(s, timeout.get(s)),
+                treated.get(s, protocols.get(s, UNKNOWN)),
+            )
+            for s in (*services, *(c for c in clusters if c not in services))
+        },
+        "retries": {
+            s: retries_before(
+                _policy(won.service["Retry"].get(s)) if s in reached else None,
+                treated[s],
+            )
+            for s in services
+        },
+        "breakers": {
+            c: breakers_before(_policy(won.service["CircuitBreaker"].get(c))) for c in clusters
+        },
+        "probes": {c: probes_before(_policy(won.service["HealthCheck"].get(c))) for c in clusters},
+    }
+
+
+def _ties(won: ProxyWinners, *, live: bool) -> tuple[Tie, ...]:
+    chosen = [*won.inbound.values(), *won.whole.values()]
+    if live:
+        for found in (*won.outbound.values(), *won.service.values()):
+            chosen.extend(found.values())
+    listed = [
+        Tie(policies=tuple({p.name: p for p in found.policies}.values()))
+        for lists in won.lists.values()
+        for found in lists.values()
+        if not found.known
+    ]
+    return merge_ties([*(c.tie for c in chosen), *listed])
+
+
+def _policy(found: Any) -> Resource | None:
+    policy: Resource | None = found.policy if found is not None else None
+    return policy

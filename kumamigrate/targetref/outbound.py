@@ -1,0 +1,120 @@
+"""ResourceRules: what outbounds to real resources read (matcher.md (c) 2b, (f))."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kumamigrate.model.conf import JsonConf
+from kumamigrate.model.kri import Kri, mesh_kri
+from kumamigrate.model.policytype import Conf, PolicyType
+from kumamigrate.model.release import Release
+from kumamigrate.model.resource import Resource
+from kumamigrate.targetref.entry import Entry, Found, origin_with_index
+from kumamigrate.targetref.items import ToReader
+from kumamigrate.targetref.merge import merge_entries
+from kumamigrate.targetref.resolve import WHOLE_ONLY, Index, resolve
+from kumamigrate.targetref.sort import Ranked, compare, sort_stable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ResourceRule:
+    """The confs of one real resource or section; several only with hostnames."""
+
+    kri: Kri
+    confs: tuple[JsonConf, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def conf(self) -> JsonConf:
+        """The conf that proxies read: the first."""
+        return self.confs[0]
+
+    @property
+    def origin(self) -> list[dict[str, object]]:
+        """The contributing policies and items."""
+        return origin_with_index(self.entries)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resolved:
+    """To-items in merge order with what they mean; `by_key` the positions of each target.
+
+    `found` keeps what look-ups merged.
+    """
+
+    entries: tuple[Entry, ...]
+    by_key: Mapping[Kri, tuple[int, ...]]
+    found: dict[Kri, Found] = field(default_factory=dict)
+
+    def sorted_keys(self) -> tuple[Kri, ...]:
+        """Return every identifier some item refers to, by its text."""
+        return tuple(sorted(self.by_key, key=lambda k: (str(k), k.typed())))
+
+    def relevant(self, key: Kri) -> tuple[Entry, ...]:
+        """Return the items merged under a key: mesh-wide, whole resource, same section."""
+        mesh = mesh_kri(key.name if key.type == "Mesh" else key.mesh)
+        wanted = [mesh, key] if key.type == "Mesh" else [mesh, key.of_section(""), key]
+        positions = {at for k in wanted for at in self.by_key.get(k, ())}
+        return tuple(self.entries[at] for at in sorted(positions))
+
+
+def resolve_items(
+    policies: Sequence[Resource],
+    kind: PolicyType,
+    release: Release,
+    index: Index,
+    read: ToReader,
+) -> Resolved:
+    """Return the to-items of policies, sorted and resolved.
+
+    Policies with top-level MeshHTTPRoute take no part (product.md §1 law 2).
+    """
+    entries = [e for p in policies for e in read(p, kind)]
+    entries = [e for e in entries if e.top.kind != "MeshHTTPRoute"]
+    ranked = sort_stable(
+        [(Ranked(e.policy, e.top, e.target), e) for e in entries],
+        lambda a, b: compare(release, release.resource_sort, a[0], b[0]),
+    )
+    by_key: dict[Kri, list[int]] = {}
+    for at, (_, entry) in enumerate(ranked):
+        if entry.target is not None:
+            for key in resolve(entry.policy, entry.target, index, release):
+                by_key.setdefault(key, []).append(at)
+    return Resolved(tuple(entry for _, entry in ranked), {k: tuple(v) for k, v in by_key.items()})
+
+
+def resource_rules(resolved: Resolved, fields: Conf) -> tuple[ResourceRule, ...]:
+    """Return all rules, sorted by key; only what some item refers to has one."""
+    out = []
+    for key in resolved.sorted_keys():
+        entries = resolved.relevant(key)
+        out.append(ResourceRule(kri=key, confs=merge_entries(entries, fields), entries=entries))
+    return tuple(out)
+
+
+def look_up(
+    resolved: Resolved, fields: Conf, kri: Kri, route: Kri | None, *, direct_route: bool
+) -> Found | None:
+    """Return what an outbound reads: first hit of route → section → resource → mesh."""
+    if route is not None:
+        bound = route.of_section("")
+        if bound in resolved.by_key:
+            return _merged(resolved, fields, bound, "route")
+    if direct_route:
+        return None
+    if kri.section and kri.type not in WHOLE_ONLY and kri in resolved.by_key:
+        return _merged(resolved, fields, kri, "section")
+    for level, key in (("resource", kri.of_section("")), ("mesh", mesh_kri(kri.mesh))):
+        if key in resolved.by_key:
+            return _merged(resolved, fields, key, level)
+    return None
+
+
+def _merged(resolved: Resolved, fields: Conf, key: Kri, level: str) -> Found:
+    known = resolved.found.get(key)
+    if known is None:
+        entries = resolved.relevant(key)
+        known = Found(confs=merge_entries(entries, fields), entries=entries, level=level)
+        resolved.found[key] = known
+    return known

@@ -1,0 +1,1 @@
+"""Which proxies, services, destinations and clusters there are, or could be, in one mesh."""

@@ -1,0 +1,165 @@
+"""Which clusters there are, and which of them a reference means (matcher.md (f))."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.model.kri import Kri
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.targetref.backendref import Meant, meant_by, port_said, tagged
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.madeup import ANY_PORT
+from kumamigrate.universe.side import Side, may_be_transparent, networking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A cluster: the destination whose settings it reads, and what else tells it apart.
+
+    `stands_for` is the cluster by tags whose place a real service takes.
+    """
+
+    destination: Destination
+    tags: tuple[tuple[str, str], ...] = ()
+    stands_for: Cluster | None = None
+
+    @property
+    def key(self) -> str:
+        """Return text that is equal for equal clusters."""
+        if self.stands_for is not None:
+            return self.stands_for.key
+        tags = "".join(f",{k}={v}" for k, v in self.tags)
+        return place_of(self.destination) + tags
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Return the key of its facts: what it is, and what a reader calls it."""
+        if self.stands_for is not None:
+            return self.stands_for.place
+        return ("cluster", self.key, called(self.destination))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Referred:
+    """The cluster that a reference means, None where it means nothing at all (backendref.py).
+
+    `instead` are those that it means where another resource is the oldest.
+    """
+
+    cluster: Cluster | None
+    lacks_port: bool = False
+    instead: tuple[Cluster, ...] = ()
+
+
+def place_of(destination: Destination) -> str:
+    """Return the identity of a destination as text."""
+    if isinstance(destination, ServiceTag):
+        return f"{SERVICE}={destination.service}"
+    return str(destination.kri)
+
+
+def called(destination: Destination) -> str:
+    """Return what a reader calls a destination."""
+    if isinstance(destination, ServiceTag):
+        return destination.service or "a service chosen by labels"
+    kri = destination.kri
+    name = f"{kri.name}.{kri.namespace}" if kri.namespace else kri.name
+    return f"{name}:{kri.section}" if kri.section not in ("", str(ANY_PORT)) else name
+
+
+def own_cluster(destination: Destination) -> Cluster:
+    """Return the cluster of the destination itself."""
+    return Cluster(destination=destination)
+
+
+def cluster_of(side: Side, ref: Mapping[str, Any], policy: Resource | None) -> Cluster:
+    """Return the cluster that a reference names, whether it is there or not."""
+    found = referred_to(side, ref, policy).cluster
+    return found if found is not None else Cluster(destination=RealResource(_said(side, ref)))
+
+
+def referred_to(side: Side, ref: Mapping[str, Any], policy: Resource | None) -> Referred:
+    """Return what a backendRef means, as a cluster."""
+    found = meant_by(side.places, ref, policy)
+    return Referred(
+        cluster=_cluster(found),
+        lacks_port=found.lacks_port,
+        instead=tuple(Cluster(destination=d) for d in found.instead),
+    )
+
+
+def tag_cluster(ref: Mapping[str, Any]) -> Cluster:
+    """Return the cluster of the service tag that a reference names."""
+    found = tagged(ref)
+    return Cluster(destination=ServiceTag(str(ref.get("name") or "")), tags=found.tags)
+
+
+def _cluster(found: Meant) -> Cluster | None:
+    if found.destination is None:
+        return None
+    return Cluster(destination=found.destination, tags=found.tags)
+
+
+def _said(side: Side, ref: Mapping[str, Any]) -> Kri:
+    """Return an identifier, made of what a reference says, that no resource has."""
+    labels = ref.get("labels")
+    listed = sorted(labels.items()) if isinstance(labels, Mapping) else ()
+    text = ",".join(f"{k}={v}" for k, v in listed)
+    kind, port = str(ref.get("kind") or ""), port_said(ref)
+    name = f"({text})"
+    return Kri(type=kind, mesh=side.mesh, zone="", namespace="", name=name, section=port)
+
+
+def outbound_destination(side: Side, proxy: Resource, outbound: Mapping[str, Any]) -> Cluster:
+    """Return the destination of an outbound in a Dataplane."""
+    ref = outbound.get("backendRef")
+    if isinstance(ref, Mapping):
+        return cluster_of(side, {"port": "0", **ref} if "port" not in ref else ref, proxy)
+    tags = outbound.get("tags")
+    found = {str(k): str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
+    service = found.pop(SERVICE, str(outbound.get("service") or ""))
+    return Cluster(destination=ServiceTag(service), tags=tuple(sorted(found.items())))
+
+
+def written_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster] | None:
+    """Return the outbounds in a Dataplane by `address:port`; None where it reaches every service.
+
+    That is a transparent proxy without outbounds of its own.
+    """
+    outbounds = networking(proxy).get("outbound")
+    if not isinstance(outbounds, list) or not outbounds:
+        return None if may_be_transparent(proxy) else {}
+    return {
+        f"{item.get('address') or '127.0.0.1'}:{item.get('port')}": outbound_destination(
+            side, proxy, item
+        )
+        for item in outbounds
+        if isinstance(item, Mapping) and not _never_made(proxy, item)
+    }
+
+
+def _never_made(proxy: Resource, outbound: Mapping[str, Any]) -> bool:
+    """Whether a zone makes no outbound for what a Dataplane says.
+
+    A name means a resource of the Dataplane's own zone, and no zone has a MeshMultiZoneService.
+    """
+    ref = outbound.get("backendRef")
+    if not isinstance(ref, Mapping) or ref.get("labels"):
+        return False
+    return ref.get("kind") == "MeshMultiZoneService" and bool(proxy.zone)
+
+
+__all__ = [
+    "Cluster",
+    "Referred",
+    "called",
+    "cluster_of",
+    "outbound_destination",
+    "own_cluster",
+    "place_of",
+    "referred_to",
+    "tag_cluster",
+    "written_outbounds",
+]

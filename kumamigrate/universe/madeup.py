@@ -1,0 +1,272 @@
+"""Made-up proxies: one for every combination of selectors that policies can tell apart (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from kumamigrate.model.digits import is_number
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    MESH,
+    NAMESPACE,
+    ORIGIN,
+    PROXY_TYPE,
+    SERVICE,
+    ZONE,
+    Resource,
+)
+from kumamigrate.targetref.select import Selector
+
+OTHER_NAMESPACE = "any-other-namespace"
+OTHER_ZONE = "any-other-zone"
+OTHER_SERVICE = "any-other-service"
+OTHER_PROXY = "any-proxy"
+ANY_VALUE = "any-value"
+ANY_PORT = 60_999
+"""The port of a made-up service of which nothing says a port."""
+ZONE_TAG = "kuma.io/zone"
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Atom:
+    """One thing a proxy can have that makes selectors choose it. All its parts are needed.
+
+    `tags` are those of one inbound, `section` the name (or port) of one, `identity` is the zone
+    and namespace that go with `name`.
+    """
+
+    tags: Pairs = ()
+    labels: Pairs = ()
+    name: str = ""
+    identity: tuple[str, str] = ("", "")
+    section: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"{k}={v}" for k, v in (*self.tags, *self.labels)]
+        parts += [f"name {self.name}"] if self.name else []
+        parts += [f"inbound {self.section}"] if self.section else []
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """All that a selector asks of a proxy: the surroundings, then the atom; None = any proxy.
+
+    `gateway_only` marks selectors of built-in gateways, `never` those that choose nothing.
+    """
+
+    zones: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+    proxy_types: tuple[str, ...] = ()
+    atom: Atom | None = None
+    gateway_only: bool = False
+    never: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Setting:
+    """The surroundings of a made-up proxy. `gateway` makes it a delegated gateway."""
+
+    namespace: str
+    zone: str
+    gateway: bool
+
+    def admits(self, requirement: Requirement) -> bool:
+        """Whether a proxy here may be chosen by a selector."""
+        if requirement.never or requirement.gateway_only:
+            return False
+        kind = "Gateway" if self.gateway else "Sidecar"
+        return (
+            requirement.zones <= {self.zone}
+            and requirement.namespaces <= {self.namespace}
+            and (not requirement.proxy_types or kind in requirement.proxy_types)
+        )
+
+
+def requirement_of(selector: Selector) -> Requirement:
+    """Return what a selector asks of a proxy, the route's own selector included."""
+    zones = {s.zone for s in (selector, selector.through) if s is not None and s.zone is not None}
+    spaces = {
+        s.namespace
+        for s in (selector, selector.through)
+        if s is not None and s.namespace is not None
+    }
+    last = selector.through or selector
+    top = last.top
+    atom: Atom | None = None
+    match top.kind:
+        case "MeshSubset":
+            atom = Atom(tags=_pairs(top.tags or ()))
+        case "MeshService" | "MeshServiceSubset":
+            atom = Atom(tags=_pairs(((SERVICE, top.name or ""), *(top.tags or ()))))
+        case "Dataplane":
+            atom = Atom(
+                labels=_pairs(top.labels or ()),
+                name=(top.name or "") if last.identity is not None else "",
+                identity=last.identity or ("", ""),
+                section=top.section_name or "",
+            )
+    return Requirement(
+        zones=frozenset(zones),
+        namespaces=frozenset(spaces),
+        proxy_types=top.proxy_types or (),
+        atom=None if atom == Atom() else atom,
+        gateway_only=top.kind == "MeshGateway",
+        never=selector.unresolved,
+    )
+
+
+def settings_of(requirements: Iterable[Requirement], zone: str) -> tuple[Setting, ...]:
+    """Return the surroundings that the requirements can tell apart, the plain one first."""
+    listed = list(requirements)
+    spaces = {space for r in listed for space in r.namespaces}
+    zones = {z for r in listed for z in r.zones}
+    for requirement in listed:
+        atom = requirement.atom
+        if atom is not None:
+            spaces.update(v for k, v in atom.labels if k == NAMESPACE)
+            zones.update(v for k, v in atom.labels if k == ZONE)
+            if atom.name:
+                zones.add(atom.identity[0])
+                spaces.add(atom.identity[1])
+    typed = any(r.proxy_types for r in listed)
+    all_spaces = [OTHER_NAMESPACE, *sorted(spaces - {OTHER_NAMESPACE})]
+    first = [zone] if zone else []
+    others = [OTHER_ZONE] if zones - {zone} or zones else []
+    all_zones = list(dict.fromkeys([*first, *others, *sorted(zones)])) or [""]
+    return tuple(
+        Setting(namespace=space, zone=z, gateway=gateway)
+        for gateway in ((False, True) if typed else (False,))
+        for z in all_zones
+        for space in all_spaces
+    )
+
+
+def subsets(atoms: Sequence[Atom], most: int) -> Iterator[tuple[Atom, ...]]:
+    """Yield the subsets of up to `most` atoms, small ones first."""
+    for size in range(min(most, len(atoms)) + 1):
+        yield from combinations(atoms, size)
+
+
+def count(atoms: int, most: int) -> int:
+    """Return how many `subsets` yields."""
+    from math import comb
+
+    return sum(comb(atoms, size) for size in range(min(most, atoms) + 1))
+
+
+def proxy_with(
+    atoms: Iterable[Atom], setting: Setting, mesh: str, *, one_inbound: bool
+) -> Resource | None:
+    """Return a made-up Dataplane that has some atoms, or None where they exclude each other.
+
+    Each set of tags gets an inbound of its own; with `one_inbound` all stand on one.
+    """
+    labels: dict[str, str] = {NAMESPACE: setting.namespace}
+    if setting.zone:
+        labels |= {ZONE: setting.zone, ORIGIN: "zone"}
+    name = ""
+    inbounds: list[dict[str, Any]] = []
+    for atom in atoms:
+        if atom.name:
+            here = (setting.zone, setting.namespace)
+            if name not in ("", atom.name) or atom.identity != here:
+                return None
+            name = atom.name
+        for key, value in atom.labels:
+            if key == DISPLAY_NAME:
+                if name not in ("", value):
+                    return None
+                name = value
+            elif labels.setdefault(key, value) != value:
+                return None
+        if atom.tags or atom.section:
+            inbounds.append(_inbound(atom))
+    if one_inbound and inbounds:
+        merged = _merged(inbounds)
+        if merged is None:
+            return None
+        inbounds = [merged]
+    return _dataplane(name or OTHER_PROXY, labels, inbounds, setting, mesh)
+
+
+def _dataplane(
+    name: str,
+    labels: dict[str, str],
+    inbounds: Sequence[Mapping[str, Any]],
+    setting: Setting,
+    mesh: str,
+) -> Resource:
+    labels = {MESH: mesh, PROXY_TYPE: "gateway" if setting.gateway else "sidecar", **labels}
+    filled = [_filled(inbound, at, setting) for at, inbound in enumerate(inbounds or [{}])]
+    net: dict[str, Any] = {"address": "192.0.2.1"}
+    if setting.gateway:
+        tags: dict[str, str] = {}
+        for inbound in filled:
+            tags = {**inbound["tags"], **tags}
+        net["gateway"] = {"type": "DELEGATED", "tags": tags}
+    else:
+        net["inbound"] = filled
+    return Resource(
+        type="Dataplane",
+        mesh=mesh,
+        name=name,
+        labels=labels,
+        spec={"networking": net},
+        made_up=True,
+    )
+
+
+def _inbound(atom: Atom) -> dict[str, Any]:
+    inbound: dict[str, Any] = {"tags": dict(atom.tags)}
+    if is_number(atom.section):
+        inbound["port"] = int(atom.section)
+    elif atom.section:
+        inbound["name"] = atom.section
+    return inbound
+
+
+def _merged(inbounds: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    out: dict[str, Any] = {}
+    tags: dict[str, str] = {}
+    for inbound in inbounds:
+        for key in ("name", "port"):
+            if key in inbound and out.setdefault(key, inbound[key]) != inbound[key]:
+                return None
+        for key, value in inbound["tags"].items():
+            known = tags.get(key, "*")
+            if "*" not in (known, value) and known != value:
+                return None
+            tags[key] = value if known == "*" else known
+    # An inbound that is chosen by its port has no name.
+    if "name" in out and "port" in out:
+        return None
+    return {**out, "tags": tags}
+
+
+def _filled(inbound: Mapping[str, Any], at: int, setting: Setting) -> dict[str, Any]:
+    tags = {k: ANY_VALUE if v == "*" else v for k, v in inbound.get("tags", {}).items()}
+    tags.setdefault(SERVICE, OTHER_SERVICE)
+    if setting.zone:
+        tags.setdefault(ZONE_TAG, setting.zone)
+    return {"port": 10_000 + at, **inbound, "tags": tags}
+
+
+def describe(atoms: Sequence[Atom], setting: Setting) -> str:
+    """Return what a reader calls a made-up proxy."""
+    kind = "gateway" if setting.gateway else "proxy"
+    parts = [str(atom) for atom in atoms]
+    if setting.namespace != OTHER_NAMESPACE:
+        parts.append(f"namespace {setting.namespace}")
+    if setting.zone == OTHER_ZONE:
+        parts.append("in another zone")
+    return f"any {kind} with {' and '.join(parts)}" if parts else f"any {kind}"
+
+
+def _pairs(tags: Iterable[tuple[str, str]]) -> Pairs:
+    return tuple(sorted(tags))

@@ -1,0 +1,168 @@
+"""Which outbounds and services there are, and which real resource replaces which service tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+from kumamigrate.model.digits import is_number
+from kumamigrate.model.kri import kri_of
+from kumamigrate.model.kubeservices import is_made
+from kumamigrate.model.release import release
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.targetref.resolve import REAL, sections
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.side import Side, inbounds_of, ports_of, tags_of
+
+
+class Outbound(StrEnum):
+    """The two kinds of outbound (product.md §1 law 1)."""
+
+    SERVICE_TAG = "service-tag"
+    REAL = "real-resource"
+
+
+MODES: Mapping[str, frozenset[Outbound]] = {
+    "Disabled": frozenset({Outbound.SERVICE_TAG}),
+    "Everywhere": frozenset({Outbound.SERVICE_TAG, Outbound.REAL}),
+    "ReachableBackends": frozenset({Outbound.SERVICE_TAG, Outbound.REAL}),
+    "Exclusive": frozenset({Outbound.REAL}),
+}
+"""Which outbounds each mode of Mesh.meshServices gives (product.md §1 law 1)."""
+
+
+def outbounds_of(state: State, mesh: str) -> frozenset[Outbound]:
+    """Return the kinds of outbounds of a mesh, both where its mode is not known.
+
+    A release that knows real resources only has no other, whatever mode a Mesh names.
+    """
+    if not release(state.release).subset_rules:
+        return frozenset({Outbound.REAL})
+    return MODES.get(mesh_services_mode(state, mesh) or "", frozenset(Outbound))
+
+
+def kind_of(destination: Destination) -> Outbound:
+    """Return the kind of outbound a destination is reached through."""
+    return Outbound.SERVICE_TAG if isinstance(destination, ServiceTag) else Outbound.REAL
+
+
+def service_tags(state: State) -> Iterator[str]:
+    """Yield the services that Dataplanes, ExternalServices and MeshServices name.
+
+    A MeshService that comes from a Kubernetes Service stands for a tag per port, as long as there
+    are outbounds by tags: which a policy of mode Exclusive never meant by a plain name.
+    """
+    for dataplane in state.of_type("Dataplane"):
+        yield from _tags(i.get("tags") for i in inbounds_of(dataplane))
+    for external in state.of_type("ExternalService"):
+        yield from _tags([external.spec.get("tags")])
+    for service in state.of_type("MeshService"):
+        if service.labels.get(SERVICE):
+            yield service.labels[SERVICE]
+        elif is_made(service) and mesh_services_mode(state, service.mesh) != "Exclusive":
+            for section in sections(service):
+                yield from (tag for tag, _ in tags_of(service, section))
+        selector = service.spec.get("selector")
+        if isinstance(selector, Mapping):
+            yield from _tags([selector.get("dataplaneTags")])
+
+
+def real_destinations(state: State) -> Iterator[RealResource]:
+    """Yield every real resource of a state, port by port."""
+    for resource in state.of_type(*REAL):
+        for section in sections(resource) or ("",):
+            yield RealResource(kri_of(resource, section))
+
+
+def by_number(state: State, destination: RealResource) -> Iterator[RealResource]:
+    """Yield a port with a name as outbounds refer to it that call it by its number."""
+    whole = destination.kri.of_section("")
+    for resource in state.of_type(whole.type):
+        for port in ports_of(resource.spec) if kri_of(resource) == whole else ():
+            number = str(port.get("port", ""))
+            if port.get("name") == destination.kri.section != number:
+                yield RealResource(destination.kri, number)
+
+
+def successors(side: Side, service: str) -> tuple[RealResource, ...]:
+    """Return the ports of the MeshServices that replace a service tag.
+
+    By label `kuma.io/service`, by the name `name_namespace_svc_port`, or by display name where
+    there is no namespace. Of several ports the tag means those whose number it names, else
+    those that lead to inbounds with the tag; all of them where no inbound is known.
+    """
+    found = successors_in(side.real.values(), service)
+    return found if len(found) < 2 else _on_port(side, service, found) or found
+
+
+def _on_port(side: Side, service: str, found: tuple[RealResource, ...]) -> tuple[RealResource, ...]:
+    number = service_parts(service)[2]
+    inbounds = {
+        str(inbound.get("port"))
+        for dataplane in side.state.of_type("Dataplane")
+        for inbound in inbounds_of(dataplane)
+        if (inbound.get("tags") or {}).get(SERVICE) == service
+    }
+    kept = []
+    for one in found:
+        resource = side.real.get(one.kri.of_section(""))
+        for port in ports_of(resource.spec) if resource is not None else ():
+            name, own = str(port.get("name") or port.get("port")), str(port.get("port"))
+            inner = str(port.get("targetPort", port.get("port")))
+            if name == one.kri.section and (own == number if number else inner in inbounds):
+                kept.append(one)
+    return tuple(kept)
+
+
+def successors_in(resources: Iterable[Resource], service: str) -> tuple[RealResource, ...]:
+    """Return the same among some resources.
+
+    A plain name means the service without a namespace, else that of the one namespace that has
+    it: on Kubernetes no tag is called like that, and the policy must mean the service.
+    """
+    resources = [r for r in resources if r.type == "MeshService"]
+    found: dict[RealResource, None] = {}
+    name, namespace, port = service_parts(service)
+    spaces = {r.namespace_label for r in resources if r.display_name == service}
+    only_space = next(iter(spaces)) if len(spaces) == 1 else ""
+    for resource in resources:
+        label = resource.labels.get(SERVICE)
+        if label is not None:
+            mine, only = label == service, ""
+        elif namespace:
+            mine = (resource.display_name, resource.namespace_label) == (name, namespace)
+            only = port
+        else:
+            here = resource.namespace_label == only_space
+            mine, only = resource.display_name == service and here, ""
+        if mine:
+            found.update(dict.fromkeys(_ports(resource, only)))
+    return tuple(found)
+
+
+def _ports(resource: Resource, only: str) -> Iterable[RealResource]:
+    ports = ports_of(resource.spec)
+    if not ports:
+        return [RealResource(kri_of(resource))]
+    return [
+        RealResource(kri_of(resource, str(port.get("name") or port.get("port", ""))))
+        for port in ports
+        if not only or str(port.get("port", "")) == only
+    ]
+
+
+def service_parts(service: str) -> tuple[str, str, str]:
+    """Take `web_shop_svc_80` apart into name, namespace and port."""
+    parts = service.split("_")
+    numbered = len(parts) == 4 and is_number(parts[3])
+    if (len(parts) == 3 or numbered) and parts[2] == "svc":
+        return parts[0], parts[1], parts[3] if len(parts) == 4 else ""
+    return service, "", ""
+
+
+def _tags(found: Iterable[Any]) -> Iterator[str]:
+    for tags in found:
+        if isinstance(tags, Mapping) and tags.get(SERVICE):
+            yield str(tags[SERVICE])

@@ -1,0 +1,160 @@
+"""Conversions as edits of files: both forms, comments kept, second run idle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kumamigrate.model.read import read_resources
+from kumamigrate.model.state import Environment, State
+from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
+from kumamigrate.rewrite.rule import Rule
+from kumamigrate.rewrite.sourcedest.bind import plan_kind
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.load import read_file
+from kumamigrate.source.patch import patch
+from kumamigrate.source.text import SourceFile
+from kumamigrate.source.value import Replacement
+
+UNIVERSAL = """\
+type: Mesh
+name: default
+skipCreatingInitialPolicies: ['*']
+---
+type: TrafficRoute
+name: route-all
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {destination: {kuma.io/service: '*'}}
+---
+# why we wait
+type: Timeout
+name: slow   # the slow one
+mesh: default
+sources:
+- match:
+    kuma.io/service: '*'
+destinations:
+- match:
+    kuma.io/service: '*'
+conf:
+  connectTimeout: 7s # measured in May
+"""
+
+KUBERNETES = """\
+apiVersion: kuma.io/v1alpha1
+kind: TrafficPermission
+mesh: shop
+metadata:
+  name: allow
+spec:
+  sources:
+  - match: {kuma.io/service: '*'}
+  destinations:
+  - match: {kuma.io/service: '*'}
+"""
+
+RULE = Rule(
+    id="legacy-timeout",
+    title="Timeout",
+    why="",
+    source=(),
+    safety=Safety.PROVEN,
+    danger=Danger.SILENT_LOSS,
+)
+
+
+def _view(text: str, **more: object) -> tuple[View, SourceFile]:
+    file = read_file("a.yaml", text.encode())
+    state = State(release="2.9", environment=Environment(), resources=read_resources(file))
+    view = View(
+        rule=RULE,
+        state=state,
+        before=state,
+        target_name="2.9",
+        editable=frozenset({"a.yaml"}),
+    )
+    return replace(view, **more), file  # type: ignore[arg-type]
+
+
+def _apply(file: SourceFile, change: Change) -> str:
+    edits = [
+        Replacement(
+            document=file.documents[e.where.document], item=e.where.item, values=e.manifests
+        )
+        for e in change.edits
+    ]
+    text = patch(file, edits)
+    assert isinstance(text, str), text
+    return text
+
+
+def _one_change(view: View, kind: str) -> Change:
+    found = list(plan_kind(view, kind))
+    changes = [item for item in found if isinstance(item, Change)]
+    assert len(changes) == 1, found
+    return changes[0]
+
+
+def test_universal_timeout_takes_the_place_of_the_old_one() -> None:
+    view, file = _view(UNIVERSAL)
+    text = _apply(file, _one_change(view, "Timeout"))
+    head, tail = text.split("# why we wait\n")
+    assert head == UNIVERSAL.split("# why we wait\n")[0]
+    assert tail.startswith("type: MeshTimeout\nname: slow   # the slow one\nmesh: default\n")
+    assert "measured in May" in tail
+    again, _ = _view(text)
+    assert list(plan_kind(again, "Timeout")) == []
+
+
+def test_kubernetes_policy_moves_to_the_system_namespace() -> None:
+    view, file = _view(KUBERNETES)
+    text = _apply(file, _one_change(view, "TrafficPermission"))
+    (policy,) = read_resources(read_file("a.yaml", text.encode()))
+    assert (policy.type, policy.mesh, policy.namespace) == (
+        "MeshTrafficPermission",
+        "shop",
+        "kuma-system",
+    )
+    assert "mesh" not in policy.body
+    assert policy.spec["from"] == [{"targetRef": {"kind": "Mesh"}, "default": {"action": "Allow"}}]
+
+
+def test_a_tie_is_a_finding_for_both_and_nothing_is_written() -> None:
+    second = UNIVERSAL.split("---\n")[2].replace("name: slow", "name: fast").replace("7s", "1s")
+    view, _ = _view(UNIVERSAL + "---\n" + second)
+    found = list(plan_kind(view, "Timeout"))
+    assert all(isinstance(f, Finding) and f.status is Status.MANUAL for f in found)
+    names = {f.resource.name for f in found if isinstance(f, Finding) and f.resource}
+    assert names == {"slow", "fast"}
+
+
+def test_expand_keeps_the_old_one() -> None:
+    view, file = _view(UNIVERSAL, stage="expand")
+    text = _apply(file, _one_change(view, "Timeout"))
+    assert "type: Timeout\n" in text
+    assert "type: MeshTimeout\n" in text
+
+
+def test_mesh_section_moves_out() -> None:
+    text = UNIVERSAL.replace("name: default\n", "name: default\npolicyEngine: Legacy\n", 1)
+    view, file = _view(text)
+    assert "policyEngine" not in _apply(file, _one_change(view, "Mesh.policyEngine"))
+
+
+def test_a_template_leaves_the_winners_unknown() -> None:
+    text = UNIVERSAL.replace("connectTimeout: 7s", "connectTimeout: {{ .Values.wait }}")
+    view, _ = _view(text)
+    (found,) = plan_kind(view, "Timeout")
+    assert isinstance(found, Finding)
+    assert "template" in found.message
+
+
+def test_a_refused_policy_is_named() -> None:
+    text = UNIVERSAL.replace("  connectTimeout: 7s", "  tcp: {}")
+    view, _ = _view(text)
+    (found,) = plan_kind(view, "Timeout")
+    assert isinstance(found, Finding)
+    assert "control planes refuse it" in found.message
+    assert found.path == ("conf", "tcp")

@@ -1,0 +1,167 @@
+"""The conversion cases of the map: what each old mesh becomes, worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kumamigrate.model.state import Environment, State
+from kumamigrate.rewrite.sourcedest.conversion import Conversion
+from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
+from kumamigrate.rewrite.sourcedest.known import world_of
+from kumamigrate.sourcedest.order import Ties
+from tests.sourcedest.meshes import resource
+
+_FOLDER = Path(__file__).parent / "cases"
+_NOT_KINDS = {"from", "to", "where", "conf", "created", "spec", "ref", "connect", "request"}
+_PROXIES = {"web-1": ("web", "http"), "api-1": ("api", "http"), "db-1": ("db", "tcp")}
+
+
+def _cases() -> list[Any]:
+    found = []
+    for path in sorted(_FOLDER.glob("*.yaml")):
+        for case in yaml.safe_load(path.read_text(encoding="utf-8"))["cases"]:
+            found.append(pytest.param(case, id=case["id"]))
+    return found
+
+
+def _tags(item: Any) -> dict[str, str]:
+    tags = {"svc": item} if isinstance(item, str) else dict(item)
+    return {("kuma.io/service" if k == "svc" else k): v for k, v in tags.items()}
+
+
+def _selectors(items: list[Any]) -> list[Any]:
+    return [{"match": _tags(item)} for item in items]
+
+
+def _policy(short: dict[str, Any]) -> dict[str, Any]:
+    kind = next(key for key in short if key not in _NOT_KINDS)
+    body: dict[str, Any] = {"type": kind, "name": short[kind], "mesh": "default"}
+    fields = {"from": "sources", "to": "destinations", "where": "selectors"}
+    body |= {new: _selectors(short[old]) for old, new in fields.items() if old in short}
+    if "conf" in short:
+        body["conf"] = short["conf"]
+    if "created" in short:
+        body["creationTime"] = short["created"]
+    return body
+
+
+def _dataplane(name: str, inbounds: list[Any], outbounds: list[str]) -> dict[str, Any]:
+    networking = {
+        "address": "10.0.0.1",
+        "inbound": [{"port": 80 + i, "tags": _tags(t)} for i, t in enumerate(inbounds)],
+        "outbound": [{"port": 1 + i, "tags": _tags(s)} for i, s in enumerate(outbounds)],
+    }
+    return {"type": "Dataplane", "name": name, "mesh": "default", "networking": networking}
+
+
+def _bodies(case: dict[str, Any]) -> list[dict[str, Any]]:
+    mesh = case.get("mesh", {})
+    skip = {} if case.get("complete") is False else {"skipCreatingInitialPolicies": ["*"]}
+    bodies: list[dict[str, Any]] = [{"type": "Mesh", "name": "default", **skip, **mesh}]
+    only = case.get("only")
+    for name, (service, protocol) in _PROXIES.items():
+        outbounds = ["web", "api", "db"] if only is None else only.get(name, [])
+        inbound = {"svc": service, "kuma.io/protocol": protocol}
+        bodies.append(_dataplane(name, [inbound], outbounds))
+    for extra in case.get("extra", ()):
+        bodies.append(_dataplane(extra["Dataplane"], extra["inbound"], extra["outbound"]))
+    if case.get("routed", True):
+        route = {"TrafficRoute": "route-all", "from": ["*"], "to": ["*"]}
+        conf = {"destination": {"kuma.io/service": "*"}, "loadBalancer": {"roundRobin": {}}}
+        bodies.append(_policy({**route, "conf": conf}))
+    for item in case.get("have", ()):
+        kind = next(iter(item))
+        rest = {k: v for k, v in item.items() if k != kind}
+        bodies.append({"type": kind, "name": item[kind], "mesh": "default", **rest})
+    return bodies + [_policy(short) for short in case.get("old", ())]
+
+
+def _convert(case: dict[str, Any]) -> Conversion:
+    state = State(
+        release="2.9",
+        environment=Environment(zone="east"),
+        resources=tuple(resource(body, i) for i, body in enumerate(_bodies(case))),
+        complete=case.get("complete", True),
+    )
+    world = world_of(
+        state,
+        "default",
+        case.get("target", "2.9"),
+        ties=Ties.UNKNOWN,
+        intended=case.get("intended", False),
+    )
+    default = next((k for s in case.get("old", [])[-1:] for k in s if k not in _NOT_KINDS), "")
+    return CONVERTERS[case.get("kind") or default](world)
+
+
+def _by_service(spec: Any, *path: str) -> dict[str, Any]:
+    found = {}
+    for entry in spec["to"]:
+        value = entry["default"]
+        for key in path:
+            value = value[key]
+        found[entry["targetRef"].get("name", "*")] = value
+    return found
+
+
+def _check_policy(got: Any, want: dict[str, Any]) -> None:
+    kind = next(key for key in want if key not in _NOT_KINDS)
+    assert (got.type, got.name) == (kind, want[kind])
+    if "spec" in want:
+        assert got.spec == want["spec"]
+    if "ref" in want:
+        assert got.spec["targetRef"] == want["ref"]
+    if "connect" in want:
+        assert _by_service(got.spec, "connectionTimeout") == want["connect"]
+    if "request" in want:
+        assert _by_service(got.spec, "http", "requestTimeout") == want["request"]
+
+
+def _keeps_off(done: Conversion, policy: Any) -> bool:
+    return done.kind == "TrafficRoute" and policy.type == "MeshTimeout"
+
+
+def test_what_was_off_without_a_timeout_stays_off() -> None:
+    done = _convert({"kind": "TrafficRoute"})
+    (timeout,) = done.policies
+    off = {"requestTimeout": "0s", "streamIdleTimeout": "0s", "maxStreamDuration": "0s"}
+    conf = {"connectionTimeout": "5s", "idleTimeout": "0s", "http": off}
+    assert timeout.spec["targetRef"] == {"kind": "Mesh"}
+    assert timeout.spec["to"] == [{"targetRef": {"kind": "Mesh"}, "default": conf}]
+    assert timeout.spec["from"][0]["default"]["idleTimeout"] == "2h"
+
+
+def test_a_timeout_for_any_service_is_enough() -> None:
+    conf = {"connectionTimeout": "7s"}
+    spec = {"targetRef": {"kind": "Mesh"}, "to": [{"targetRef": {"kind": "Mesh"}, "default": conf}]}
+    done = _convert({"kind": "TrafficRoute", "have": [{"MeshTimeout": "t", "spec": spec}]})
+    assert done.policies == ()
+
+
+@pytest.mark.parametrize("case", _cases())
+def test_case(case: dict[str, Any]) -> None:
+    done = _convert(case)
+    blocking = [item.message for item in done.manual if item.blocking]
+    for text in case.get("blocked", ()):
+        assert any(text in message for message in blocking), blocking
+    if "blocked" not in case:
+        assert blocking == []
+    if "new" in case:
+        policies = [p for p in done.policies if not _keeps_off(done, p)]
+        names = [(p.type, p.name) for p in policies]
+        assert len(policies) == len(case["new"]), names
+        for got, want in zip(policies, case["new"], strict=True):
+            _check_policy(got, want)
+    for text in case.get("noted", ()):
+        assert any(text in item.message for item in done.manual), done.manual
+    dropped = {d.resource.name: d.reason for d in done.dropped if not d.path}
+    for name, text in case.get("dropped", {}).items():
+        assert text in dropped.get(name, "")
+    assert [list(d.path) for d in done.dropped if d.path] == case.get("fields", [])
+    assert [r.name for r in done.kept] == case.get("kept", [])
+    assert [list(tie.names) for tie in done.ties] == case.get("ties", [])
+    assert done.writable is not (bool(case.get("blocked")) or bool(case.get("ties")))

@@ -1,0 +1,203 @@
+"""Ranks, ties and targets: what the goldens pin thinly or not at all (legacy-notes.md §1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.sourcedest.order import Ties
+from kumamigrate.sourcedest.proxy import proxy_of
+from kumamigrate.sourcedest.selector import Rank, matches, rank
+from kumamigrate.sourcedest.table import legacy_table
+from kumamigrate.sourcedest.winners import (
+    connection_winner,
+    inbound_list,
+    old_policies,
+    route_targets,
+)
+from tests.sourcedest.meshes import resource, state
+
+SERVICE = "kuma.io/service"
+
+
+def policy(
+    kind: str, name: str, sources: list[Any], destinations: list[Any], **more: Any
+) -> Resource:
+    body = {
+        "type": kind,
+        "name": name,
+        "sources": [{"match": m} for m in sources],
+        "destinations": [{"match": m} for m in destinations],
+        **more,
+    }
+    return resource(body)
+
+
+def timeout(name: str, source: dict[str, str], target: str, created: str = "") -> Resource:
+    return policy(
+        "Timeout",
+        name,
+        [source],
+        [{SERVICE: target}],
+        conf={"connectTimeout": "1s"},
+        creationTime=created,
+    )
+
+
+WEB = {SERVICE: "web"}
+ALL = {SERVICE: "*"}
+
+
+@pytest.mark.parametrize(
+    ("selector", "tags", "hit"),
+    [
+        ({}, {}, True),
+        ({"a": "*"}, {"a": "x"}, True),
+        ({"a": "*"}, {"b": "x"}, False),
+        ({"a": "x"}, {"a": "y"}, False),
+        ({"a": "x"}, {"a": "x", "b": "z"}, True),
+    ],
+)
+def test_star_means_present(selector: dict[str, str], tags: dict[str, str], hit: bool) -> None:
+    assert matches(selector, tags) is hit
+
+
+def test_two_wildcards_beat_one_exact_tag() -> None:
+    assert rank({SERVICE: "*", "env": "*"}) > rank(WEB)
+    assert rank({SERVICE: "web", "env": "*"}) > rank({SERVICE: "*", "env": "*"})
+    assert Rank(1, 0) + Rank(1, 1) == Rank(2, 1)
+
+
+def test_case_t06_tie_by_time() -> None:
+    """legacy.md T06: equal rank, the later one wins; swapped times swap the winner."""
+    early, late = "2024-01-01T00:00:10Z", "2024-01-01T00:00:20Z"
+    a, b = timeout("a", WEB, "*", early), timeout("b", ALL, "api", late)
+    won = connection_winner([a, b], [WEB], "api", Ties.UNKNOWN)
+    assert won is not None and won.policy is b and won.tie is None
+    a, b = timeout("a", WEB, "*", late), timeout("b", ALL, "api", early)
+    won = connection_winner([a, b], [WEB], "api", Ties.UNKNOWN)
+    assert won is not None and won.policy is a
+
+
+def test_tie_without_times_is_named() -> None:
+    a, b = timeout("a", WEB, "*"), timeout("b", ALL, "api")
+    won = connection_winner([b, a], [WEB], "api", Ties.UNKNOWN)
+    assert won is not None and won.tie is not None
+    assert won.tie.names == ("a", "b")
+    by_file = connection_winner([b, a], [WEB], "api", Ties.FILE_ORDER)
+    assert by_file is not None and by_file.policy is a and by_file.tie is None
+
+
+def test_equal_times_stay_a_tie() -> None:
+    now = "2024-01-01T00:00:10Z"
+    a, b = timeout("a", WEB, "*", now), timeout("b", ALL, "api", now)
+    won = connection_winner([a, b], [WEB], "api", Ties.UNKNOWN)
+    assert won is not None and won.tie is not None
+
+
+def test_tie_narrows_to_the_unbeaten() -> None:
+    """a is older than b, c has no time: it may be b or c, never a."""
+    a = timeout("a", WEB, "*", "2024-01-01T00:00:10Z")
+    b = timeout("b", WEB, "*", "2024-01-01T00:00:20Z")
+    c = timeout("c", WEB, "*")
+    won = connection_winner([a, b, c], [WEB], "api", Ties.UNKNOWN)
+    assert won is not None and won.tie is not None and won.tie.names == ("b", "c")
+
+
+def test_case_t07_tag_count_beats_exactness() -> None:
+    a = timeout("a", {SERVICE: "*", "env": "*"}, "*")
+    b = timeout("b", WEB, "*")
+    with_env = connection_winner([a, b], [{**WEB, "env": "dev"}], "api", Ties.UNKNOWN)
+    without = connection_winner([a, b], [WEB], "api", Ties.UNKNOWN)
+    assert with_env is not None and with_env.policy is a
+    assert without is not None and without.policy is b
+
+
+def test_fault_listed_once_per_destination_selector() -> None:
+    http = {SERVICE: "api", "kuma.io/protocol": "http"}
+    fault = policy(
+        "FaultInjection",
+        "f",
+        [ALL],
+        [http, {"kuma.io/protocol": "http"}],
+        conf={"abort": {"percentage": 1, "httpStatus": 500}},
+    )
+    assert inbound_list([fault], http, Ties.UNKNOWN).policies == (fault, fault)
+
+
+def test_lists_go_by_the_first_source_not_the_best() -> None:
+    """Golden 04-0070: a better second source does not count."""
+    z = policy("RateLimit", "z", [WEB], [ALL], conf={"http": {"requests": 1, "interval": "1s"}})
+    m = policy(
+        "RateLimit",
+        "m",
+        [ALL, {**WEB, "v": "1"}],
+        [ALL],
+        conf={"http": {"requests": 1, "interval": "1s"}},
+    )
+    assert inbound_list([z, m], WEB, Ties.UNKNOWN).policies == (z, m)
+
+
+def test_route_targets_leave_http_out_and_keep_weight_zero() -> None:
+    route = policy(
+        "TrafficRoute",
+        "r",
+        [ALL],
+        [ALL],
+        conf={
+            "split": [
+                {"weight": 1, "destination": {SERVICE: "*", "v": "1"}},
+                {"weight": 0, "destination": {SERVICE: "pay"}},
+            ],
+            "http": [{"match": {"path": {"prefix": "/"}}, "destination": {SERVICE: "hidden"}}],
+        },
+    )
+    assert route_targets(route, "api") == ("api", "pay")
+    assert route_targets(None, "api") == ("api",)
+
+
+MESH = """
+type: Dataplane
+mesh: default
+name: web-1
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: web}}]
+  outbound: [{port: 1, tags: {kuma.io/service: api}}]
+---
+type: Timeout
+mesh: default
+name: here
+sources: [{match: {kuma.io/service: '*', kuma.io/zone: east}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {connectTimeout: 1s}
+"""
+
+
+def test_zone_tag_is_added_and_inert_policies_are_listed() -> None:
+    """No TrafficRoute: the Timeout does nothing, yet the table lists it (notes G2, G10)."""
+    east = legacy_table(state(MESH, zone="east"))["web-1"]
+    assert east == [
+        {
+            "attachment": "outbound",
+            "name": "127.0.0.1:1",
+            "service": "api",
+            "policies": {"Timeout": ["here"]},
+        }
+    ]
+    assert legacy_table(state(MESH, zone="west"))["web-1"] == []
+    assert not old_policies(state(MESH), "default").routed
+
+
+def test_zone_label_of_the_dataplane_goes_first() -> None:
+    dataplane = state(MESH).resources[0].with_labels({"kuma.io/zone": "north"})
+    assert proxy_of(dataplane, "east").inbounds[0].tags["kuma.io/zone"] == "north"
+
+
+def test_ties_appear_in_the_table() -> None:
+    both = MESH + "---\n" + MESH.split("---\n")[1].replace("name: here", "name: also")
+    row = legacy_table(state(both))["web-1"][0]
+    assert row["ties"] == {"Timeout": ["also", "here"]}
+    assert "ties" not in legacy_table(state(both), "file-order")["web-1"][0]

@@ -1,0 +1,64 @@
+"""What a selector needs is offered by every proxy it selects."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from kumamigrate.model.release import release
+from kumamigrate.model.resource import Resource
+from kumamigrate.targetref.items import top_of
+from kumamigrate.targetref.proxyclasses import need_of, offers_of
+from kumamigrate.targetref.select import proxy_of, reach, selector_of
+
+KEYS = ("app", "version", "kuma.io/service", "kuma.io/display-name")
+VALUES = ("a", "b", "*")
+
+
+def _pairs(rng: random.Random, *values: str) -> dict[str, str]:
+    return {key: rng.choice(values) for key in rng.sample(KEYS, rng.randrange(3))}
+
+
+def _top(rng: random.Random) -> dict[str, Any]:
+    kind = rng.choice(("Mesh", "MeshSubset", "MeshService", "MeshServiceSubset", "Dataplane"))
+    top: dict[str, Any] = {"kind": kind}
+    if kind in ("MeshService", "MeshServiceSubset"):
+        top["name"] = rng.choice(VALUES)
+    if kind in ("MeshSubset", "MeshServiceSubset"):
+        top["tags"] = _pairs(rng, *VALUES)
+    if kind == "Dataplane":
+        top |= rng.choice(({"labels": _pairs(rng, "a", "b")}, {"name": "a"}, {"sectionName": "x"}))
+    return top
+
+
+def _dataplane(rng: random.Random) -> Resource:
+    networking: dict[str, Any] = {
+        "inbound": [{"port": 80 + n, "tags": _pairs(rng, "a", "b")} for n in range(2)]
+    }
+    if rng.random() < 0.3:
+        networking["gateway"] = {"type": "DELEGATED", "tags": _pairs(rng, "a", "b")}
+    return Resource(
+        type="Dataplane",
+        mesh="default",
+        name=rng.choice("ab"),
+        labels=_pairs(rng, "a", "b"),
+        spec={"networking": networking},
+    )
+
+
+def test_no_proxy_is_selected_that_lacks_what_the_selector_needs() -> None:
+    rng = random.Random(7)
+    selected = spared = 0
+    for _ in range(8000):
+        known = release(rng.choice(("2.9", "2.14", "3.0")))
+        spec = {"targetRef": _top(rng)}
+        policy = Resource(type="MeshTimeout", mesh="default", name="t", spec=spec)
+        selector = selector_of(policy, top_of(policy, known), {}, known)
+        proxy = proxy_of(_dataplane(rng), (), known)
+        need = need_of(selector)
+        if reach(selector, proxy, known):
+            selected += 1
+            assert need is None or need in set(offers_of(proxy)), spec
+        else:
+            spared += need is not None and need not in set(offers_of(proxy))
+    assert min(selected, spared) > 500

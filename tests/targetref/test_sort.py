@@ -1,0 +1,136 @@
+"""Precedence, level by level (matcher.md (c)): the later in the list wins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.targetref.matcher import Matcher
+from tests.targetref.meshes import EAST, MESH, resource, route, sidecar, state, timeout
+
+ITEM = (MESH, "1s")
+
+
+def _order(*policies: Resource, release: str = "2.14", **labels: str) -> list[str]:
+    inbound = {"port": 80, "tags": {"kuma.io/service": "a", "v": "1"}}
+    proxy = sidecar("a", inbound, app="a", **labels)
+    matcher = Matcher(state(proxy, *policies, release=release))
+    return [p.name for p in matcher.selection(proxy, "MeshTimeout").policies]
+
+
+def test_kind_of_the_top_level_target_comes_first() -> None:
+    tops: list[dict[str, Any] | None] = [
+        {"kind": "MeshService", "name": "a"},
+        {"kind": "MeshSubset", "tags": {"v": "1"}},
+        {"kind": "Dataplane"},
+        None,
+    ]
+    policies = [timeout(f"p{at}", top, ITEM) for at, top in enumerate(tops)]
+    assert _order(*policies) == ["p3", "p2", "p1", "p0"]
+
+
+def test_origin_comes_before_role_and_name() -> None:
+    policies = [
+        timeout("a", MESH, ITEM, **EAST),
+        timeout("b", MESH, ITEM),
+        timeout("c", MESH, ITEM, origin="global"),
+    ]
+    assert _order(*policies) == ["c", "b", "a"]
+
+
+def test_role_comes_before_name() -> None:
+    policies = [
+        timeout("a", MESH, ITEM, role="workload-owner"),
+        timeout("b", MESH, ITEM, role="consumer"),
+        timeout("c", MESH, ITEM, role="producer"),
+        timeout("d", MESH, ITEM, role="system"),
+        timeout("e", MESH, ITEM),
+    ]
+    assert _order(*policies) == ["e", "d", "c", "b", "a"]
+
+
+def test_the_smaller_display_name_wins() -> None:
+    policies = [timeout("x", MESH, ITEM, shown="b"), timeout("y", MESH, ITEM, shown="a")]
+    assert _order(*policies) == ["x", "y"]
+
+
+@pytest.mark.parametrize("release", ["2.14", "3.0"])
+def test_a_section_beats_none_among_dataplanes(release: str) -> None:
+    plain = timeout("a", {"kind": "Dataplane"}, ITEM)
+    section = timeout("b", {"kind": "Dataplane", "sectionName": "80"}, ITEM)
+    assert _order(section, plain, release=release) == ["a", "b"]
+
+
+def test_a_name_beats_labels_among_dataplanes_of_2_14() -> None:
+    named = timeout("b", {"kind": "Dataplane", "name": "a"}, ITEM)
+    labelled = timeout("a", {"kind": "Dataplane", "labels": {"app": "a"}}, ITEM)
+    assert _order(named, labelled) == ["a", "b"]
+
+
+def test_a_circle_of_dataplanes_is_a_tie() -> None:
+    """matcher.md Traps 13: named > labelled, both equal to "all"; names close the circle."""
+    named = timeout("c", {"kind": "Dataplane", "name": "a"}, (MESH, "1s"))
+    every = timeout("b", {"kind": "Dataplane"}, (MESH, "2s"))
+    labelled = timeout("a", {"kind": "Dataplane", "labels": {"app": "a"}}, (MESH, "3s"))
+    proxy = sidecar("a", app="a")
+    selection = Matcher(state(proxy, named, every, labelled)).selection(proxy, "MeshTimeout")
+    assert [(t.reason, {p.name for p in t.policies}) for t in selection.ties] == [
+        ("no-order", {"a", "b", "c"})
+    ]
+
+
+def test_policies_that_some_level_tells_apart_are_no_tie() -> None:
+    one, two = timeout("a", MESH, (MESH, "1s")), timeout("b", MESH, (MESH, "2s"))
+    proxy = sidecar("a")
+    assert Matcher(state(proxy, one, two)).selection(proxy, "MeshTimeout").ties == ()
+
+
+def _twins(first: Any, second: Any) -> tuple[str, ...]:
+    """Two policies of one display name, in two namespaces."""
+    one = timeout("t.a", MESH, first, shown="t", namespace="a")
+    two = timeout("t.b", MESH, second, shown="t", namespace="b")
+    proxy = sidecar("a")
+    ties = Matcher(state(proxy, one, two)).selection(proxy, "MeshTimeout").ties
+    return tuple(p.name for t in ties for p in t.policies)
+
+
+def test_equal_rank_is_a_tie_only_where_the_order_shows() -> None:
+    """matcher.md Traps 14."""
+    web, db = {"kind": "MeshService", "name": "web"}, {"kind": "MeshService", "name": "db"}
+    assert _twins((MESH, "1s"), (MESH, "2s")) == ("t.a", "t.b")
+    assert _twins((MESH, "60s"), (MESH, "1m")) == ()
+    assert _twins((web, "1s"), (db, "2s")) == ()
+    assert _twins((web, "1s"), (MESH, "2s")) == ("t.a", "t.b")
+
+
+def test_a_route_name_that_two_routes_have_is_a_tie() -> None:
+    """Selection takes the first, the to-list the last: the order of the store decides."""
+    web = {"kind": "MeshService", "name": "web"}
+    routes = [route(f"r.{n}", web, "/v1", shown="r", namespace=n) for n in ("a", "b")]
+    policy = timeout("t", {"kind": "MeshHTTPRoute", "name": "r"}, ITEM)
+    proxy = sidecar("a")
+    (tie,) = Matcher(state(proxy, *routes, policy)).selection(proxy, "MeshTimeout").ties
+    assert (tie.reason, [p.name for p in tie.policies]) == ("ambiguous-route", ["t", "r.a", "r.b"])
+    alone = Matcher(state(proxy, routes[0], policy)).selection(proxy, "MeshTimeout")
+    assert alone.ties == ()
+
+
+def test_vhosts_of_a_gateway_read_in_store_order() -> None:
+    """matcher-notes §1.1: what conflicts there is left to chance."""
+    net = {"address": "10.0.0.9", "gateway": {"type": "BUILTIN", "tags": {"kuma.io/service": "e"}}}
+    proxy = resource("Dataplane", "edge", {"networking": net})
+    spec = {
+        "selectors": [{"match": {"kuma.io/service": "e"}}],
+        "conf": {"listeners": [{"port": 80, "hostname": "x"}]},
+    }
+    gateway = resource("MeshGateway", "g", spec)
+
+    def reasons(*policies: Resource) -> list[str]:
+        matcher = Matcher(state(proxy, gateway, *policies))
+        return [t.reason for t in matcher.selection(proxy, "MeshTimeout").ties]
+
+    one, two = timeout("a", MESH, (MESH, "1s")), timeout("b", MESH, (MESH, "2s"))
+    assert reasons(one, two) == ["store-order"]
+    assert reasons(one) == []
