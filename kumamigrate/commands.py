@@ -19,7 +19,7 @@ from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
 from kumamigrate.report.styled import Line, line, show
 from kumamigrate.scene.trial import Scene
-from kumamigrate.source.find import JOURNAL, interrupted
+from kumamigrate.source.reading.find import JOURNAL, interrupted
 from kumamigrate.world.config import settings, settings_file
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.options import Options
@@ -252,7 +252,7 @@ def _settle(root: Path, *, writing: bool) -> None:
     """Complete what an interrupted run left, or refuse to read half of it."""
     folder = interrupted(root)
     if folder is not None and writing:
-        from kumamigrate.source.write import recover
+        from kumamigrate.source.editing.write import recover
 
         recover(root)
     elif folder is not None:

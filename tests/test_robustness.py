@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from kumamigrate.cli import app
 from kumamigrate.scene.gitrev import contents_of_revision
 from kumamigrate.scene.repository import Repository, load_repository, repository_of
-from kumamigrate.source.write import recover
+from kumamigrate.source.editing.write import recover
 from tests.test_commands import MESH, NEW, OLD, ROUTE
 
 OTHER = OLD.replace("slow-api", "other")
@@ -226,7 +226,7 @@ def test_a_run_killed_anywhere_leaves_old_or_new_and_nothing_else(shop: Path) ->
     script = """
 import os, sys
 from pathlib import Path
-from kumamigrate.source.write import write_all
+from kumamigrate.source.editing.write import write_all
 left = int(sys.argv[1])
 def counted(call):
     def inner(*args, **more):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource, Where
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Refusal
 
 Origins = Mapping[tuple[str, int], Where]

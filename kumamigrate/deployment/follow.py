@@ -18,9 +18,9 @@ from kumamigrate.deployment.patches import (
     rewritten,
 )
 from kumamigrate.deployment.tree import Tree
-from kumamigrate.source.load import read_file
+from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.node import ScalarNode, node_at
-from kumamigrate.source.patch import patch
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import FieldPath, Refusal, SourceFile
 from kumamigrate.source.value import Moved, Replacement, Value
 

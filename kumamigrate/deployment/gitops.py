@@ -17,7 +17,7 @@ from typing import Any
 from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import mapping
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Document, Reason, Refusal, SourceFile
 
 _WORDS = (b"argoproj.io/", b"toolkit.fluxcd.io/")

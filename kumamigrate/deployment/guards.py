@@ -16,8 +16,8 @@ from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import mapping
-from kumamigrate.source.find import may_hold_kuma
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.find import may_hold_kuma
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Reason, Refusal
 
 MOST_WORLDS = 16

@@ -20,8 +20,8 @@ from kumamigrate.deployment.tree import CHART, Tree, joined
 from kumamigrate.model.kinds import CLUSTER_SCOPED
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Where, mapping
-from kumamigrate.source.load import read_file
 from kumamigrate.source.node import MapNode, Style, node_at
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Reason, Refusal
 
 INLINE = ".kumamigrate-values.yaml"

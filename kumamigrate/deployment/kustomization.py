@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from kumamigrate.deployment.tree import KUSTOMIZATIONS, Tree, joined
-from kumamigrate.source.load import read_file
 from kumamigrate.source.node import node_at
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
 
 GROUP = "kustomize.config.k8s.io/"

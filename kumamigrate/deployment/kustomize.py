@@ -17,8 +17,8 @@ from kumamigrate.deployment.program import Printed, copied, found, run
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Where, mapping
-from kumamigrate.source.load import read_file
 from kumamigrate.source.node import MapNode, Style
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Refusal
 
 ORIGIN = "config.kubernetes.io/origin"

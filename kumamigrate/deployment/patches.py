@@ -13,8 +13,8 @@ from kumamigrate.deployment.moves import Gone, Moves, value_at
 from kumamigrate.deployment.repatch import merge, operations
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import Resource, mapping
-from kumamigrate.source.load import read_file
-from kumamigrate.source.patch import patch
+from kumamigrate.source.editing.patch import patch
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Document, FieldPath, Refusal, SourceFile, path_text
 from kumamigrate.source.value import Replacement, Value
 

@@ -16,7 +16,7 @@ from kumamigrate.deployment.guards import untold_refusal
 from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.kustomize import build
 from kumamigrate.deployment.tree import CHART, Tree, joined
-from kumamigrate.source.find import may_hold_kuma
+from kumamigrate.source.reading.find import may_hold_kuma
 from kumamigrate.source.text import Refusal
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from kumamigrate.model import duration
 from kumamigrate.model.packed import packed
-from kumamigrate.source.load import read_file
 from kumamigrate.source.node import json_value
+from kumamigrate.source.reading.load import read_file
 
 Conf = Mapping[str, Any]
 Settings = dict[str, Any]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from kumamigrate.flow.pipeline import Outcome, migrate, must_not_be_written
 from kumamigrate.model.read import read_resources
-from kumamigrate.source.embedded import MARKDOWN
-from kumamigrate.source.fences import count_of, put_back, sheet_of
-from kumamigrate.source.load import read_file
+from kumamigrate.source.editing.fences import count_of, put_back, sheet_of
+from kumamigrate.source.reading.embedded import MARKDOWN
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.options import Options
 from kumamigrate.world.otherfiles import embedded_in

@@ -266,7 +266,7 @@ def write(outcome: Outcome) -> None:
             "the changes hold one by one and not together, which is a fault of this tool;"
             " nothing was written. See --dry-run, and please report it"
         )
-    from kumamigrate.source.write import write_all
+    from kumamigrate.source.editing.write import write_all
 
     root = outcome.before.repository.root
     for path in outcome.adopted & outcome.texts.keys():

@@ -13,7 +13,7 @@ from kumamigrate.inventory.stamp import Export, Stamp, stamp_of
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.read import manifests, read_manifest
 from kumamigrate.model.resource import Identity, Resource, Where
-from kumamigrate.source.export import BrokenError, Part, parts_of, text_of
+from kumamigrate.source.reading.export import BrokenError, Part, parts_of, text_of
 
 _ENDINGS = (".yaml", ".yml", ".json")
 

@@ -22,7 +22,7 @@ from kumamigrate.prove.claims.carry import (
     carry_witnesses,
     couples_of,
 )
-from kumamigrate.prove.claims.release import (
+from kumamigrate.prove.claims.upgrade import (
     upgrade_differences,
     upgrade_notes,
 )

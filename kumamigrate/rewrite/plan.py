@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.declarative.steps import plan_declarative
 from kumamigrate.rewrite.faulty import Planner, without_faulty
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.steps import plan_declarative
 from kumamigrate.rewrite.view import View
 
 _OLD = OLD_POLICIES | {"ExternalService", "Mesh", "MeshGateway", "MeshGatewayRoute"}

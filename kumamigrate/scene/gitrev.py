@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kumamigrate.errors import UsageError
-from kumamigrate.source.embedded import embeds
-from kumamigrate.source.find import chosen
+from kumamigrate.source.reading.embedded import embeds
+from kumamigrate.source.reading.find import chosen
 from kumamigrate.source.text import Reason, Refusal
 
 

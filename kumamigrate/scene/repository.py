@@ -22,11 +22,11 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import FAULTY, Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
-from kumamigrate.source.embedded import embeds
-from kumamigrate.source.find import Kind, classify, find_all, may_hold_kuma, pods_only
-from kumamigrate.source.load import read_file
 from kumamigrate.source.node import node_at
-from kumamigrate.source.seen import seen_of
+from kumamigrate.source.reading.embedded import embeds
+from kumamigrate.source.reading.find import Kind, classify, find_all, may_hold_kuma, pods_only
+from kumamigrate.source.reading.load import read_file
+from kumamigrate.source.reading.seen import seen_of
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
 from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
 

@@ -278,7 +278,9 @@ def patched(
 
     A file of which no document is left is removed: its text is None.
     """
-    from kumamigrate.source.patch import patch  # not needed, and slow to import, for `check`
+    from kumamigrate.source.editing.patch import (
+        patch,  # not needed, and slow to import, for `check`
+    )
 
     by_file: dict[str, list[ResourceEdit]] = defaultdict(list)
     for change in changes:

@@ -17,7 +17,7 @@ from kumamigrate.inventory.stamp import Stamp, stamp_of, time_text
 from kumamigrate.model.conf import canonical
 from kumamigrate.snapshot.configkinds import is_secret, is_wanted
 from kumamigrate.snapshot.trim import place, trimmed
-from kumamigrate.source.dump import documents_text
+from kumamigrate.source.editing.dump import documents_text
 
 STDIN = Path("-")
 

@@ -21,7 +21,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.change import Change
 from kumamigrate.scene.repository import Repository, repository_of
 from kumamigrate.scene.trial import Scene, patched
-from kumamigrate.source.seen import digest_of
+from kumamigrate.source.reading.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.world.scope import Scope
 

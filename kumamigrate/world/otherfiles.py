@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.read import read_resources
-from kumamigrate.source.embedded import (
+from kumamigrate.source.reading.embedded import (
     MARKDOWN,
     TERRAFORM,
     Block,
@@ -22,8 +22,8 @@ from kumamigrate.source.embedded import (
     objects,
     readings,
 )
-from kumamigrate.source.find import may_hold_kuma
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.find import may_hold_kuma
+from kumamigrate.source.reading.load import read_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

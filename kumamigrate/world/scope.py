@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from kumamigrate.errors import UsageError
-from kumamigrate.source.find import is_ignored
+from kumamigrate.source.reading.find import is_ignored
 from kumamigrate.world.config import has_settings
 
 

@@ -18,7 +18,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.scene.repository import Repository, contents_of, load_repository, repository_of
 from kumamigrate.scene.trial import Scene
 from kumamigrate.scene.worlds import at_home
-from kumamigrate.source.seen import digest_of
+from kumamigrate.source.reading.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.world.estate import Estate, Site, single, site_of
 from kumamigrate.world.options import Options, releases_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.source.fences import put_back, sheet_of
+from kumamigrate.source.editing.fences import put_back, sheet_of
 from tests.frontdoor import command
 
 GUIDE = """\

@@ -8,8 +8,8 @@ import pytest
 
 from kumamigrate.deployment.moves import Gone, Moves
 from kumamigrate.deployment.repatch import merge, operations
-from kumamigrate.source.load import read_file
-from kumamigrate.source.patch import patch
+from kumamigrate.source.editing.patch import patch
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.value import Replacement, Value
 
 MESH = {"kind": "Mesh"}

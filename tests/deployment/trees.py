@@ -13,7 +13,7 @@ from kumamigrate.deployment.rendered import Rendering, render
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 needs_kustomize = pytest.mark.skipif(
     shutil.which("kustomize") is None and shutil.which("kubectl") is None,

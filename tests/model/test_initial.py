@@ -7,7 +7,7 @@ import pytest
 from kumamigrate.model.initial import form_of, initial_policies, is_initial, possible, skips
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Form, Resource
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 from tests.cases import GOLDEN
 
 

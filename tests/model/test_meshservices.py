@@ -10,7 +10,7 @@ from kumamigrate.model.meshservices import as_generated, generated_services
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 MESH = "type: Mesh\nname: default\nmeshServices: {mode: %s}\n"
 NAMESPACE = """\

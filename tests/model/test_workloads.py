@@ -5,7 +5,7 @@ from __future__ import annotations
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import implied_dataplanes
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 NAMESPACE = """apiVersion: v1
 kind: Namespace

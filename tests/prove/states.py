@@ -13,7 +13,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prove import Proof, ProxyVerdict, Witness
 from kumamigrate.prove.prover import prove
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 HERE = Path(__file__).parent
 COMMITTED = HERE.parent / "golden"

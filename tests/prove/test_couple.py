@@ -8,7 +8,7 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prove import Proof, Verdict, prove
 from kumamigrate.scene.repository import state_of
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 MESH = "type: Mesh\nname: default\n---\n"
 WEB = """type: Dataplane

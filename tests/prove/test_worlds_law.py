@@ -15,7 +15,7 @@ from kumamigrate.prove.proof import Proof
 from kumamigrate.prove.prover import prove
 from kumamigrate.scene.repository import state_of
 from kumamigrate.scene.worlds import can_feel
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 from tests.cases import GOLDEN, SHARED
 from tests.frontdoor import some
 

@@ -160,7 +160,7 @@ def test_yq_914_a_new_name_is_quoted_like_the_old(tmp_path: Path) -> None:
 def test_f14_values_mean_what_kuma_reads() -> None:
     """F14: for Kuma `y` is true and `010` is eight, whatever Python's reader makes of them."""
     from kumamigrate.model.read import read_resources
-    from kumamigrate.source.load import read_file
+    from kumamigrate.source.reading.load import read_file
 
     text = HEAD + "spec: {to: [{a: y, b: 010, c: 0o10, d: 12:30, e: off}]}\n"
     (resource,) = read_resources(read_file("t.yaml", text.encode()))

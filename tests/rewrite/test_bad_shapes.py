@@ -17,7 +17,7 @@ from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.scene.repository import Rejection, state_of
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 from tests.cases import Case, cases
 
 ODD: tuple[Any, ...] = (

@@ -7,9 +7,9 @@ import pytest
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment, State
-from kumamigrate.rewrite.labelset import Basis, Choice, choose, known_proxies, question
+from kumamigrate.rewrite.references.labelset import Basis, Choice, choose, known_proxies, question
 from kumamigrate.scene.repository import state_of
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 
 def _state(text: str) -> State:

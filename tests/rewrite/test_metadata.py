@@ -9,13 +9,13 @@ import pytest
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.declarative.metadatarules import plan
+from kumamigrate.rewrite.declarative.steps import edited, hit_paths
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.manifest import cut, put, rename
-from kumamigrate.rewrite.metadatarules import plan
 from kumamigrate.rewrite.rule import Rule, Selector, Step
-from kumamigrate.rewrite.steps import edited, hit_paths
 from kumamigrate.rewrite.view import View
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.value import Moved
 
 POD = """\

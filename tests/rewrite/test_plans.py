@@ -13,7 +13,7 @@ from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.scene.repository import state_of
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 
 def _state(text: str) -> State:

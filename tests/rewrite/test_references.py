@@ -8,12 +8,12 @@ import pytest
 
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment
-from kumamigrate.rewrite.realref import Meaning, meaning, references
+from kumamigrate.rewrite.references.realref import Meaning, meaning, references
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.scene.repository import state_of
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 
 def _rule(name: str) -> Rule:

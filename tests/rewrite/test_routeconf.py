@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kumamigrate.model.release import release
-from kumamigrate.rewrite.routeconf import (
+from kumamigrate.rewrite.routes.routeconf import (
     contains,
     effective,
     filled,

@@ -6,7 +6,7 @@ import json
 import random
 from typing import Any
 
-from kumamigrate.source.emit import plain_is_safe, quoted
+from kumamigrate.source.editing.emit import plain_is_safe, quoted
 from kumamigrate.source.value import UNCHANGED, Moved
 
 KEYS = ["kind", "name", "to", "from", "spec", "labels", "default", "kuma.io/mesh", "http", "y"]

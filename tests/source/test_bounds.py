@@ -30,18 +30,18 @@ HOURS = 100
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # JSON is YAML
 FUNCTIONS = {"compile", "sub", "match", "search", "fullmatch", "findall", "finditer", "split"}
 MADE_IN_FUNCTIONS = {
-    "source/find.py": ("_patterns", "_names"),
-    "source/nested.py": ("_patterns",),
+    "source/reading/find.py": ("_patterns", "_names"),
+    "source/reading/nested.py": ("_patterns",),
 }
 FROM_TABLES = {
     "admit/structure.py",
     "deployment/patches.py",  # asks first how much the pattern repeats
     "deployment/environment.py",  # what the user's settings say
     "model/read.py",
-    "rewrite/steps.py",
+    "rewrite/declarative/steps.py",
     "rewrite/rules/proxy_patch_legacy_names.py",
-    "source/embedded.py",  # a word, escaped
-    "source/find.py",  # what ignore files say; names are short
+    "source/reading/embedded.py",  # a word, escaped
+    "source/reading/find.py",  # what ignore files say; names are short
 }
 """Modules that search for what a table says."""
 
@@ -203,7 +203,7 @@ READ = """
 import sys
 from pathlib import Path
 from kumamigrate.scene.repository import repository_of
-from kumamigrate.source.sheet import sheet_of
+from kumamigrate.source.editing.sheet import sheet_of
 from kumamigrate.scene.suppress import marks
 for path in sorted(Path(sys.argv[1]).iterdir()):
     print(path.name, flush=True)

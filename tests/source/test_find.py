@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.source.find import Kind, classify, find_all, may_hold_kuma, pods_only
+from kumamigrate.source.reading.find import Kind, classify, find_all, may_hold_kuma, pods_only
 from kumamigrate.source.text import Reason
 
 

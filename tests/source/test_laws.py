@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kumamigrate.source.align import same
-from kumamigrate.source.load import json_value, read_file
+from kumamigrate.source.editing.align import same
+from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.node import ScalarNode, walk
-from kumamigrate.source.patch import patch
+from kumamigrate.source.reading.load import json_value, read_file
 from kumamigrate.source.text import Reason, Refusal, SourceFile
 from kumamigrate.source.value import Moved, Replacement
 from tests.source.layouts import edited, value, with_moves, without_moves, written

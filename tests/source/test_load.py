@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kumamigrate.source.load import json_value, read_file
 from kumamigrate.source.node import AliasNode, MapNode, ScalarNode, SeqNode, node_at
+from kumamigrate.source.reading.load import json_value, read_file
 from kumamigrate.source.text import Reason, SourceFile
 
 BOM = b"\xef\xbb\xbf"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.source.load import json_value, read_file
-from kumamigrate.source.patch import patch
+from kumamigrate.source.editing.patch import patch
+from kumamigrate.source.reading.load import json_value, read_file
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.source.value import Moved, Replacement, Value
 

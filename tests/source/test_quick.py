@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-from kumamigrate.source.load import read_file
-from kumamigrate.source.mask import Masked
 from kumamigrate.source.node import json_value
-from kumamigrate.source.parse import UnparsableError, parse_document
-from kumamigrate.source.quick import quick_value
+from kumamigrate.source.reading.load import read_file
+from kumamigrate.source.reading.mask import Masked
+from kumamigrate.source.reading.parse import UnparsableError, parse_document
+from kumamigrate.source.reading.quick import quick_value
 
 SERVICE = """\
 # the shop

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kumamigrate.source.emit import plain_is_safe, quoted
-from kumamigrate.source.scalar import reads_as_string, resolve_plain
+from kumamigrate.source.editing.emit import plain_is_safe, quoted
+from kumamigrate.source.reading.scalar import reads_as_string, resolve_plain
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kumamigrate.errors import SourceError
-from kumamigrate.source import write
-from kumamigrate.source.write import JOURNAL, recover, write_all
+from kumamigrate.source.editing import write
+from kumamigrate.source.editing.write import JOURNAL, recover, write_all
 
 
 class Killed(BaseException):

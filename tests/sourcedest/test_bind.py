@@ -11,8 +11,8 @@ from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.sourcedest.bind import plan_kind
 from kumamigrate.rewrite.view import View
-from kumamigrate.source.load import read_file
-from kumamigrate.source.patch import patch
+from kumamigrate.source.editing.patch import patch
+from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import SourceFile
 from kumamigrate.source.value import Replacement
 

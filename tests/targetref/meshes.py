@@ -9,7 +9,7 @@ from typing import Any
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-from kumamigrate.source.load import read_file
+from kumamigrate.source.reading.load import read_file
 
 HTTP_HASH = "__rule-matches-hash__"
 EAST = {"kuma.io/origin": "zone", "kuma.io/zone": "east"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kumamigrate.model.resource import Resource
-from kumamigrate.prove.claims.release import (
+from kumamigrate.prove.claims.upgrade import (
     upgrade_doubts,
     upgrade_gateway_doubts,
     upgrade_proxy_doubts,

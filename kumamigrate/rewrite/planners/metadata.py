@@ -1,3 +1,3 @@
 """Annotations and labels that go, move or get another value, as the rule's table says."""
 
-from kumamigrate.rewrite.metadatarules import plan as plan
+from kumamigrate.rewrite.declarative.metadatarules import plan as plan

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.topref import plan_kinds
+from kumamigrate.rewrite.references.topref import plan_kinds
 from kumamigrate.rewrite.view import View
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding, items, put
-from kumamigrate.rewrite.reachable import EVERYTHING, references
+from kumamigrate.rewrite.references.reachable import EVERYTHING, references
 from kumamigrate.rewrite.view import View, at_path
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding, Safety, Status
-from kumamigrate.rewrite.routes import ROUTE, old_route_name
+from kumamigrate.rewrite.routes.routes import ROUTE, old_route_name
 from kumamigrate.rewrite.siblings import free_names, sibling
-from kumamigrate.rewrite.steps import with_spec
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
 

@@ -9,8 +9,9 @@ from typing import Any
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import DISPLAY_NAME, Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
-from kumamigrate.rewrite.routes import (
+from kumamigrate.rewrite.routes.routes import (
     ROUTE,
     bound_to_gateway,
     entries_on,
@@ -19,7 +20,6 @@ from kumamigrate.rewrite.routes import (
     routes_called,
 )
 from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
-from kumamigrate.rewrite.steps import with_spec
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
 from kumamigrate.targetref.resolve import index_of

@@ -11,10 +11,10 @@ from typing import Any
 
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
-from kumamigrate.rewrite.spiffe import Client, clients_of, matches_for
-from kumamigrate.rewrite.steps import with_spec
+from kumamigrate.rewrite.references.spiffe import Client, clients_of, matches_for
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kumamigrate.model.resource import EFFECT, Resource
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.labelset import known_proxies
 from kumamigrate.rewrite.manifest import finding
+from kumamigrate.rewrite.references.labelset import known_proxies
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.permission import (

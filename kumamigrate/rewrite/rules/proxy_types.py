@@ -9,9 +9,15 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.targetref import MESH
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.labelset import Question, alike, known_proxies, question, searched
 from kumamigrate.rewrite.manifest import change as removal
-from kumamigrate.rewrite.topref import ONLY_FOR_MESH_TO, change, finding
+from kumamigrate.rewrite.references.labelset import (
+    Question,
+    alike,
+    known_proxies,
+    question,
+    searched,
+)
+from kumamigrate.rewrite.references.topref import ONLY_FOR_MESH_TO, change, finding
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.select import Proxy, reach
 

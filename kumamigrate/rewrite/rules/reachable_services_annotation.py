@@ -10,7 +10,7 @@ from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding, metadata_path, put, words_of
-from kumamigrate.rewrite.reachable import EVERYTHING, references
+from kumamigrate.rewrite.references.reachable import EVERYTHING, references
 from kumamigrate.rewrite.view import View
 
 _NO_TEXT = re.compile(r"(?i)[0-9].*|y|n|yes|no|on|off|true|false|null")

@@ -11,15 +11,15 @@ from kumamigrate.model.conf import JsonConf, normal
 from kumamigrate.model.resource import EFFECT, Identity, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
-from kumamigrate.rewrite.compensate import Choice, Problem, Unit, choose, own_of
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.halves import halves_of, just_as_written, without
-from kumamigrate.rewrite.inherited import Reader
-from kumamigrate.rewrite.madeupservices import with_destinations
-from kumamigrate.rewrite.proxies import never_meet, proxies_of
-from kumamigrate.rewrite.routeconf import contains, folded, own_part, reaching
-from kumamigrate.rewrite.routemove import edits_of
-from kumamigrate.rewrite.routes import (
+from kumamigrate.rewrite.references.proxies import never_meet, proxies_of
+from kumamigrate.rewrite.routes.compensate import Choice, Problem, Unit, choose, own_of
+from kumamigrate.rewrite.routes.halves import halves_of, just_as_written, without
+from kumamigrate.rewrite.routes.inherited import Reader
+from kumamigrate.rewrite.routes.madeupservices import with_destinations
+from kumamigrate.rewrite.routes.routeconf import contains, folded, own_part, reaching
+from kumamigrate.rewrite.routes.routemove import edits_of
+from kumamigrate.rewrite.routes.routes import (
     ROUTE,
     bound_to_gateway,
     entries_on,
@@ -28,7 +28,7 @@ from kumamigrate.rewrite.routes import (
     reference,
     routes_called,
 )
-from kumamigrate.rewrite.routewords import (
+from kumamigrate.rewrite.routes.routewords import (
     ambiguous,
     at_gateway,
     by_service_tag,

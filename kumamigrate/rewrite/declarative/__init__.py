@@ -1,0 +1,1 @@
+"""Rules that are tables: which fields are selected, and what is done with them."""

@@ -1,0 +1,432 @@
+"""References by name become references by labels, as 3.0 wants them: all of a resource or none.
+
+On 2.x a name means one resource of the policy's own zone and namespace, or, spelled as a service
+tag, the service of every zone. Labels mean every resource that has them (matcher.md Traps 2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kumamigrate.model.digits import is_number
+from kumamigrate.model.kubeservices import is_headless
+from kumamigrate.model.labels import PRODUCER, Refused, policy_role
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    MESH,
+    NAMESPACE,
+    ORIGIN,
+    SERVICE,
+    ZONE,
+    Resource,
+)
+from kumamigrate.rewrite.references.shares import Share, share_of
+from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.source.text import FieldPath
+from kumamigrate.source.value import Moved
+from kumamigrate.targetref.resolve import REAL, sections
+
+BY_NAME, BY_TAG, BACKEND = "reference-by-name", "service-tag-name", "subset-backend"
+_SYNCED = re.compile(r"(.+)-(?=[a-z]*[0-9])[bcdfghjklmnpqrstvwxz2456789]{14,20}")
+"""A name with the hash that Kuma's sync puts behind it (kumahq/kuma 13668)."""
+_TARGETS = (*REAL, "MeshHTTPRoute")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A reference that 3.0 does not take. `path` leads to it from the resource's root."""
+
+    path: FieldPath
+    ref: Mapping[str, Any]
+    rule: str
+    backend: bool = False
+    top: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What a reference says in labels. `section` and `port` are None where they stay.
+
+    `share` is the MeshService that a part of a service by tags gets.
+    """
+
+    labels: Mapping[str, str]
+    section: str | None = None
+    port: int | None = None
+    note: str = ""
+    share: Share | None = None
+
+
+def references(resource: Resource) -> Iterator[Reference]:
+    """Yield the references of a policy or route that 3.0 does not take, in text order."""
+    at = resource.spec_path
+    top = resource.spec.get("targetRef")
+    if isinstance(top, Mapping) and top.get("kind") == "Dataplane" and top.get("name"):
+        yield Reference(path=(*at, "targetRef"), ref=top, rule=BY_NAME, top=True)
+    for index, item in _maps(resource.spec.get("to")):
+        ref = item.get("targetRef")
+        if isinstance(ref, Mapping) and ref.get("kind") in _TARGETS and ref.get("name"):
+            rule = BY_TAG if tag_parts(ref) else BY_NAME
+            yield Reference(path=(*at, "to", index, "targetRef"), ref=ref, rule=rule)
+        if resource.type in ("MeshHTTPRoute", "MeshTCPRoute"):
+            yield from _backends(item, (*at, "to", index))
+
+
+def _backends(item: Mapping[str, Any], at: FieldPath) -> Iterator[Reference]:
+    for number, rule in _maps(item.get("rules")):
+        conf = rule.get("default")
+        if not isinstance(conf, Mapping):
+            continue
+        inside = (*at, "rules", number, "default")
+        for index, one in _maps(conf.get("filters")):
+            mirror = one.get("requestMirror")
+            ref = mirror.get("backendRef") if isinstance(mirror, Mapping) else None
+            if isinstance(ref, Mapping):
+                path = (*inside, "filters", index, "requestMirror", "backendRef")
+                yield from _backend(ref, path)
+        for index, ref in _maps(conf.get("backendRefs")):
+            yield from _backend(ref, (*inside, "backendRefs", index))
+
+
+def _backend(ref: Mapping[str, Any], path: FieldPath) -> Iterator[Reference]:
+    subset = ref.get("kind") == "MeshServiceSubset"
+    if subset or (ref.get("kind") in REAL and ref.get("name")):
+        rule = BACKEND if subset or is_tag_backend(ref) else BY_NAME
+        yield Reference(path=path, ref=ref, rule=rule, backend=True)
+
+
+def is_tag_backend(ref: Mapping[str, Any]) -> bool:
+    """Whether a backend names a service tag: 2.x takes a name without port for one."""
+    kinds = ("MeshService", "MeshServiceSubset")
+    return ref.get("kind") in kinds and not (ref.get("port") or ref.get("sectionName"))
+
+
+def tag_parts(ref: Mapping[str, Any]) -> list[str] | None:
+    """Return the parts of a name like `web_shop_svc_80`, None for any other target."""
+    parts = str(ref.get("name", "")).split("_")
+    plain = ref.get("kind") == "MeshService" and not ref.get("sectionName")
+    return parts if plain and len(parts) in (3, 4) else None
+
+
+def meaning(
+    view: View, owner: Resource, reference: Reference, *, as_tag: bool = True
+) -> Meaning | str:
+    """Return what a reference means in labels, or a sentence that says why that is not known.
+
+    `as_tag`: where a name works both as a service tag and for real resources, what it means as
+    a tag; else what it means once the mesh's mode is Exclusive.
+    """
+    ref = reference.ref
+    if ref.get("kind") == "MeshServiceSubset" and ref.get("tags"):
+        return _subset_backend(view, owner, ref)
+    if reference.backend and is_tag_backend(ref):
+        return _tag_backend(view, owner, ref)
+    parts = tag_parts(ref) if not reference.top and not reference.backend else None
+    if parts is not None:
+        return _tag(view, owner, parts)
+    return _name(view, owner, reference, as_tag=as_tag)
+
+
+def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) -> Meaning | str:
+    ref, kind = reference.ref, str(reference.ref["kind"])
+    name = str(ref["name"])
+    namespace = str(ref.get("namespace") or owner.namespace_label)
+    labels = {DISPLAY_NAME: name, **({NAMESPACE: namespace} if namespace else {})}
+    loose = [r for r in _all(view, owner, kind) if _has(r, labels)]
+    exact = [r for r in loose if r.zone == owner.zone and r.namespace_label == namespace]
+    if not loose and kind == "MeshHTTPRoute":
+        return f"there is no {kind} {name}; if it stands elsewhere, add it with --inventory"
+    by_tag = as_tag and kind == "MeshService" and not reference.backend and bool(loose)
+    if by_tag and _by_tag_today(view, owner, loose, name):
+        note = f"as the service tag {name} does today, it means MeshService {name} of every zone"
+        section = _section_of_tag(view, loose, name, str(ref.get("sectionName") or ""))
+        return Meaning(labels=labels, section=section, note=note)
+    if not loose and (stem := _SYNCED.fullmatch(name)) is not None:
+        return (
+            f"{name} looks like a name that syncing gave a {kind} of another zone; labels need its"
+            f" display name, {stem[1]} it seems, and its zone"
+        )
+    if len(exact) == len(loose):
+        note = "" if exact else _unseen(view, kind, name, namespace)
+        return Meaning(labels=_at_home(view, owner, labels, exact), note=note)
+    home = owner.zone
+    at_home = [r for r in loose if r.zone == home]
+    if home and at_home == exact and (exact or _says_zone(owner)):
+        note = "" if exact else f"zone {home} has no {kind} {name}; it selects nothing, as today"
+        return Meaning(labels={**labels, ZONE: home}, note=note)
+    of_global = [r for r in loose if r.labels.get(ORIGIN) == "global"]
+    if not home and owner.labels.get(ORIGIN) == "global" and exact == of_global:
+        none = "" if exact else ", and there is none; it selects nothing, as today"
+        note = f"it means {kind} {name} of the global control plane{none}"
+        return Meaning(labels={**labels, ORIGIN: "global"}, note=note)
+    zones = ", ".join(sorted({r.zone or "none" for r in loose if r not in exact}))
+    here = f"zone {home}" if home else "no zone"
+    return (
+        f"on 2.x it means {kind} {name} of {here} only, while labels would also select that of"
+        f" zone {zones}"
+    )
+
+
+def _unseen(view: View, kind: str, name: str, namespace: str) -> str:
+    """Say why a real resource is not at hand: its Service may be, and not be enough."""
+    services = _services(view, name, namespace) if kind == "MeshService" else []
+    if any(is_headless(service) for service in services):
+        return (
+            f"Service {name} is headless: its MeshServices are called after its Pods, and none"
+            f" {name}"
+        )
+    if services:
+        return f"whether Service {name} is a MeshService depends on Namespace {namespace}"
+    return f"{kind} {name} is in neither repository nor inventory"
+
+
+def _at_home(
+    view: View, owner: Resource, labels: dict[str, str], found: list[Resource]
+) -> dict[str, str]:
+    """Return labels with the zone that a name means: its own, where the service is yet to come."""
+    if found or not owner.zone or not _tells_zones(view, owner):
+        return _placed(view, owner, labels, found)
+    return {**labels, ZONE: owner.zone}
+
+
+def _placed(
+    view: View, owner: Resource, labels: dict[str, str], found: list[Resource]
+) -> dict[str, str]:
+    """Return labels with the zone of what is found, where several zones are known: a service of
+    that name may come up in another one."""
+    zone = next((r.zone for r in found), "")
+    return {**labels, ZONE: zone} if zone and _tells_zones(view, owner) else labels
+
+
+def _tells_zones(view: View, owner: Resource) -> bool:
+    """Whether there are several zones, and naming one leaves the policy's role alone."""
+    zones = {r.zone for r in view.state.resources if r.mesh == owner.mesh and r.zone}
+    return len(zones) > 1 and not _is_producer(view, owner)
+
+
+def _is_producer(view: View, owner: Resource) -> bool:
+    """Whether a zone label would make a consumer of a policy, whatever role is written on it."""
+    there = replace(owner, namespace=owner.namespace_label)
+    return policy_role(there, release=view.source.name, environment=view.environment) == PRODUCER
+
+
+def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str) -> bool:
+    """Whether a name works through service-tag outbounds, which know no zones (MADR 060).
+
+    They read it as a value of kuma.io/service; in mode Exclusive there are none. They read
+    nothing of a policy that has an entry for a route (product.md §1 law 2).
+    """
+    routes = any(
+        at_path(item, ("targetRef", "kind")) == "MeshHTTPRoute"
+        for _, item in _maps(owner.spec.get("to"))
+    )
+    if view.mode(owner.mesh) == "Exclusive" or routes:
+        return False
+    return all(r.labels.get(SERVICE, r.display_name) == name for r in found)
+
+
+def _section_of_tag(view: View, found: list[Resource], tag: str, section: str) -> str | None:
+    """Return the name of the port that a service tag stands for; it has no other, whatever
+    section is asked for."""
+    if not section:
+        return None
+    named = {
+        str(port.get("name") or port.get("port"))
+        for service in found
+        for _, port in _maps(service.spec.get("ports"))
+        if _port_of_tag(view, service, tag) == port.get("port")
+    }
+    return named.pop() if len(named) == 1 else None
+
+
+def _says_zone(owner: Resource) -> bool:
+    body = owner.body
+    metadata = body.get("metadata") if isinstance(body.get("metadata"), Mapping) else body
+    labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+    return isinstance(labels, Mapping) and ZONE in labels
+
+
+def _tag(view: View, owner: Resource, parts: list[str]) -> Meaning | str:
+    labels = {DISPLAY_NAME: parts[0], NAMESPACE: parts[1]}
+    port = parts[3] if len(parts) == 4 else ""
+    names: set[str | None] = {
+        _port_name(r, port) for r in _all(view, owner, "MeshService") if _has(r, labels)
+    }
+    if not names:
+        names = {_service_port_name(s, port) for s in _services(view, parts[0], parts[1])}
+    if not names:
+        known = f"no MeshService or Service {parts[0]} of namespace {parts[1]} is known"
+        return f"{known} to take its port's name from"
+    if not port:
+        return Meaning(labels=labels)
+    if len(names) > 1 or None in names:
+        return f"{parts[0]} of namespace {parts[1]} does not have port {port} under one name"
+    return Meaning(labels=labels, section=names.pop())
+
+
+def _port_name(service: Resource, number: str) -> str | None:
+    ports = service.spec.get("ports")
+    listed = ports if isinstance(ports, list) else ()
+    for name, port in zip(sections(service), listed, strict=False):
+        if str(port.get("port")) == number:
+            return name
+    return None
+
+
+def _service_port_name(service: Resource, number: str) -> str | None:
+    for _, port in _maps(service.spec.get("ports")):
+        if str(port.get("port")) == number:
+            return str(port.get("name") or number)
+    return None
+
+
+def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning | str:
+    tag = str(ref.get("name"))
+    parts = tag.split("_")
+    if len(parts) == 4 and parts[2] == "svc" and is_number(parts[3]):
+        labels = {DISPLAY_NAME: parts[0], NAMESPACE: parts[1]}
+        found = [r for r in _all(view, owner, "MeshService") if _has(r, labels)]
+        if not found and not any(
+            _service_port_name(s, parts[3]) for s in _services(view, parts[0], parts[1])
+        ):
+            known = f"no MeshService or Service with port {parts[3]} is known"
+            return f"{known} for the service tag {tag}"
+        if found and all(_port_name(r, parts[3]) is None for r in found):
+            return f"MeshService {parts[0]} has no port {parts[3]}, so 3.0 would answer 500"
+        port: int | None = int(parts[3])
+    else:
+        labels = {DISPLAY_NAME: tag}
+        found = [r for r in _all(view, owner, "MeshService") if _has(r, labels)]
+        if not found:
+            return f"no MeshService is known for the service tag {tag}"
+        port = _port_of_tag(view, found[0], tag)
+        if port is None:
+            return f"which port of MeshService {tag} the service tag {tag} stands for is not known"
+    if len(found) > 1:
+        return (
+            f"the service tag {tag} means its instances in every zone, a MeshService those of one:"
+            " name a MeshMultiZoneService or choose the zone"
+        )
+    return Meaning(labels=_placed(view, owner, labels, found), port=port)
+
+
+def _subset_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning | str:
+    """Return the MeshService that selects what tags select, written where it is not there."""
+    tag = str(ref.get("name"))
+    if not isinstance(ref["tags"], Mapping):
+        return "a template fills in its tags, so what they select is not known"
+    tags = {SERVICE: tag, **{str(k): str(v) for k, v in ref["tags"].items()}}
+    if "*" in tags.values():
+        return "labels know no wildcard for the value `*`"
+    whole = _tag_backend(view, owner, {"kind": "MeshService", "name": tag})
+    if isinstance(whole, str):
+        return whole
+    found = [r for r in _all(view, owner, "MeshService") if _has(r, whole.labels)]
+    ports = [p for r in found for _, p in _maps(r.spec.get("ports")) if p.get("port") == whole.port]
+    if len(found) != 1 or len(ports) != 1:
+        return f"no MeshService is known for the service tag {tag}"
+    share = share_of(view, found[0], ports[0], tags)
+    if isinstance(share, str):
+        return share
+    shown = "these tags" if share.listed else "these tags, which no known proxy has,"
+    made = "written with it" if share.manifest is not None else "there"
+    note = f"proxies: listed; MeshService {share.name}, {made}, selects by labels what {shown} mean"
+    return Meaning(
+        labels=_placed(view, owner, dict(share.labels), found),
+        port=share.port,
+        note=note,
+        share=share,
+    )
+
+
+def _port_of_tag(view: View, service: Resource, tag: str) -> int | None:
+    """Return the one port of a MeshService that leads to the inbounds with a service tag."""
+    ports = [port for _, port in _maps(service.spec.get("ports"))]
+    if len(ports) > 1:
+        inbounds = {
+            inbound.get("port")
+            for dataplane in view.state.of_type("Dataplane")
+            if dataplane.mesh == service.mesh
+            for _, inbound in _maps((dataplane.spec.get("networking") or {}).get("inbound"))
+            if (inbound.get("tags") or {}).get(SERVICE) == tag
+        }
+        ports = [p for p in ports if p.get("targetPort", p.get("port")) in inbounds]
+    number = ports[0].get("port") if len(ports) == 1 else None
+    return number if isinstance(number, int) else None
+
+
+def rewritten(reference: Reference, meant: Meaning) -> dict[str, Any]:
+    """Return a reference in labels, in the old order of keys, old text standing in it."""
+    out: dict[str, Any] = {}
+    for key, value in reference.ref.items():
+        if key == "name":
+            out["labels"] = _labels(reference, meant)
+        elif key == "sectionName" and meant.section is not None:
+            out[key] = meant.section
+        elif key == "kind" and value == "MeshServiceSubset":
+            out[key] = "MeshService"
+        elif key not in ("namespace", "tags", "mesh", "proxyTypes"):
+            out[key] = value
+        if key == "name" and meant.section is not None and "sectionName" not in reference.ref:
+            out["sectionName"] = meant.section
+        if key == "name" and meant.port is not None:
+            out["port"] = meant.port
+    return out
+
+
+def _labels(reference: Reference, meant: Meaning) -> dict[str, Any]:
+    olds = {DISPLAY_NAME: "name", NAMESPACE: "namespace"}
+    labels: dict[str, Any] = {}
+    for key, value in meant.labels.items():
+        old = olds.get(key, "")
+        if old in reference.ref:
+            path = (*reference.path, old)
+            same = reference.ref[old] == value
+            labels[key] = Moved(path) if same else Moved(path, value)
+        else:
+            labels[key] = value
+    return labels
+
+
+def role_change(view: View, owner: Resource, spec: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the policy's role on 2.x and on 3.0 with its new spec, if they differ."""
+    before = policy_role(owner, release=view.source.name, environment=view.environment)
+    after = policy_role(
+        replace(owner, spec=spec), release=view.target.name, environment=view.environment
+    )
+    old = before.message if isinstance(before, Refused) else before
+    new = after.message if isinstance(after, Refused) else after
+    return None if old == new else (old, new)
+
+
+def kept_consumer(mesh: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Return labels that select the same and do not make a producer of the policy.
+
+    Every resource of a mesh has the label kuma.io/mesh, and 3.0 takes a reference for that of a
+    producer only where display name and namespace are its sole labels (matcher.md (a)).
+    """
+    return {**labels, MESH: mesh}
+
+
+def _all(view: View, owner: Resource, kind: str) -> list[Resource]:
+    return [r for r in view.state.of_type(kind) if r.mesh == owner.mesh]
+
+
+def _has(resource: Resource, labels: Mapping[str, str]) -> bool:
+    return all(
+        (resource.display_name if key == DISPLAY_NAME else resource.labels.get(key)) == value
+        for key, value in labels.items()
+    )
+
+
+def _services(view: View, name: str, namespace: str) -> list[Resource]:
+    return [s for s in view.state.of_type("Service") if (s.name, s.namespace) == (name, namespace)]
+
+
+def _maps(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(item, Mapping):
+            yield index, item

@@ -1,0 +1,130 @@
+"""Top-level references by tag become kind Dataplane with labels, a policy type at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kumamigrate.model.resource import ROLE, Resource
+from kumamigrate.model.versions import at_least
+from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
+from kumamigrate.rewrite.declarative.steps import with_spec
+from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.references.labelset import (
+    Basis,
+    Choice,
+    before_upgrade,
+    choose,
+    known_proxies,
+    question,
+)
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.value import Value
+from kumamigrate.targetref.select import Proxy
+
+ONLY_FOR_MESH_TO = ("MeshRateLimit", "MeshFaultInjection")
+"""Types whose `to` needs kind Mesh at the top (matcher.md Traps 4)."""
+
+_BASIS = {
+    Basis.EVERY: "kind Dataplane without labels selects every proxy and keeps the rank above Mesh",
+    Basis.MIRROR: "the labels mirror the tags on every proxy known",
+    Basis.PODS: "on Kubernetes these tags are copies of the Pod's labels",
+    Basis.SERVICE: "the labels are the selector of the Service",
+    Basis.WORKLOAD: "kuma.io/workload names the service on every proxy known",
+    Basis.COPIED: "proxies: listed; it selects none of them today, nor with the tags as labels",
+    Basis.LISTED: "proxies: listed; these labels select the same proxies among those known, so"
+    " look whether proxies to come will carry them too",
+}
+
+
+def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
+    """Yield for every policy with one of these top-level kinds its change or what is missing."""
+    early: dict[str, tuple[Proxy, ...]] = {}
+    for policy in view.policies():
+        ref = policy.spec.get("targetRef")
+        if not isinstance(ref, dict) or ref.get("kind") not in kinds:
+            continue
+        late = known_proxies(view.state, policy.mesh, view.source)
+        if policy.mesh not in early:
+            early[policy.mesh] = before_upgrade(late, view.before)
+        chosen = _choice(view, policy, early[policy.mesh])
+        after = _choice(view, policy, late) if isinstance(chosen, str) else chosen
+        if isinstance(after, str):
+            yield finding(view, policy, missing=str(chosen))
+        else:
+            made = change(view, policy, after.ref(), (_BASIS[after.basis],))
+            # What rests on labels that come with the upgrade comes with it as well.
+            yield made if after is chosen else replace(made, rollout=Rollout.WITH_UPGRADE)
+
+
+def _choice(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Choice | str:
+    kind = view.target.policy_types.get(policy.type)
+    top = kind.top_for(policy.labels.get(ROLE, "")) if kind is not None else None
+    if kind is None or top is None or "Dataplane" not in top.kinds:
+        return f"{view.target.name} takes no kind Dataplane here"
+    if policy.type in ONLY_FOR_MESH_TO and policy.spec.get("to"):
+        return "its `to` is only taken under kind Mesh: it is meant for gateways"
+    tags = policy.spec["targetRef"].get("tags") or {}
+    if not isinstance(tags, Mapping):
+        return "a template fills in its tags, so what it selects is not known"
+    if "*" in tags.values():
+        return "labels know no wildcard for the value `*`"
+    asked = question(policy, proxies, view.source, sections=kind.dataplane_section_name)
+    return choose(asked, view.state)
+
+
+def change(view: View, policy: Resource, ref: Value | None, notes: tuple[str, ...]) -> Change:
+    """Return the change that gives a policy another top-level reference; None leaves it out."""
+    assert policy.where is not None
+    spec: dict[str, Any] = {}
+    for key, value in policy.spec.items():
+        if key != "targetRef":
+            spec[key] = value
+        elif ref is not None:
+            spec[key] = ref
+    return Change(
+        rule=view.rule.id,
+        mesh=policy.mesh,
+        group=f"{policy.type} {policy.mesh}",
+        edits=(ResourceEdit(where=policy.where, manifests=(with_spec(policy, spec),)),),
+        findings=(finding(view, policy, notes=(*notes, *_first_safe(view, policy))),),
+        rollout=Rollout.WITH_UPGRADE if view.rule.upgrade else Rollout.NOW,
+    )
+
+
+def finding(
+    view: View, policy: Resource, *, missing: str = "", notes: tuple[str, ...] = ()
+) -> Finding:
+    """Return the finding about a top-level reference; with `missing` it is for a human."""
+    rule, ref = view.rule, policy.spec["targetRef"]
+    return Finding(
+        rule=rule.id,
+        resource=policy,
+        path=(*policy.spec_path, "targetRef"),
+        message=rule.message.format(kind=ref.get("kind", "Mesh"), field="spec.targetRef"),
+        action=rule.action if missing else "",
+        status=Status.MANUAL if missing else Status.PENDING,
+        safety=Safety.MANUAL if missing else rule.safety,
+        danger=rule.danger,
+        notes=(missing, *_unread_fields(ref)) if missing else notes,
+    )
+
+
+def _first_safe(view: View, policy: Resource) -> Iterator[str]:
+    """Name the first patch that takes labels here without harm (kumahq/kuma 13584, 16914)."""
+    if policy.type == "MeshTrafficPermission" and not at_least(view.target.name, "2.11"):
+        yield (
+            "run 2.10.2 or later first: older control planes panic on labels in a"
+            " MeshTrafficPermission, and before 2.11 inbounds that are ignored do not read them"
+        )
+
+
+def _unread_fields(ref: Mapping[str, Any]) -> Iterator[str]:
+    """Say that at the top a name is a tag whatever stands beside it (kumahq/kuma 13612)."""
+    fields = [key for key in ("namespace", "sectionName") if ref.get(key)]
+    if ref.get("kind") == "MeshService" and fields:
+        yield (
+            f"here the name is a value of kuma.io/service and {' and '.join(fields)} is not read;"
+            " if a MeshService was meant, the policy never had an effect, and labels would start it"
+        )

@@ -1,0 +1,328 @@
+"""What routes read in the old place, and drafts that say the same in the new (product.md §4).
+
+The old place merged mesh-wide, service-level and route-level values; the new one merges only
+mesh-wide and route-level ones (law 3), and a moved policy has a lower rank (law 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from kumamigrate.model.conf import JsonConf, canonical, patch
+from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
+from kumamigrate.model.state import State
+from kumamigrate.rewrite.routes.routeconf import (
+    Leaf,
+    effective,
+    folded,
+    from_leaves,
+    leaves,
+    reaching,
+)
+from kumamigrate.rewrite.routes.routes import ROUTE, old_route_name
+from kumamigrate.rewrite.view import at_path
+from kumamigrate.targetref.entry import Entry, Found
+from kumamigrate.targetref.items import has_to_route, to_entries
+from kumamigrate.targetref.matcher import Matcher
+from kumamigrate.targetref.resolve import REAL, index_of, resolve
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.targetref.routehash import route_hash
+from kumamigrate.targetref.selection import Selection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slot:
+    """One rule of a route as one kind of proxy has it, and what it shall read there.
+
+    `owner` is the route that the rule counts as: another one if it has the same matches.
+    `wanted` is as written, `entries` where it came from, lowest precedence first.
+    """
+
+    proxy: Resource
+    selection: Selection
+    destination: Kri
+    owner: Resource
+    digest: str
+    wanted: JsonConf
+    entries: tuple[Entry, ...]
+    protocol: str
+    real_only: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A policy in the new form: `confs` are route, reference and conf of each `to` entry.
+
+    `stands_for` is the policy whose place in the order it takes. `top` is spec.targetRef.
+    """
+
+    stands_for: Resource
+    name: str
+    top: Mapping[str, Any] | None
+    confs: tuple[tuple[Resource, Mapping[str, Any], JsonConf], ...]
+    group: bool = False
+
+    def resource(self) -> Resource:
+        """Return the policy as a state would hold it."""
+        labels = dict(self.stands_for.labels)
+        if DISPLAY_NAME in labels:
+            labels[DISPLAY_NAME] = self.name
+        to = [{"targetRef": dict(ref), "default": conf} for _, ref, conf in self.confs]
+        spec: dict[str, Any] = {"targetRef": dict(self.top)} if self.top else {}
+        return replace(
+            self.stands_for, name=self.name, labels=labels, spec={**spec, "to": to}, where=None
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reader:
+    """Asks the matcher of a state what routes read, for one policy type."""
+
+    matcher: Matcher
+    policy_type: str
+    proxies: tuple[Resource, ...]
+    _known: dict[Identity, tuple[Slot, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def state(self) -> State:
+        """Return the state that is asked."""
+        return self.matcher.state
+
+    @cached_property
+    def fields(self) -> Any:
+        """Return the fields of a `to` conf of the type."""
+        return self.matcher.release.policy_types[self.policy_type].conf("to")
+
+    @cached_property
+    def index(self) -> Any:
+        """Return what references to real resources resolve against."""
+        return index_of(self.state)
+
+    @cached_property
+    def _in_new_form(self) -> frozenset[int]:
+        policies = self.state.of_type(self.policy_type)
+        return frozenset(id(p) for p in policies if has_to_route(p))
+
+    @cached_property
+    def protocols(self) -> Mapping[str, str]:
+        """Return the protocol of every service whose inbounds agree on one."""
+        found: dict[str, set[str]] = {}
+        for proxy in self.state.of_type("Dataplane"):
+            inbounds = at_path(proxy.spec, ("networking", "inbound"))
+            for inbound in inbounds if isinstance(inbounds, list) else ():
+                tags = inbound.get("tags") if isinstance(inbound, Mapping) else None
+                if isinstance(tags, Mapping) and SERVICE in tags:
+                    protocol = str(tags.get("kuma.io/protocol") or "tcp")
+                    found.setdefault(str(tags[SERVICE]), set()).add(protocol)
+        for service in self.state.of_type("MeshService"):
+            ports = service.spec.get("ports")
+            for port in ports if isinstance(ports, list) else ():
+                if isinstance(port, Mapping):
+                    protocol = str(port.get("appProtocol") or "tcp")
+                    found.setdefault(service.display_name, set()).add(protocol)
+        return {name: next(iter(p)) for name, p in found.items() if len(p) == 1}
+
+    def slots(self, route: Resource, own: JsonConf) -> tuple[Slot, ...]:
+        """Return every place where rules of a route take effect, alike places once.
+
+        `own` is what the policies on the route set themselves. Destinations that no service tag
+        can mean never read the old place; there `own` comes on top of what is read today.
+        """
+        if route.identity not in self._known:
+            self._known[route.identity] = tuple(self._distinct(route))
+        return tuple(
+            replace(slot, wanted=reaching(self.policy_type, patch(slot.wanted, own)))
+            if slot.real_only
+            else slot
+            for slot in self._known[route.identity]
+        )
+
+    def _distinct(self, route: Resource) -> Iterator[Slot]:
+        """Yield the slots that differ in what they read now or could read afterwards."""
+        proxies: set[Any] = set()
+        places: set[Any] = set()
+        for proxy in self.proxies:
+            routing = self.matcher.selection(proxy, ROUTE)
+            if not any(r is route for r in routing.policies):
+                continue
+            selection = self.matcher.selection(proxy, self.policy_type)
+            if (routing.key, selection.key) in proxies:
+                continue
+            proxies.add((routing.key, selection.key))
+            new = tuple(id(p) for p in selection.policies if id(p) in self._in_new_form)
+            for slot in self._slots(route, proxy, selection):
+                old = tuple(id(e.policy) for e in slot.entries)
+                key = (slot.destination, slot.digest, slot.owner.identity, old, new)
+                if key not in places:
+                    places.add(key)
+                    yield slot
+
+    def _slots(self, route: Resource, proxy: Resource, selection: Selection) -> Iterator[Slot]:
+        release = self.matcher.release
+        kind = release.policy_types[ROUTE]
+        for at in to_entries(route, kind, release):
+            if at.target is None or at.target.kind not in REAL:
+                continue
+            name = at.target.name or ""
+            there = resolve(route, at.target, self.index, release) or (
+                self._made_up(route, at.target.kind, name, at.target.namespace),
+            )
+            by_tag = ServiceTag(name) if name else RealResource(there[0])
+            for digest, owner in self._owners(proxy, by_tag, at).items():
+                if name:
+                    found = self.matcher.service(selection, name, digest)
+                else:
+                    found = self.matcher.resource(selection, there[0], kri_of(owner))
+                confs = [self.raw(entry) for entry in found.entries] if found else []
+                yield Slot(
+                    proxy=proxy,
+                    selection=selection,
+                    destination=there[0],
+                    digest=digest,
+                    owner=owner,
+                    wanted=reaching(self.policy_type, folded(confs)),
+                    entries=found.entries if found else (),
+                    protocol=self.protocols.get(name, ""),
+                    real_only=not name,
+                )
+
+    def _owners(self, proxy: Resource, by: Destination, at: Entry) -> dict[str, Resource]:
+        """Return the route that each rule of a to-item counts as, by the rule's hash."""
+        mine = {route_hash(rule.get("matches")) for rule in at.conf.get("rules") or ()}
+        return {
+            r.hash: r.entry.policy
+            for r in self.matcher.http_routes(proxy, by)
+            if r.hash in mine and r.entry is not None
+        }
+
+    def _made_up(self, route: Resource, kind: str, name: str, namespace: str | None) -> Kri:
+        return Kri(
+            type=kind,
+            mesh=route.mesh,
+            zone=route.zone,
+            namespace=namespace or route.namespace_label,
+            name=name,
+        )
+
+    def raw(self, entry: Entry) -> JsonConf:
+        """Return the conf of an entry as written."""
+        conf = at_path(entry.policy.spec, entry.path)
+        return dict(conf) if isinstance(conf, Mapping) else {}
+
+    def now(self, slot: Slot) -> Found | None:
+        """Return what the real-resource outbound reads at a slot in this state."""
+        selection = self.matcher.selection(slot.proxy, self.policy_type)
+        return self.matcher.resource(selection, slot.destination, kri_of(slot.owner))
+
+    def same(self, slot: Slot, conf: JsonConf) -> bool:
+        """Say whether a conf gives the route what is wanted."""
+        return self.view(slot, conf) == self.view(slot, slot.wanted)
+
+    def view(self, slot: Slot, conf: Mapping[str, Any]) -> JsonConf:
+        """Return a conf in the form in which it has its effect at a slot."""
+        return effective(self.policy_type, conf, self.fields, slot.protocol)
+
+    def with_drafts(self, drafts: Sequence[Draft], slots: Iterable[Slot]) -> Reader:
+        """Return a reader of the state in which drafts stand in place of the old policies.
+
+        Only what can show at some slots is in it: policies in the new form with an entry for the
+        whole mesh, for a route, or for a destination of the slots.
+        """
+        names = {slot.destination.name for slot in slots}
+        others = self.state.of_type(ROUTE, "Mesh", "MeshGateway", *REAL)
+        mine = (p for p in self.state.of_type(self.policy_type) if old_route_name(p) is None)
+        kept = [*others, *(p for p in mine if _may_show(p, names))]
+        new = [draft.resource() for draft in drafts]
+        state = replace(self.state, resources=(*kept, *new))
+        return Reader(matcher=Matcher(state), policy_type=self.policy_type, proxies=self.proxies)
+
+    def disturbs(self, slot: Slot, conf: JsonConf, inert: JsonConf) -> bool:
+        """Say whether a conf changes what a real-resource outbound reads at a slot today.
+
+        What policies in the old place said without effect (`inert`) may take effect; so may what
+        they stand on where there was no retry policy at all. This is product.md §5's activation.
+        """
+        found = self.now(slot)
+        was = dict(leaves(self.view(slot, found.conf if found is not None else {})))
+        now = dict(leaves(self.view(slot, conf)))
+        said = dict(leaves(self.view(slot, inert)))
+        given = {path for path, _ in leaves(inert)}
+        wanted = dict(leaves(self.view(slot, slot.wanted)))
+        if inert and not now and not wanted:
+            return False  # numRetries: 0, as written: no retry policy at all
+        if any(path not in now for path in was):
+            return True
+        return any(
+            was.get(path) != value
+            and not (path in given and said.get(path) == value)
+            and not (not was and wanted.get(path) == value)
+            for path, value in now.items()
+        )
+
+    def inert(self, slot: Slot) -> JsonConf:
+        """Return what policies in the old place say at a slot."""
+        return folded(self.raw(entry) for entry in slot.entries if entry.via is not None)
+
+    def misses(self, slots: Iterable[Slot]) -> list[tuple[Slot, JsonConf]]:
+        """Return the slots that do not read what they shall, with what they read."""
+        out = []
+        for slot in slots:
+            found = self.now(slot)
+            conf = found.conf if found is not None else {}
+            if not self.same(slot, conf):
+                out.append((slot, conf))
+        return out
+
+
+def _may_show(policy: Resource, names: set[str]) -> bool:
+    items = policy.spec.get("to")
+    for item in items if isinstance(items, list) else ():
+        ref = item.get("targetRef") if isinstance(item, Mapping) else None
+        if not isinstance(ref, Mapping) or ref.get("kind") in ("Mesh", ROUTE):
+            return True
+        name = str(ref.get("name") or "")
+        if not name or name in names or name.split("_")[0] in names:
+            return True
+    return False
+
+
+def lacking(
+    reader: Reader, misses: Iterable[tuple[Slot, JsonConf]], own: JsonConf
+) -> tuple[JsonConf, bool]:
+    """Return the inherited values that are missing, and whether one value serves all proxies.
+
+    Values that the policy sets itself are not among them: another policy overrules those.
+    """
+    mine = {path for path, _ in leaves(own)}
+    values: dict[Leaf, Any] = {}
+    uniform = True
+    for slot, conf in misses:
+        wanted, now = dict(leaves(reader.view(slot, slot.wanted))), reader.view(slot, conf)
+        written = dict(leaves(slot.wanted))
+        have = dict(leaves(now))
+        for path, value in wanted.items():
+            if have.get(path) == value or path in mine or path not in written:
+                continue
+            other = values.setdefault(path, written[path])
+            uniform = uniform and canonical(other) == canonical(written[path])
+    return from_leaves(values), uniform
+
+
+def source_of(reader: Reader, slots: Iterable[Slot], path: Leaf, value: Any) -> Entry | None:
+    """Return the entry that gave a route an inherited value."""
+    for slot in slots:
+        for entry in reversed(slot.entries):
+            if old_route_name(entry.policy) is None:
+                found = at_path(reader.raw(entry), path)
+                if found is not None and canonical(found) == canonical(value):
+                    return entry
+    return None
+
+
+def above(conf: JsonConf, own: JsonConf) -> JsonConf:
+    """Return a conf with a policy's own values on top."""
+    return patch(conf, own)

@@ -1,0 +1,401 @@
+"""New values as text; what was moved keeps its own text and its comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kumamigrate.source.editing.edits import Edit, apply
+from kumamigrate.source.editing.emit import (
+    enclosed,
+    flow_text,
+    key_text_of,
+    literal_text,
+    scalar_text,
+)
+from kumamigrate.source.editing.layout import Layout
+from kumamigrate.source.editing.sheet import RefusedError, Sheet
+from kumamigrate.source.editing.sources import Place, Source, first_start, place_of, plain, tied
+from kumamigrate.source.node import AliasNode, MapNode, Node, ScalarNode, SeqNode, Style
+from kumamigrate.source.text import Reason
+from kumamigrate.source.value import Moved, Unchanged, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rendered text: comment lines for above the entry, what follows on the line, lines below."""
+
+    over: str
+    first: str
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renderer:
+    """Writes values in a document's style.
+
+    `base` is the node that `Moved` paths start from. `elsewhere` says that the text goes into
+    another document, where anchors of this one do not count. `redraft` returns the edits of a
+    copy of old text that shall say a value: what drafts edits renders, and the other way round.
+    """
+
+    sheet: Sheet
+    base: Node
+    base_place: Place
+    layout: Layout
+    redraft: Callable[[Renderer, Source, Value], list[Edit]]
+    elsewhere: bool = False
+
+    # Block style
+
+    def document(self, value: Value) -> str:
+        """Return a whole document."""
+        if isinstance(value, Moved):
+            piece = self.piece(value, -1, 0)
+            first = piece.first.strip()
+            return piece.over + (first + self.layout.newline if first else "") + piece.body
+        if self.layout.json or not isinstance(value, Mapping) or not value:
+            return self.flow(value, 0) + self.layout.newline
+        return self.entries(value, 0)
+
+    def entries(self, value: Mapping[str, Value], column: int) -> str:
+        """Return the lines of a mapping."""
+        return "".join(self.entry(key, child, column) for key, child in value.items())
+
+    def entry(self, key: str, value: Value, column: int, *, flow: bool = False) -> str:
+        """Return the lines of one entry."""
+        piece = self.flow_piece(value, column) if flow else self.piece_of(value, column)
+        name = key_text_of(key, self.layout)
+        return f"{piece.over}{' ' * column}{name}:{piece.first}{self.layout.newline}{piece.body}"
+
+    def items(self, value: Sequence[Value], column: int) -> str:
+        """Return the lines of a sequence."""
+        return "".join(self.item(child, column) for child in value)
+
+    def item(self, value: Value, column: int, *, flow: bool = False) -> str:
+        """Return the lines of one item."""
+        if flow and not isinstance(value, Moved) and self.is_block(value):
+            over, text = "", self.flow(value, column)
+        else:
+            over, text = self.behind_dash(value, column, column + self.layout.gap)
+        lead = " " * (self.layout.gap - 1) if text.strip() else ""
+        return f"{over}{' ' * column}-{lead}{text.rstrip(chr(13) + chr(10))}{self.layout.newline}"
+
+    def behind_dash(self, value: Value, dash: int, column: int) -> tuple[str, str]:
+        """Return comment lines for above a dash, and the text behind it without first indent."""
+        if isinstance(value, Moved):
+            piece = self.piece(value, dash, column)
+            if piece.body:
+                over, text = inline_first(piece.body, column, dash)
+                side = piece.first.strip()
+                note = f"{' ' * dash}{side}{self.layout.newline}" if side else ""
+                return piece.over + note + over, text
+            return piece.over, piece.first.lstrip(" ")
+        if isinstance(value, Mapping) and value:
+            return inline_first(self.entries(value, column), column, dash)
+        if is_list(value) and value:
+            assert isinstance(value, Sequence)
+            return inline_first(self.items(value, column), column, dash)
+        return "", self.piece_of(value, dash).first.lstrip(" ")
+
+    def piece_of(self, value: Value, column: int) -> Piece:
+        """Return what follows a key at a column."""
+        if isinstance(value, Moved):
+            return self.piece(value, column, None)
+        if self.is_block(value):
+            return Piece("", "", self.block(value, column))
+        if isinstance(value, str) and "\n" in value:
+            self.check_text(value)
+            literal = literal_text(value, column + self.layout.step, self.layout.newline)
+            if literal is not None:
+                return Piece("", " " + literal)
+        return Piece("", " " + self.flow(value, column))
+
+    def flow_piece(self, value: Value, column: int) -> Piece:
+        """Return a new collection in flow style, as what stood there was; moved text stays."""
+        if isinstance(value, Moved) or not self.is_block(value):
+            return self.piece_of(value, column)
+        return Piece("", " " + self.flow(value, column))
+
+    def is_block(self, value: Value) -> bool:
+        """Say whether a value is written on the lines below its key."""
+        if isinstance(value, Moved):
+            node = self.locate(value).node
+            if isinstance(value.value, Unchanged) or same_kind(node, value.value):
+                collection = isinstance(node, (MapNode, SeqNode))
+                tied_here = tied(self.sheet, node)
+                return collection and (node_style(node) is Style.BLOCK or tied_here)
+            return self.is_block(value.value)
+        return (isinstance(value, Mapping) or is_list(value)) and bool(value)
+
+    def block(self, value: Value, column: int) -> str:
+        """Return the lines of a collection below a key at a column."""
+        if isinstance(value, Moved):
+            piece = self.piece(value, column, None)
+            side = piece.first.strip()
+            note = f"{' ' * column}{side}{self.layout.newline}" if side else ""
+            return piece.over + note + piece.body
+        if isinstance(value, Mapping):
+            return self.entries(value, column + self.layout.step)
+        assert is_list(value)
+        assert isinstance(value, Sequence)
+        return self.items(value, column + max(0, self.layout.dash))
+
+    def inline(self, value: Value, column: int, *, commented: bool) -> tuple[str, str]:
+        """Return comment lines for above, and a value that stands behind its key.
+
+        `commented` says that a comment follows on the same line, so it must stay one line.
+        """
+        if commented and isinstance(value, str):
+            return "", self.flow(value, column)
+        piece = self.piece_of(value, column)
+        return piece.over, piece.first.lstrip(" ")
+
+    # Flow style
+
+    def flow(self, value: Value, column: int) -> str:
+        """Return a value in flow style, `column` being the indent of the line it begins on."""
+        layout = self.layout
+        while isinstance(value, Moved) and isinstance(value.value, Moved):
+            value = value.value
+        if isinstance(value, Moved):
+            text = self.flow_slice(value, column)
+            return self.flow(plain(self.base, value), column) if text is None else text
+        if isinstance(value, Mapping) and value:
+            inner = column + layout.step
+            parts = [self.flow_entry(key, child, inner) for key, child in value.items()]
+            return enclosed("{", parts, "}", layout, column)
+        if is_list(value) and value:
+            assert isinstance(value, Sequence)
+            parts = [self.flow(child, column + layout.step) for child in value]
+            return enclosed("[", parts, "]", layout, column)
+        single = plain(self.base, value)
+        if isinstance(single, str):
+            self.check_text(single)
+        return flow_text(single, layout, column) if column >= 0 else scalar_text(single, layout)
+
+    def flow_entry(self, key: str, value: Value, column: int) -> str:
+        """Return one entry of a flow mapping."""
+        name = key_text_of(key, self.layout, flow=True)
+        return f"{name}{self.layout.colon}{self.flow(value, column)}"
+
+    def flow_slice(self, moved: Moved, column: int) -> str | None:
+        """Return the old text of something moved if it can stand in flow style."""
+        source = self.locate(moved)
+        node = source.node
+        value = moved.value
+        if not isinstance(value, Unchanged) and not same_kind(node, value):
+            return None
+        if not self.whole(source):
+            return None
+        if isinstance(node, ScalarNode):
+            quoted = node.style in (Style.SINGLE, Style.DOUBLE) and not self.layout.json
+            if not isinstance(value, Unchanged) or not (
+                source.place.flow or quoted or node.templated
+            ):
+                return None
+            return self.sheet.text[node.start : node.end] or "null"
+        if node_style(node) is not Style.FLOW:
+            return None
+        _, text = self.slice(source, value, node.start, node.end)
+        delta = column - source.place.column
+        return shifted(text, delta, rest=True, indent=self.layout.indent)
+
+    def check_text(self, text: str) -> None:
+        """Refuse to write out text that a template engine would take for its own."""
+        if self.sheet.masked.masks and ("{{" in text or "{%" in text):
+            detail = "a value that holds a template expression would have to be rewritten"
+            raise RefusedError(Reason.TEMPLATE, self.base.start, detail)
+
+    # What is moved
+
+    def locate(self, moved: Moved) -> Source:
+        return place_of(self.sheet, self.base, moved.path, self.base_place)
+
+    def whole(self, source: Source) -> bool:
+        """Say whether a node's text may be used; refuse where only its value could be."""
+        if source.own and not tied(self.sheet, source.node):
+            return True
+        if self.elsewhere:
+            return False
+        detail = "an anchor, alias or merge stands in what would have to be moved"
+        raise RefusedError(Reason.ALIAS, source.node.start, detail)
+
+    def piece(self, moved: Moved, column: int, child: int | None) -> Piece:
+        """Return the text of something moved, for a key or dash at a column.
+
+        `child` is the column for its own children, None to keep their distance.
+        """
+        if isinstance(moved.value, Moved):
+            return self.piece(moved.value, column, child)
+        source = self.locate(moved)
+        node, value = source.node, moved.value
+        whole = self.whole(source)
+        over = self.head_comments(source, column) if whole else ""
+        if not whole or not (isinstance(value, Unchanged) or same_kind(node, value)):
+            rest = plain(self.base, moved) if isinstance(value, Unchanged) else value
+            if child is not None and self.is_block(rest):
+                lines = (
+                    self.entries(rest, child)
+                    if isinstance(rest, Mapping)
+                    else self.items(rest, child)  # type: ignore[arg-type]  # a list, as is_block says
+                )
+                return Piece(over, "", lines)
+            made = self.piece_of(rest, column)
+            return Piece(over + made.over, made.first, made.body)
+        if isinstance(node, (MapNode, SeqNode)) and node.style is Style.BLOCK:
+            return self.block_piece(source, moved, over, column, child)
+        above, text = self.slice(source, value, node.start, node.end)
+        text = shifted(text, max(column, 0) - max(source.place.column, 0), rest=True)
+        first = " " + text if text else ""
+        return Piece(over + _indented(above, column), first + self.side_comment(source, node.end))
+
+    def block_piece(
+        self, source: Source, moved: Moved, over: str, column: int, child: int | None
+    ) -> Piece:
+        node, place, lines = source.node, source.place, self.sheet.lines
+        begin = first_start(node)
+        own_column = lines.column(begin)
+        first, pad = "", ""
+        if place.root and lines.first_on_line(begin):
+            start = lines.start(begin)
+        elif lines.start(begin) == lines.start(place.gap):
+            start, pad = begin, " " * own_column
+        else:
+            start = lines.next(place.gap)
+            first = self.side_comment(source, place.gap)
+        end = lines.tail(node.end, place.column)
+        above, text = self.slice(source, moved.value, start, end)
+        text = pad + text
+        if text and text[-1] not in "\r\n":
+            text += self.layout.newline
+        if child is not None:
+            delta = child - own_column
+        elif place.item or place.root:
+            step = self.layout.step if isinstance(node, MapNode) else self.layout.dash
+            delta = column + step - own_column
+        else:
+            delta = column - place.column
+        return Piece(over + _indented(above, column), first, shifted(text, delta))
+
+    def slice(
+        self, source: Source, value: Value | Unchanged, start: int, end: int
+    ) -> tuple[str, str]:
+        """Return a span of old text edited to say a value: comments for above, and the text.
+
+        Comments that stay where they are, are left out.
+        """
+        edits = [] if isinstance(value, Unchanged) else self.redraft(self, source, value)
+        above = "".join(e.text for e in edits if e.end <= start and e.start < start)
+        inner = [Edit(max(e.start, start), e.end, e.text) for e in edits if e.end > start]
+        inner += [e for e in edits if e.start == e.end == start]
+        inner += self.left_out(start, end, inner)
+        inner.sort(key=lambda e: (e.start, e.end))
+        return above, apply(self.sheet.text, inner, start, end)
+
+    def left_out(self, start: int, end: int, edits: Sequence[Edit]) -> list[Edit]:
+        """Return the edits that remove comments which do not travel."""
+        removed: list[Edit] = []
+        lines = self.sheet.lines
+        for comment in lines.within(start, end):
+            if any(e.start <= comment.start < e.end for e in edits):
+                continue
+            if self.sheet.take(comment, copying=True):
+                continue
+            if comment.own_line:
+                begin = max(start, lines.start(comment.start))
+                following = lines.next(comment.start)
+                limit = min((e.start for e in edits if e.start >= following), default=end)
+                while lines.blank(following) and lines.next(following) <= limit:
+                    following = lines.next(following)
+                removed.append(Edit(begin, following, ""))
+            else:
+                before = self.sheet.text[start : comment.start]
+                begin = start + len(before.rstrip(" \t"))
+                removed.append(Edit(begin, comment.end, ""))
+        return removed
+
+    def head_comments(self, source: Source, column: int) -> str:
+        """Return the comment lines above an entry, if they travel with it."""
+        lines, place = self.sheet.lines, source.place
+        if place.root or place.flow or not lines.first_on_line(place.at):
+            return ""
+        taken = [
+            self.sheet.comment_text(comment)
+            for comment in lines.within(lines.head(place.at), lines.start(place.at))
+            if self.sheet.take(comment, copying=True)
+        ]
+        return "".join(f"{' ' * max(column, 0)}{c}{self.layout.newline}" for c in taken)
+
+    def side_comment(self, source: Source, offset: int) -> str:
+        """Return the comment on the rest of a line with the blanks before it, if it travels."""
+        node = source.node
+        block = isinstance(node, ScalarNode) and node.style in (Style.LITERAL, Style.FOLDED)
+        if source.place.flow or block:
+            return ""
+        comment = self.sheet.lines.trailing(offset)
+        if comment is None or not self.sheet.take(comment, copying=True):
+            return ""
+        blanks = self.sheet.text[offset : comment.start] or " "
+        return blanks + self.sheet.comment_text(comment)
+
+
+def is_list(value: object) -> bool:
+    """Say whether a value is a sequence that is no string."""
+    return isinstance(value, (list, tuple))
+
+
+def same_kind(node: Node, value: Value) -> bool:
+    """Say whether a value can be reached by editing inside a node."""
+    if isinstance(node, MapNode):
+        return isinstance(value, Mapping) and bool(value) and bool(node.entries)
+    if isinstance(node, SeqNode):
+        return is_list(value) and bool(value) and bool(node.items)
+    if isinstance(node, ScalarNode):
+        return not isinstance(value, (Moved, Mapping)) and not is_list(value)
+    return False
+
+
+def node_style(node: Node) -> Style | None:
+    """Return the style of a node, None for aliases."""
+    return None if isinstance(node, AliasNode) else node.style
+
+
+def inline_first(text: str, column: int, indent: int) -> tuple[str, str]:
+    """Split lines into leading comments, indented anew, and a rest without its first indent."""
+    over = ""
+    while text and text.lstrip(" ")[:1] in ("#", "\r", "\n"):
+        line, text = _split_line(text)
+        over += " " * indent + line.lstrip(" ") if line.strip() else ""
+    return over, text[column:] if not text[:column].strip() else text
+
+
+def _split_line(text: str) -> tuple[str, str]:
+    first = _lines(text)[0] if text else ""
+    return first, text[len(first) :]
+
+
+def _indented(lines: str, column: int) -> str:
+    return "".join(" " * max(column, 0) + line.lstrip(" ") for line in _lines(lines))
+
+
+def shifted(text: str, delta: int, *, rest: bool = False, indent: str = " ") -> str:
+    """Move lines right or left. Empty lines stay empty. `rest` leaves the first line alone."""
+    if not delta or not text:
+        return text
+    result = []
+    for number, line in enumerate(_lines(text)):
+        if (rest and number == 0) or line.strip("\r\n") == "":
+            result.append(line)
+        elif delta > 0:
+            result.append(indent * delta + line)
+        else:
+            blanks = len(line) - len(line.lstrip(indent))
+            result.append(line[min(-delta, blanks) :])
+    return "".join(result)
+
+
+def _lines(text: str) -> list[str]:
+    """Split as the YAML reader does, not at form feeds and the like."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z", text)
