@@ -23,9 +23,10 @@ def main() -> None:
     from kumamigrate.cli import app
 
     try:
-        app()
+        code = app()
     finally:
         gc.freeze()  # nobody needs the cycles that Python looks for once more when it ends
+    sys.exit(code)
 
 
 if __name__ == "__main__":

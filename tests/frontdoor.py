@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from typer.testing import CliRunner
-
 from kumamigrate.cli import app
+from tests.runner import CliRunner
 
 T = TypeVar("T")
 MODEST = 40

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from kumamigrate.cli import app
 from kumamigrate.model.state import Environment
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of
+from tests.runner import CliRunner
 
 MESH = (
     "type: Mesh\nname: default\nmeshServices:\n  mode: Exclusive\n"

@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from kumamigrate.cli import app
 from kumamigrate.scene.gitrev import contents_of_revision
 from kumamigrate.scene.repository import Repository, load_repository, repository_of
 from kumamigrate.source.editing.write import recover
+from tests.runner import CliRunner
 from tests.test_commands import MESH, NEW, OLD, ROUTE
 
 OTHER = OLD.replace("slow-api", "other")
@@ -337,7 +337,7 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
 sys.argv[1:] = ["run", "--initial-policies", "none"]
 from kumamigrate.cli import app
-app()
+sys.exit(app())
 """
     seen = set()
     for size in (0, 10, 60, 150, 100_000):

@@ -7,9 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from typer.testing import CliRunner
-
 from kumamigrate.cli import app
+from tests.runner import CliRunner
 
 MESH = b"type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"
 

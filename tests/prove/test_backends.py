@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from kumamigrate.cli import app
+from tests.runner import CliRunner
 
 MESH = """type: Mesh
 name: default

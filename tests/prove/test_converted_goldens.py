@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from kumamigrate.cli import app
 from tests.prove.states import COMMITTED, SHARED
+from tests.runner import CliRunner
 
 STRICTER = 20
 """At most one Dataplane of so many may be called different although it is not."""

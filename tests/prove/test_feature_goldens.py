@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from kumamigrate.cli import app
 from tests.prove.states import COMMITTED, SHARED
+from tests.runner import CliRunner
 
 FEATURES, UPGRADE = "features-2.14", "release-3.0"
 WORDS = {

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from kumamigrate.cli import app
 from tests.prove.states import COMMITTED, SHARED
+from tests.runner import CliRunner
 
 RELEASES = ("2.9", "2.14")
 STRICTER = 10

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from kumamigrate.cli import app
+from tests.runner import CliRunner
 
 MESH = """type: Mesh
 name: default

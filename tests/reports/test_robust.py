@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from kumamigrate.cli import app
+from tests.runner import CliRunner
 
 TIMEOUT = """type: MeshTimeout
 mesh: default

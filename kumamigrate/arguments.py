@@ -1,0 +1,224 @@
+"""What may stand on a command line: the commands and their arguments, as data.
+
+argparse reads it, because it is there: typer brings pydantic, and took twice as long to import as
+a pre-commit hook has for one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument: what it is called on the command line, and what argparse is told of it.
+
+    What begins without a dash is told by its place.
+    """
+
+    names: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command with its arguments, in the order in which its help lists them."""
+
+    name: str
+    help: str
+    arguments: tuple[Argument, ...]
+
+
+def _one(*names: str, help: str, **settings: Any) -> Argument:
+    return Argument(names, {"help": help, **settings})
+
+
+def _word(name: str, metavar: str, help: str, **settings: Any) -> Argument:
+    return _one(name, metavar=metavar, help=help, **settings)
+
+
+def _choice(name: str, choices: tuple[str, ...], help: str, **settings: Any) -> Argument:
+    return _one(name, choices=choices, help=help, **settings)
+
+
+def _path(name: str, metavar: str, help: str) -> Argument:
+    return _one(name, metavar=metavar, type=Path, help=help)
+
+
+def _many(name: str, metavar: str, help: str, **settings: Any) -> Argument:
+    return _one(name, metavar=metavar, action="append", help=f"{help}; repeatable", **settings)
+
+
+def _flag(name: str, help: str) -> Argument:
+    return _one(name, action="store_true", help=help)
+
+
+_PATHS = _one("paths", nargs="*", metavar="PATH", type=Path, help="files or folders; default: here")
+_TARGET = _word("--target", "RELEASE", "the release to reach: 2.9 to 2.14, or 3.0")
+_SOURCE = _word("--from", "RELEASE", "the release in use now", dest="source")
+_STAGE = _choice(
+    "--stage", ("auto", "expand", "contract"), "write new forms beside old ones, or finish"
+)
+_SELECT = _many("--select", "RULE", "only these rules")
+_IGNORE = _many("--ignore", "RULE", "not these rules")
+_ACCEPT = _many("--accept", "RULE", "write what a rule could not prove, on your own word")
+_ALLOW = _word(
+    "--allow",
+    "KIND",
+    "kinds of differences that may pass: activation, name, residue or none; several with commas"
+    " or one by one; default: all three",
+    action="append",
+)
+_WORLD = (
+    _choice(
+        "--mesh-services",
+        ("Disabled", "Everywhere", "ReachableBackends", "Exclusive"),
+        "MeshService mode of meshes that no Mesh tells of",
+    ),
+    _word("--zone", "NAME", "the zone whose control plane reads the files"),
+    _choice("--control-plane-mode", ("zone", "global"), "what control plane reads the files"),
+    _word("--system-namespace", "NAME", "where the control plane lives"),
+    _choice(
+        "--initial-policies",
+        ("none", "2.5", "2.6"),
+        "what meshes were given: no policies, those up to 2.5, those since 2.6",
+    ),
+    _many("--inventory", "PATH", "exported resources of a control plane", type=Path),
+)
+_FORMAT = _choice("--format", ("text", "json"), "how to print the result", default="text")
+_PRINTED_AS = _choice(
+    "--format",
+    ("text", "json", "sarif", "github", "gitlab", "junit"),
+    "how to print the result",
+    default="text",
+)
+_OUTPUT = _many(
+    "--output",
+    "FORMAT=FILE",
+    "save the result as json, sarif, github, gitlab or junit, too",
+    default=[],
+)
+
+COMMANDS = (
+    Command(
+        "run",
+        "Change what can be proven, in place; say what was held back and why.",
+        (
+            _PATHS,
+            _TARGET,
+            _SOURCE,
+            _flag("--dry-run", "show the diff and the verdict, write nothing"),
+            _path("--diff", "FILE", "save the patch to this file"),
+            _flag("--markdown", "change examples in Markdown as well"),
+            _path(
+                "--adopt-initial-policies",
+                "DIR",
+                "write what meshes were given at creation into DIR, too",
+            ),
+            *_WORLD,
+            _SELECT,
+            _IGNORE,
+            _STAGE,
+            _ACCEPT,
+            _ALLOW,
+            _PRINTED_AS,
+            _OUTPUT,
+        ),
+    ),
+    Command(
+        "check",
+        "Say what the target release would refuse, ignore or read differently; change nothing.",
+        (
+            _PATHS,
+            _TARGET,
+            _SOURCE,
+            *_WORLD,
+            _SELECT,
+            _IGNORE,
+            _STAGE,
+            _PRINTED_AS,
+            _OUTPUT,
+        ),
+    ),
+    Command(
+        "prove",
+        "Say whether two states give every proxy the same configuration.",
+        (
+            _one(
+                "before",
+                nargs="?",
+                metavar="BEFORE",
+                type=Path,
+                default=Path(),
+                help="a file or folder; with --against, what to prove",
+            ),
+            _one(
+                "after",
+                nargs="?",
+                metavar="AFTER",
+                type=Path,
+                help="the file or folder to compare with",
+            ),
+            _word("--against", "REVISION", "compare with this Git revision"),
+            _TARGET,
+            _SOURCE,
+            *_WORLD,
+            _ALLOW,
+            _FORMAT,
+        ),
+    ),
+    Command(
+        "inspect",
+        "Show what proxies resolve to, and which line each value comes from.",
+        (
+            _PATHS,
+            _word("--release", "RELEASE", "the release whose matcher answers"),
+            _word("--proxy", "NAME", "only the Dataplane of this name"),
+            _word("--labels", "KEY=VALUE", "a made-up proxy with such labels", action="append"),
+            _flag("--resources", "show the labels resources get instead"),
+            _word("--environment", "NAME", "the environment to show, where there are several"),
+            *_WORLD,
+            _FORMAT,
+        ),
+    ),
+    Command(
+        "environments",
+        "List the environments of the repository: what is applied together, each a mesh of its"
+        " own.",
+        (_PATHS, _flag("--write", "save them in kumamigrate.toml, to be corrected there"), _FORMAT),
+    ),
+    Command(
+        "snapshot",
+        "Take an inventory: what a control plane holds, without secrets, as one file.",
+        (
+            _one(
+                "exports",
+                nargs="*",
+                metavar="FILE",
+                type=Path,
+                help="files that kubectl or kumactl wrote; - for what comes in",
+            ),
+            _path("--kubeconfig", "FILE", "take it with kubectl, and this configuration of it"),
+            _word("--context", "NAME", "take it with kubectl, from the cluster of this context"),
+            _word("--control-plane", "URL", "take it from a control plane's read API"),
+            _word(
+                "--token",
+                "WORD",
+                "what shows the control plane who asks; default: $KUMAMIGRATE_TOKEN",
+            ),
+            _path("--ca-file", "FILE", "certificates to trust, for https"),
+            _word("--name", "NAME", "what to call where it was taken"),
+            _flag("--print-commands", "show what to run by hand, and run nothing"),
+            _path("--output", "FILE", "write it to this file"),
+        ),
+    ),
+    Command("rules", "List all rules.", (_FORMAT,)),
+    Command(
+        "rule",
+        "Explain one rule: what, why, releases, before and after, traps, what is proved.",
+        (_one("rule_id", metavar="ID", help="what the list calls it"), _FORMAT),
+    ),
+)
