@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.report.forms import SAVED, TEXT
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -91,14 +93,14 @@ _WORLD = (
 _FORMAT = _choice("--format", ("text", "json"), "how to print the result", default="text")
 _PRINTED_AS = _choice(
     "--format",
-    ("text", "json", "sarif", "github", "gitlab", "junit"),
+    (TEXT, *SAVED),
     "how to print the result",
     default="text",
 )
 _OUTPUT = _many(
     "--output",
     "FORMAT=FILE",
-    "save the result as json, sarif, github, gitlab or junit, too",
+    f"save the result as {', '.join(SAVED[:-1])} or {SAVED[-1]}, too",
     default=[],
 )
 

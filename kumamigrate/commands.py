@@ -17,6 +17,7 @@ from kumamigrate.flow.pipeline import migrate, write
 from kumamigrate.model.state import Environment
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
+from kumamigrate.report.invocation import invocation
 from kumamigrate.report.styled import Line, line, show
 from kumamigrate.scene.trial import Scene
 from kumamigrate.source.reading.find import JOURNAL, interrupted
@@ -65,6 +66,8 @@ def run(
     outcome = outcome if written else on_disk(outcome)
     as_text = forms.printed == TEXT
     data = run_json(outcome, written=written) if forms.needs_data else None
+    if data is not None:
+        data["command"] = invocation("run", {**given, "dry_run": True})
     lines = run_lines(outcome, written=written) if as_text else []
     if markdown and data is not None:
         data["markdown"] = guides_json(guides)
@@ -99,6 +102,8 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     _settle(scope.root, writing=False)
     outcome = check_estate(survey(scope, options), options)
     data = check_json(outcome) if forms.needs_data else None
+    if data is not None:
+        data["command"] = invocation("check", given)
     _tell(forms, data, check_lines(outcome) if forms.printed == TEXT else [])
     return exit_of_check(outcome)
 
@@ -326,14 +331,14 @@ def _tell(forms: Forms, data: Mapping[str, Any] | None, lines: Sequence[Line]) -
     if data is None or (forms.printed == JSON and not forms.saved):
         _print(data is not None, data, lines)
         return
-    from kumamigrate.report.formats import FORMATS
+    from kumamigrate.report.formats import formatted
 
     for form, file in forms.saved:
-        _save(file, FORMATS[form](data))
+        _save(file, formatted(form, data))
     if forms.printed in (TEXT, JSON):
         _print(forms.printed == JSON, data, lines)
     else:
-        _print_text(FORMATS[forms.printed](data))
+        _print_text(formatted(forms.printed, data))
 
 
 def _print_text(text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from kumamigrate.errors import UsageError
 
 TEXT, JSON = "text", "json"
-SAVED = (JSON, "sarif", "github", "gitlab", "junit")
+SAVED = (JSON, "sarif", "github", "gitlab", "junit", "markdown")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from kumamigrate.model.release import known_releases
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
 from kumamigrate.report.beside import beside_json, beside_lines
+from kumamigrate.report.bymesh import check_meshes, run_meshes
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.inventory import inventory_json, inventory_lines
 from kumamigrate.report.prooftext import (
@@ -108,12 +109,14 @@ def run_json(outcome: Outcome, *, written: bool) -> dict[str, Any]:
     data["whole"] = outcome.whole.value
     data["decides"] = outcome.claim
     data["steps"] = list(_steps(outcome))
+    data["meshes"] = run_meshes(outcome)
     return data
 
 
 def check_json(outcome: Outcome) -> dict[str, Any]:
     """Return the form `kumamigrate.report/1` without a proof."""
-    return {**_report(outcome, written=False), "proof": {"claims": {}}}
+    meshes = check_meshes(outcome)
+    return {**_report(outcome, written=False), "proof": {"claims": {}}, "meshes": meshes}
 
 
 def _report(outcome: Outcome, *, written: bool) -> dict[str, Any]:

@@ -1,29 +1,24 @@
-"""A report in the forms that code hosts read, each a function of `kumamigrate.report/1`."""
+"""A report in the forms that people and code hosts read, each a function of the report's data.
+
+A form is imported when it is asked for: the hook has a moment's time.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
-
-from kumamigrate.report.formats.github import github
-from kumamigrate.report.formats.gitlab import gitlab
-from kumamigrate.report.formats.junit import junit
-from kumamigrate.report.formats.sarif import sarif
+from importlib import import_module
+from typing import Any, cast
 
 Report = Mapping[str, Any]
 
 
-def _json(report: Report) -> str:
-    return json.dumps(report, indent=1) + "\n"
+def formatted(form: str, report: Report) -> str:
+    """Return a report in a form: but for JSON a module of its name with a function of its name."""
+    if form == "json":
+        return json.dumps(report, indent=1) + "\n"
+    module = import_module(f"kumamigrate.report.formats.{form}")
+    return cast("Callable[[Report], str]", getattr(module, form))(report)
 
 
-FORMATS: Mapping[str, Callable[[Report], str]] = {
-    "json": _json,
-    "sarif": sarif,
-    "github": github,
-    "gitlab": gitlab,
-    "junit": junit,
-}
-
-__all__ = ["FORMATS", "Report"]
+__all__ = ["Report", "formatted"]
