@@ -5,27 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.deployment.environment import Facts
-from kumamigrate.errors import OutputError, SourceError, UsageError
-from kumamigrate.flow.claims import allowed, claim_of
+from kumamigrate.errors import OutputError, UsageError
+from kumamigrate.flow.claims import claim_of
 from kumamigrate.flow.pipeline import check as check_estate
-from kumamigrate.flow.pipeline import migrate, write
-from kumamigrate.model.state import Environment
+from kumamigrate.flow.pipeline import write
+from kumamigrate.library import Reading, Sources, load, migrate, read
+from kumamigrate.library import prove as prove_states
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
 from kumamigrate.report.invocation import invocation
 from kumamigrate.report.styled import Line, line, show
 from kumamigrate.scene.trial import Scene
-from kumamigrate.source.reading.find import JOURNAL, interrupted
-from kumamigrate.world.config import settings, settings_file
+from kumamigrate.source.reading.find import interrupted
+from kumamigrate.world.config import settings_file
 from kumamigrate.world.estate import Estate
-from kumamigrate.world.options import Options
-from kumamigrate.world.scope import Scope, only, scope_of
-from kumamigrate.world.survey import survey, survey_again
+from kumamigrate.world.scope import scope_of
+from kumamigrate.world.survey import survey_again
 
 Given = Mapping[str, Any]
 
@@ -50,13 +49,14 @@ def run(
     from kumamigrate.report.progress import progress
 
     forms = forms_of(printed, saved)
-    scope, options = _asked(given)
-    _settle(scope.root, writing=not dry_run)
-    estate = survey(scope, options)
-    new = {} if adopt is None else _adopted(estate, adopt)
+    if not dry_run:
+        _complete(given)
+    sources = _loaded(given)
+    reading = read(sources)
+    new = {} if adopt is None else _adopted(reading.estate, adopt)
     with progress() as tell:
-        outcome = migrate(survey(scope, options, new) if new else estate, options, tell)
-    guides = tuple(migrated_guides(estate, options)) if markdown else ()
+        outcome = migrate(read(sources, new) if new else reading, progress=tell)
+    guides = tuple(migrated_guides(reading.estate, reading.options)) if markdown else ()
     examples = {guide.path: (guide.old, guide.new) for guide in guides if guide.old != guide.new}
     outcome = replace(outcome, adopted=frozenset(new), examples=examples)
     if diff is not None:
@@ -98,9 +98,8 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     from kumamigrate.report.outcome import check_json, check_lines, exit_of_check
 
     forms = forms_of(printed, saved)
-    scope, options = _checked(given)
-    _settle(scope.root, writing=False)
-    outcome = check_estate(survey(scope, options), options)
+    sources = _checked(given)
+    outcome = check_estate(read(sources).estate, sources.options)
     data = check_json(outcome) if forms.needs_data else None
     if data is not None:
         data["command"] = invocation("check", given)
@@ -112,7 +111,6 @@ def prove(
     given: Given, before: Path, after: Path | None, against: str | None, *, as_json: bool
 ) -> Exit:
     """Print the verdict about two states."""
-    from kumamigrate.flow.comparison import prove_estates
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.prooftext import exit_of_proof, proof_json, proof_lines
     from kumamigrate.report.unread import exit_of_kinds
@@ -125,14 +123,15 @@ def prove(
     else:
         assert after is not None
         first, second = _state(given, before), _state(given, after)
-    proof = prove_estates(first, second)
-    claim = claim_of(second.whole.source, second.whole.target)
-    allow = _asked({**given, "paths": [before]})[1].allow
-    repositories = (first.whole.repository, second.whole.repository)
+    proof = prove_states(first, second)
+    whole, allow = second.estate.whole, second.options.allow
+    claim = claim_of(whole.source, whole.target)
+    repositories = (first.estate.whole.repository, whole.repository)
     data = proof_json(proof, repositories, claim, allow)
-    data = {**data, "inventory": inventory_json(second.whole), "world": world_json(second)}
+    data = {**data, "inventory": inventory_json(whole), "world": world_json(second.estate)}
     verdict, world, *rest = proof_lines(proof, repositories, claim, allow)
-    known = [*environment_lines(second), *given_lines(second), *inventory_lines(second.whole)]
+    known = [*environment_lines(second.estate), *given_lines(second.estate)]
+    known += inventory_lines(whole)
     _print(as_json, data, [verdict, world, *known, *rest])
     return worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])
 
@@ -169,13 +168,12 @@ def environments(given: Given, *, write_them: bool, as_json: bool) -> Exit:
     from kumamigrate.deployment.environmentsettings import environments_text
     from kumamigrate.report.worldtext import world_json, world_lines
 
-    scope, options = _asked(given)
-    _settle(scope.root, writing=False)
-    estate = survey(scope, options)
+    sources = _loaded(given)
+    estate = read(sources).estate
     lines, saved = world_lines(estate, all_of_them=True), ""
     if write_them:
-        file, prefix = settings_file(scope.root)
-        if options.environments:
+        file, prefix = settings_file(sources.scope.root)
+        if sources.options.environments:
             raise UsageError(f"{file}: it lists environments already; change them there")
         deployments = [site.deployment for site in estate.sites]
         _append(file, environments_text(deployments, table=f"{prefix}environment"))
@@ -210,42 +208,34 @@ def rule(rule_id: str, *, as_json: bool) -> Exit:
     return Exit.CLEAN
 
 
-def _asked(given: Given) -> tuple[Scope, Options]:
+def _loaded(given: Given) -> Sources:
     """Return what is read and may be written, and the options asked for."""
-    scope = scope_of([Path(path) for path in given.get("paths") or [Path()]])
-    return scope, _settled(given, scope.root)
+    return load(*given.get("paths") or (), **_settings(given))
 
 
-def _settled(given: Given, root: Path) -> Options:
-    """Return the options: what the command line says of control planes is so in all of them."""
-    options = _options(settings(given, root))
-    stated = {f.name: None for f in fields(Facts) if given.get(f.name) is not None}
-    environments = (
-        replace(one, facts=replace(one.facts, **stated)) for one in options.environments
-    )
-    return replace(options, environments=tuple(environments))
+def _alone(given: Given, *paths: Path) -> Sources:
+    """Return files and folders that are all there is, whatever stands around them."""
+    return load(*paths, alone=True, **_settings(given))
 
 
-def _checked(given: Given) -> tuple[Scope, Options]:
+def _settings(given: Given) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "paths"}
+
+
+def _checked(given: Given) -> Sources:
     """Return what a check reads. A pre-commit hook names files and has a moment's time: they
     are read by themselves; a folder is read with all of its repository."""
     paths = [Path(path) for path in given.get("paths") or ()]
     if not paths or not all(path.is_file() for path in paths):
-        return _asked(given)
-    scope = only(paths)
-    return scope, _settled(given, scope.root)
+        return _loaded(given)
+    return _alone(given, *paths)
 
 
 def _inspected(given: Given, environment: str | None) -> Scene:
     """Return what proxies get: of the paths given, which are all there is then, or of the one
     environment of the repository that was named."""
-    if given.get("paths"):
-        scope = only([Path(path) for path in given["paths"]])
-    else:
-        scope = scope_of([Path()])
-    options = _settled(given, scope.root)
-    _settle(scope.root, writing=False)
-    sites = survey(scope, options).sites
+    paths = [Path(path) for path in given.get("paths") or ()]
+    sites = read(_alone(given, *paths) if paths else _loaded(given)).estate.sites
     chosen = [site for site in sites if environment in (None, site.name)]
     if len(chosen) != 1:
         names = ", ".join(site.name or "(all files)" for site in sites)
@@ -253,59 +243,29 @@ def _inspected(given: Given, environment: str | None) -> Scene:
     return chosen[0].applied
 
 
-def _settle(root: Path, *, writing: bool) -> None:
-    """Complete what an interrupted run left, or refuse to read half of it."""
-    folder = interrupted(root)
-    if folder is not None and writing:
+def _complete(given: Given) -> None:
+    """Complete what an interrupted run left."""
+    root = scope_of([Path(path) for path in given.get("paths") or [Path()]]).root
+    if interrupted(root) is not None:
         from kumamigrate.source.editing.write import recover
 
         recover(root)
-    elif folder is not None:
-        detail = "a run was interrupted, or is at work; `kumamigrate run` completes it"
-        raise SourceError(f"{folder}/{JOURNAL}", detail)
 
 
-def _options(asked: Mapping[str, Any]) -> Options:
-    default = Environment()
-    environment = Environment(
-        mode=asked.get("control_plane_mode", default.mode),
-        zone=asked.get("zone", default.zone),
-        system_namespace=asked.get("system_namespace", default.system_namespace),
-        mesh_services=asked.get("mesh_services"),
-        initial_policies=asked.get("initial_policies"),
-    )
-    return Options(
-        target=asked.get("target", "2.14"),
-        source=asked.get("source", ""),
-        stage=asked.get("stage", "auto"),
-        environment=environment,
-        inventory=tuple(Path(path) for path in asked.get("inventory", ())),
-        select=tuple(asked.get("select", ())),
-        ignore=tuple(asked.get("ignore", ())),
-        accept=tuple(asked.get("accept", ())),
-        environments=tuple(asked.get("environments", ())),
-        exclude=tuple(asked.get("exclude", ())),
-        home=asked.get("home"),
-        allow=allowed(asked.get("allow")),
-    )
-
-
-def _state(given: Given, path: Path) -> Estate:
+def _state(given: Given, path: Path) -> Reading:
     """Return a file or folder as a state of its own, whatever stands around it."""
-    scope = only([path])
-    _settle(scope.root, writing=False)
-    return survey(scope, _settled(given, scope.root))
+    return read(_alone(given, path))
 
 
-def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Estate, Estate]:
+def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Reading, Reading]:
     """Return a revision and the working tree, both whole, in the environments of the latter."""
     from kumamigrate.scene.gitrev import contents_of_revision
 
-    scope, options = _asked({**given, "paths": [path]})
-    _settle(scope.root, writing=False)
-    tree = survey(scope, options)
+    sources = _loaded({**given, "paths": [path]})
+    tree, scope = read(sources), sources.scope
     contents, refusals = contents_of_revision(revision, scope.read, scope.root)
-    return survey_again(tree, contents, refusals, options), tree
+    estate = survey_again(tree.estate, contents, refusals, tree.options)
+    return replace(tree, estate=estate), tree
 
 
 def _pairs(words: Sequence[str]) -> dict[str, str]:

@@ -33,7 +33,7 @@ ALLOWED = {
 }
 ALLOWED["world"] |= {"model", "source"}
 ALLOWED["flow"] = {"flow", *ALLOWED["world"], *ALLOWED["rewrite"]}
-COMMANDS = {"__init__", "__main__", "arguments", "cli", "commands", "errors"}
+COMMANDS = {"__init__", "__main__", "arguments", "cli", "commands", "errors", "library"}
 """All that stands beside the rooms: the way in, and what every room may raise."""
 TEXT_ONLY = {"kumamigrate.source.text", "kumamigrate.source.node", "kumamigrate.source.value"}
 """What layers above the model may see of the source: values, not the reading of text."""

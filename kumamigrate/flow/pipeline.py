@@ -141,10 +141,15 @@ def check(scene: Scene | Estate, options: Options) -> Outcome:
     """Return what every rule would do or asks, proving and changing nothing."""
     estate = single(scene) if isinstance(scene, Scene) else scene
     findings: list[Finding] = []
-    for rule in chosen_rules(options):
-        for said in _said(rule, estate, estate, options):
-            findings.extend(said.findings if isinstance(said, Change) else [said])
+    for said in wanted(estate, options):
+        findings.extend(said.findings if isinstance(said, Change) else [said])
     return _outcome(options, estate, estate, findings)
+
+
+def wanted(estate: Estate, options: Options) -> Iterator[Change | Finding]:
+    """Yield what every chosen rule would change or asks, rule by rule; nothing is proven."""
+    for rule in chosen_rules(options):
+        yield from _said(rule, estate, estate, options)
 
 
 def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent) -> Outcome:

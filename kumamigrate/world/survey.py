@@ -15,7 +15,13 @@ from kumamigrate.inventory import Inventory, load_inventory
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import Identity
 from kumamigrate.model.state import Environment
-from kumamigrate.scene.repository import Repository, contents_of, load_repository, repository_of
+from kumamigrate.scene.repository import (
+    Contents,
+    Repository,
+    contents_of,
+    load_repository,
+    repository_of,
+)
 from kumamigrate.scene.trial import Scene
 from kumamigrate.scene.worlds import at_home
 from kumamigrate.source.reading.seen import digest_of
@@ -48,8 +54,21 @@ def _begun(repository: Repository, inventory: Inventory, options: Options) -> Sc
     )
 
 
+def contents_in(scope: Scope, options: Options) -> Contents:
+    """Return the files that a run reads, but for those that the settings leave out."""
+    read, stays = contents_of(scope.read, scope.root), _stays(scope.root, options)
+    return Contents(
+        files={path: data for path, data in read.files.items() if stays(path)},
+        refusals=[one for one in read.refusals if stays(one.path)],
+        beside={path: data for path, data in read.beside.items() if stays(path)},
+    )
+
+
 def survey(
-    scope: Scope, options: Options, more: Mapping[str, bytes] = MappingProxyType({})
+    scope: Scope,
+    options: Options,
+    contents: Contents,
+    more: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Estate:
     """Return all that a run reads, and `more` files that are not written yet.
 
@@ -58,12 +77,9 @@ def survey(
     if scope.world is World.NAMED:
         # The settings speak of the repository, and this is a part of it, or none.
         options = replace(options, environments=())
-    read = contents_of(scope.read, scope.root)
-    stays = _stays(scope.root, options)
-    kept = {path: data for path, data in read.files.items() if stays(path)} | dict(more)
-    refusals = [one for one in read.refusals if stays(one.path)]
-    estate = estate_of(kept, refusals, scope.root, options, disk=scope.root, scope=scope)
-    return replace(estate, beside={p: data for p, data in read.beside.items() if stays(p)})
+    files, root = {**contents.files, **more}, scope.root
+    estate = estate_of(files, contents.refusals, root, options, disk=root, scope=scope)
+    return replace(estate, beside=contents.beside)
 
 
 def survey_again(
