@@ -9,7 +9,6 @@ that the target refuses and that is new, or was none such before, is a fault, an
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
