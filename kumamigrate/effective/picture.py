@@ -360,11 +360,12 @@ def http_protocols(protocol: str) -> tuple[str, ...]:
 
 
 def inbound_fact(
-    side: Side, policy_type: str, point: InboundPoint | None, *, identified: bool = False
+    side: Side, policy_type: str, point: InboundPoint | None, *, identified: bool | None = False
 ) -> Fact:
     """Return what an inbound reads of one policy type; `point` is None where nothing reaches.
 
-    `identified`: a MeshIdentity selects the proxy, which then reads no `from` of permissions.
+    `identified`: the proxy has its certificate from a MeshIdentity, and so reads no `from` of
+    permissions. Where it only may have (None), what it would read either way is said.
     """
     rules = [(rule.match, rule.conf) for rule in point.rules] if point is not None else []
     found = _merged_inbound(side, policy_type, point)
@@ -373,7 +374,10 @@ def inbound_fact(
         case "MeshTrafficPermission":
             if rules or identified:
                 return Fact(settings.permission_rules(rules, side.mesh), _all_rules(point))
-            return Fact(settings.permission_from(_subsets(point)), _all_from(point))
+            read = settings.permission_from(_subsets(point))
+            if identified is None:
+                read |= settings.permission_rules(rules, side.mesh)
+            return Fact(read, _all_from(point))
         case "MeshFaultInjection" if not rules and point is not None and point.from_rules:
             if not any(subset for subset, _ in _subsets(point)):
                 read = settings.each_rule([(None, conf) for _, conf in _subsets(point)], None)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kumamigrate.model.identity import holder_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import Resource
@@ -23,7 +24,7 @@ from kumamigrate.sourcedest.table import legacy_table
 from kumamigrate.targetref.backendref import Places, called_by_number
 from kumamigrate.targetref.explain import Merged, sources
 from kumamigrate.targetref.matcher import Matcher
-from kumamigrate.targetref.permission import IDENTITY, PERMISSION, identity_of, outranked
+from kumamigrate.targetref.permission import PERMISSION, outranked
 from kumamigrate.targetref.proxyrules import ProxyRules
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.targetref.routehash import route_hash
@@ -64,7 +65,8 @@ def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Li
     routes = _routes(matcher.rules(dataplane, ROUTE)) if ROUTE in matcher.policy_types() else {}
     for kind in matcher.policy_types():
         rules = matcher.rules(dataplane, kind)
-        identity = identity_of(dataplane, matcher.state.of_type(IDENTITY))
+        holder = holder_of(dataplane, matcher.state)
+        identity = holder.identity if holder is not None and holder.sure else None
         every = is_builtin(dataplane)  # a built-in gateway has routes of its own, and no outbounds
         kinds = frozenset(Outbound) if every else outbounds_of(matcher.state, dataplane.mesh)
         asked = identity if kind == PERMISSION else None

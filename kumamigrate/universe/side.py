@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from kumamigrate.model.conf import canonical
+from kumamigrate.model.identity import IDENTITY, holder_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource
@@ -17,7 +18,7 @@ from kumamigrate.sourcedest.engine import order
 from kumamigrate.sourcedest.winners import OldPolicies, old_policies
 from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL, Places, ports_of, protocols_at
 from kumamigrate.targetref.matcher import Matcher
-from kumamigrate.targetref.permission import IDENTITY, identity_of, reads_both
+from kumamigrate.targetref.permission import reads_both
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.targetref.selection import Selection
@@ -120,9 +121,11 @@ class Side:
             self._signatures[key] = self.contents.of_list(policies)
         return self._signatures[key]
 
-    def identified(self, proxy: Resource) -> bool:
-        """Whether a MeshIdentity selects a proxy, on a release where that ends `from`."""
-        return bool(self._identities) and identity_of(proxy, self._identities) is not None
+    def identified(self, proxy: Resource) -> bool | None:
+        """Whether a proxy has its certificate from a MeshIdentity, on a release where that ends
+        `from`; None where it may have."""
+        holder = holder_of(proxy, self.state) if self._identities else None
+        return False if holder is None else True if holder.sure else None
 
     def not_knowing(self, tags: Set[str], real: Set[Kri]) -> Side:
         """Return the same side without the protocols of some service tags and real resources."""

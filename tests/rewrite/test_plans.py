@@ -70,6 +70,79 @@ def test_a_permission_in_a_mesh_without_mtls_is_said_to_do_nothing() -> None:
         assert any("nobody is asked" in note for note in said.notes) is idle
 
 
+SHOP = """\
+type: Mesh
+name: default
+meshServices: {mode: Exclusive}
+mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}
+---
+type: Dataplane
+name: web-1
+mesh: default
+labels: {kuma.io/workload: web}
+networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+---
+type: Dataplane
+name: db-1
+mesh: default
+labels: {kuma.io/workload: db}
+networking: {address: 10.0.0.2, inbound: [{port: 80, tags: {kuma.io/service: db}}]}
+---
+type: MeshTrafficPermission
+name: web-to-db
+mesh: default
+spec:
+  from: [{targetRef: {kind: MeshSubset, tags: {kuma.io/service: web}}, default: {action: Allow}}]
+"""
+IDENTITY = """\
+---
+type: MeshIdentity
+name: ids
+mesh: default
+spec: {selector: {dataplane: {matchLabels: {}}}}
+"""
+OTHER = """\
+---
+type: Dataplane
+name: web-admin-1
+mesh: default
+labels: {kuma.io/workload: web-admin}
+networking: {address: 10.0.0.3, inbound: [{port: 80, tags: {kuma.io/service: web-admin}}]}
+"""
+
+
+def test_no_rules_are_proposed_for_clients_that_have_no_ids_yet() -> None:
+    """On 2.14 rules end `from`, and before identities no certificate shows a new id."""
+    (said,) = _findings("permission-from", SHOP)
+    assert not any("rules: [" in note for note in said.notes)
+    assert said.action.startswith("Keep from while")
+
+
+def test_rules_for_the_time_between_hold_what_certificates_show_today() -> None:
+    (said,) = _findings("permission-from", SHOP + IDENTITY)
+    (rules,) = (note for note in said.notes if "rules: [" in note)
+    assert '{type: Exact, value: "spiffe://default.default.mesh.local/workload/web"}' in rules
+    assert '{type: Prefix, value: "spiffe://default/web"}' in rules
+    assert any("was not tried on one" in note for note in said.notes)
+
+
+def test_an_old_id_that_begins_like_another_is_not_proposed() -> None:
+    """A certificate by Mesh.mtls is met by how its names begin: web would let web-admin in."""
+    (said,) = _findings("permission-from", SHOP + IDENTITY + OTHER)
+    assert not any("rules: [" in note for note in said.notes)
+    assert any("web-admin-1" in note for note in said.notes)
+
+
+def test_everybody_is_named_by_the_mesh_and_by_what_its_ids_begin_with() -> None:
+    everybody = SHOP.replace("kind: MeshSubset, tags: {kuma.io/service: web}", "kind: Mesh")
+    (said,) = _findings("permission-from", everybody + IDENTITY)
+    assert any('allow: [{spiffeID: {type: Prefix, value: "spiffe://default"}}]' in n
+               for n in said.notes)  # fmt: skip
+    own = IDENTITY.replace("}}}\n", "}}, spiffeID: {trustDomain: shop.example}}\n")
+    (said,) = _findings("permission-from", everybody + own)
+    assert any('value: "spiffe://shop.example"' in note for note in said.notes)
+
+
 def test_a_mesh_on_real_services_skips_the_first_steps() -> None:
     (said,) = _findings("mesh-mtls", MESH.format(mode="Exclusive", backend="vault", mtls="STRICT"))
     assert said.notes[0].startswith("step 1: give every MeshTrafficPermission")

@@ -50,6 +50,6 @@ def _notes(targets: list[Any], clients: tuple[Client, ...]) -> tuple[str, ...]:
         if isinstance(ids, str):
             said.append(ids)
         else:
-            matches = ", ".join(f'{{spiffeID: {{type: Exact, value: "{i}"}}}}' for i in ids)
+            matches = ", ".join(one.words for one in ids)
             said.append(f"for the clients known: matches: [{matches}]")
     return tuple(dict.fromkeys(said))

@@ -37,8 +37,10 @@ def _preparation(view: View, mesh: Resource, backend: Mapping[str, object]) -> I
         yield "write MeshTLS with mode Permissive; without it 3.0 takes Strict"
     if any(_has_from(policy, mesh) for policy in view.state.of_type("MeshTrafficPermission")):
         yield (
-            "give every MeshTrafficPermission `rules` with SPIFFE ids; `from` stops counting for a"
-            " proxy the moment it has an identity"
+            "give every MeshTrafficPermission `rules` that hold both ids of each client, all in one"
+            f" commit: {{type: Prefix, value: spiffe://{mesh.name}/SERVICE}}, which its certificate"
+            " shows until it has an identity, and {type: Exact} with the id it will have; `from`"
+            " stops counting for a proxy the moment it has an identity, and where any rules are"
         )
 
 

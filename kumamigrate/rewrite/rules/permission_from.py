@@ -14,7 +14,7 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
-from kumamigrate.rewrite.references.spiffe import Client, clients_of, matches_for
+from kumamigrate.rewrite.references.spiffe import Client, Match, clients_of, matches_for
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
@@ -101,7 +101,7 @@ def _action(entry: Mapping[str, Any]) -> str:
 
 def _proposal(entries: list[Mapping[str, Any]], clients: tuple[Client, ...]) -> tuple[str, ...]:
     """Return the rules of a policy as text where every client is known, else what is not."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Match]] = {}
     missing: list[str] = []
     for entry in entries:
         target = entry.get("targetRef") or {}
@@ -121,13 +121,21 @@ def _proposal(entries: list[Mapping[str, Any]], clients: tuple[Client, ...]) -> 
             " out by hand who may come in",
         )
     lists = ", ".join(
-        f"{key}: [{', '.join(_match(i) for i in dict.fromkeys(ids))}]" for key, ids in found.items()
+        f"{key}: [{', '.join(one.words for one in dict.fromkeys(ids))}]"
+        for key, ids in found.items()
     )
     return (
         f"for the clients known: rules: [{{default: {{{lists}}}}}]",
         "write it for all policies of an inbound at once: one with rules switches every from off",
+        *_of_both(clients),
     )
 
 
-def _match(spiffe_id: str) -> str:
-    return f'{{spiffeID: {{type: Exact, value: "{spiffe_id}"}}}}'
+def _of_both(clients: tuple[Client, ...]) -> Iterator[str]:
+    """Say why the ids by `Mesh.mtls` are there, where they are."""
+    if any(client.old for client in clients):
+        yield (
+            "the prefixes let clients in that still show a certificate by Mesh.mtls, which names"
+            " its service first of several; that Envoy compares the names joined by commas is"
+            " documented, and was not tried on one"
+        )

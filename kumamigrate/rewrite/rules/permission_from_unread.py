@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kumamigrate.model.identity import holder_of, is_ready
 from kumamigrate.model.resource import EFFECT, Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding
@@ -13,7 +14,6 @@ from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.permission import (
     IDENTITY,
     PERMISSION,
-    identity_of,
     outranked,
     reads_both,
 )
@@ -45,11 +45,11 @@ def plan(view: View) -> Iterator[Finding]:
 def _inbounds(view: View, policy: Resource) -> tuple[int, list[Unread]]:
     """Return how many known inbounds a policy selects, and those that do not read its `from`."""
     matcher = view.matcher(policy.mesh)
-    identities = [i for i in view.state.of_type(IDENTITY) if i.mesh == policy.mesh]
     selected, unread = 0, list[Unread]()
     for proxy in known_proxies(view.state, policy.mesh, view.source):
         selection = matcher.selection(proxy.resource, PERMISSION)
-        identity = identity_of(proxy.resource, identities)
+        holder = holder_of(proxy.resource, view.state)
+        identity = None if holder is None else holder.identity
         for point in selection.points:
             if not any(p.identity == policy.identity for p in point.policies):
                 continue
@@ -62,16 +62,14 @@ def _inbounds(view: View, policy: Resource) -> tuple[int, list[Unread]]:
 
 def _for_everybody(view: View, policy: Resource) -> Resource | None:
     """Return who ends `from` for every proxy of the mesh, where none is known."""
-    for other in view.state.of_type(PERMISSION, IDENTITY):
-        if other.mesh != policy.mesh:
+    for other in view.state.of_type(PERMISSION):
+        if other.mesh != policy.mesh or not other.spec.get("rules"):
             continue
-        if other.type == IDENTITY:
-            blank = Resource(type="Dataplane", mesh=policy.mesh, name="", labels={}, spec={})
-            if identity_of(blank, [other]) is not None:
-                return other
-        elif other.spec.get("rules") and _is_for_all(view, other, policy.namespace_label):
+        if _is_for_all(view, other, policy.namespace_label):
             return other
-    return None
+    blank = Resource(type="Dataplane", mesh=policy.mesh, name="", labels={}, spec={})
+    holder = holder_of(blank, view.state)
+    return None if holder is None else holder.identity
 
 
 def _is_for_all(view: View, policy: Resource, namespace: str) -> bool:
@@ -94,5 +92,7 @@ def _why(view: View, by: Resource) -> str:
     place = view.locate(by, by.spec_path)
     at = f" ({place.rsplit(':', 1)[0]})" if place.count(":") > 1 else f" ({place})" if place else ""
     if by.type == IDENTITY:
-        return f"{IDENTITY} {by.name}{at} selects the proxy, for which rules count alone"
+        ready = is_ready(by, view.mode(by.mesh))
+        when = "" if ready else ", once it is ready"
+        return f"{IDENTITY} {by.name}{at} selects the proxy, for which rules count alone{when}"
     return f"{by.type} {by.name}{at} has rules there, which count alone"

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 _KINDS = re.compile(r"MeshIdentity|HostnameGenerator|VirtualOutbound")
 _WORD = r"""\{\{-?\s*(?:\.[A-Za-z]\w*|label\s+\\?"[^"\\{}\r\n]*\\?")\s*-?\}\}"""
 _FIELD = re.compile(
-    r"""\b(?:trustDomain|path|template|host|port)["']?[ \t]*+:[ \t]*+["']?"""
-    rf"""(?:[^"'{{}}\r\n]|{_WORD})++"""
+    r"""\b(?=((?:trustDomain|path|template|host|port)["']?[ \t]*+:[ \t]*+["']?"""
+    rf"""(?:[^"'{{}}\r\n]|{_WORD}){{1,500}}+))"""
 )
+"""Fields may follow each other on one line: what is found may overlap."""
 _FOREIGN = re.compile(r"\{\{-?\s*\.(?:Values|Release|Chart|Files|Capabilities|Template)\b")
 _CHART = re.compile(r"(?:^|/)templates/|\.(?:tpl|tmpl|gotmpl|template|j2|jinja2?)$")
 
@@ -24,7 +25,7 @@ def all_own(text: str, spans: Iterable[tuple[int, int]], path: str) -> bool:
     """
     if _CHART.search(path) or not _KINDS.search(text):
         return False
-    fields = [match.span() for match in _FIELD.finditer(text)]
+    fields = [match.span(1) for match in _FIELD.finditer(text)]
     starts = [start for start, _ in fields]
     for start, end in spans:
         at = bisect_right(starts, start) - 1

@@ -1,0 +1,173 @@
+"""Certificates: which names a proxy shows, by `Mesh.mtls` or by the MeshIdentity that it gets.
+
+A certificate of `Mesh.mtls` holds one SPIFFE id for each service of the proxy and a name for each
+of its tags; one of a MeshIdentity holds a single id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource, mapping
+from kumamigrate.model.state import State, mesh_services_mode
+
+IDENTITY = "MeshIdentity"
+SCHEME = "spiffe://"
+WORKLOAD = "kuma.io/workload"
+TRUST_DOMAIN = "{{ .Mesh }}.{{ .Zone }}.mesh.local"
+KUBERNETES_PATH = "/ns/{{ .Namespace }}/sa/{{ .ServiceAccount }}"
+UNIVERSAL_PATH = "/workload/{{ .Workload }}"
+_ACCOUNT = "k8s.kuma.io/service-account"
+_WORD = re.compile(r'\{\{-?\s*(?:\.(\w+)|label\s+"([^"{}]*)")\s*-?\}\}')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """The MeshIdentity that a proxy gets; `sure` where nothing outside the state decides it."""
+
+    identity: Resource
+    sure: bool
+
+
+def holder_of(proxy: Resource, state: State) -> Holder | None:
+    """Return the MeshIdentity that gives a proxy its certificate, if one does.
+
+    Of those that select it the one with the most labels wins, then the smaller name; if that
+    one is not ready, the proxy gets none, whatever the others are.
+    """
+    chosen = [i for i in state.of_type(IDENTITY) if i.mesh == proxy.mesh and selects(i, proxy)]
+    if not chosen:
+        return None
+    best = min(chosen, key=lambda one: (-len(_match_labels(one) or {}), one.name))
+    ready = is_ready(best, mesh_services_mode(state, proxy.mesh))
+    return None if ready is False else Holder(identity=best, sure=ready is True)
+
+
+def selects(identity: Resource, proxy: Resource) -> bool:
+    """Say whether a MeshIdentity selects a proxy; without a selector it selects none."""
+    labels = _match_labels(identity)
+    if labels is None:
+        return False
+    return all(proxy.labels.get(str(k)) == str(v) for k, v in labels.items())
+
+
+def selects_all(identity: Resource) -> bool:
+    """Say whether a MeshIdentity selects every proxy that could exist."""
+    return _match_labels(identity) == {}
+
+
+def _match_labels(identity: Resource) -> Mapping[str, Any] | None:
+    wanted = mapping(identity.spec.get("selector")).get("dataplane")
+    return mapping(wanted.get("matchLabels")) if isinstance(wanted, Mapping) else None
+
+
+def is_ready(identity: Resource, mode: str | None) -> bool | None:
+    """Say whether a 2.x gives out certificates for a MeshIdentity; None where it cannot be told.
+
+    It does in MeshService mode Exclusive alone, needs a provider, and refuses a CA that signs
+    itself unless that is allowed.
+    """
+    provider = mapping(identity.spec.get("provider"))
+    if not provider or mode not in (None, "Exclusive"):
+        return False
+    ready = _is_provided(provider)
+    return None if ready and mode is None else ready
+
+
+def _is_provided(provider: Mapping[str, Any]) -> bool | None:
+    if provider.get("type") == "Spire":
+        return True
+    if provider.get("type") != "Bundled":
+        return None
+    bundled = mapping(provider.get("bundled"))
+    if bundled.get("insecureAllowSelfSigned") is True:
+        return True
+    # Nobody sees here whether a CA of one's own signs itself.
+    return False if mapping(bundled.get("autogenerate")).get("enabled") is True else None
+
+
+def spiffe_id(identity: Resource, proxy: Resource, zone: str) -> str | None:
+    """Return the id that a MeshIdentity gives a proxy, None where something of it is not known.
+
+    `zone` is where the control plane is, for a MeshIdentity that names none.
+    """
+    spiffe = mapping(identity.spec.get("spiffeID"))
+    domain = trust_domain(identity, zone)
+    on_kubernetes = bool(proxy.labels.get(NAMESPACE))
+    path = spiffe.get("path")
+    path = (KUBERNETES_PATH if on_kubernetes else UNIVERSAL_PATH) if path is None else str(path)
+    words = {
+        "TrustDomain": domain or "",
+        "Namespace": proxy.labels.get(NAMESPACE, ""),
+        "ServiceAccount": proxy.labels.get(_ACCOUNT, ""),
+        "Workload": proxy.labels.get(WORKLOAD, ""),
+    }
+    rest = _filled(path, words, proxy.labels)
+    return None if domain is None or rest is None else f"{SCHEME}{domain}{rest}"
+
+
+def trust_domain(identity: Resource, zone: str) -> str | None:
+    """Return the trust domain of a MeshIdentity, None where it cannot be told."""
+    template = mapping(identity.spec.get("spiffeID")).get("trustDomain")
+    words = {"Mesh": identity.mesh, "Zone": identity.labels.get(ZONE) or zone}
+    return _filled(TRUST_DOMAIN if template is None else str(template), words, identity.labels)
+
+
+def _filled(template: str, words: Mapping[str, str], labels: Mapping[str, str]) -> str | None:
+    """Return a template filled in, None where a word is not known or is none of these."""
+    missing = False
+
+    def fill(found: re.Match[str]) -> str:
+        nonlocal missing
+        word, label = found.group(1), found.group(2)
+        value = words.get(word, "") if word else labels.get(label, "")
+        missing = missing or not value
+        return value
+
+    text = _WORD.sub(fill, template)
+    return None if missing or "{{" in text else text
+
+
+def has_mtls(state: State, mesh: str) -> bool | None:
+    """Say whether `Mesh.mtls` is on; None where the state has no such Mesh."""
+    found = next((r for r in state.of_type("Mesh") if r.name == mesh), None)
+    return None if found is None else bool(mapping(found.spec.get("mtls")).get("enabledBackend"))
+
+
+def old_names(proxy: Resource) -> tuple[str, ...]:
+    """Return the names in a certificate of `Mesh.mtls`, in their order: services, then tags."""
+    tags: dict[str, set[str]] = {}
+    for key, value in _tags(proxy):
+        tags.setdefault(key, set()).add(value)
+    services = [old_id(proxy.mesh, name) for name in sorted(tags.get(SERVICE, ()))]
+    return (*services, *(f"kuma://{k}/{v}" for k in sorted(tags) for v in sorted(tags[k])))
+
+
+def old_id(mesh: str, service: str) -> str:
+    """Return the SPIFFE id of a service in certificates of `Mesh.mtls`."""
+    return f"{SCHEME}{mesh}/{service}"
+
+
+def _tags(proxy: Resource) -> Iterator[tuple[str, str]]:
+    networking = mapping(proxy.spec.get("networking"))
+    listed = networking.get("inbound")
+    places: Iterable[Any] = (networking.get("gateway"), *(listed or ()))
+    for place in places:
+        for key, value in mapping(mapping(place).get("tags")).items():
+            yield str(key), str(value)
+
+
+def names_of(proxy: Resource, state: State) -> tuple[str, ...] | None:
+    """Return the names in the certificate that a proxy shows; none without TLS, None where that
+    cannot be told."""
+    holder = holder_of(proxy, state)
+    if holder is not None:
+        found = spiffe_id(holder.identity, proxy, state.environment.zone) if holder.sure else None
+        return None if found is None else (found,)
+    mtls = has_mtls(state, proxy.mesh)
+    if mtls is None:
+        return None
+    return old_names(proxy) if mtls else ()
