@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kumamigrate.cli import app
+from kumamigrate.source.reading.load import read_file
+from tests.independent import independent, plain
 from tests.runner import CliRunner
 
 MESH = b"type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"
@@ -61,9 +63,22 @@ def writes_what_it_says(folder: Path, data: bytes) -> None:
         changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
         said = set(json.loads(printed)["files"]) if code != 2 else set()
         assert changed == said, (changed, said)
+        for name in changed & after.keys():
+            _reads_alike(name, after[name])
         code, printed = answer(folder, given)
         assert _files(folder) == after, "a second run changed something"
         before = after
+
+
+def _reads_alike(name: str, data: bytes) -> None:
+    """Hold that a reader that shares no code with ours finds the same values in what was written.
+
+    What it cannot read, a template for one, it says nothing about.
+    """
+    theirs = independent(data.decode("utf-8-sig"))
+    ours = [document.value for document in read_file(name, data).documents if document.holds]
+    if theirs is not None and not read_file(name, data).refusals:
+        assert tuple(plain(value) for value in ours if value is not None) == theirs.values
 
 
 def takes_words(folder: Path, words: Sequence[str]) -> None:
