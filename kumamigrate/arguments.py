@@ -66,12 +66,24 @@ _STAGE = _choice(
 )
 _SELECT = _many("--select", "RULE", "only these rules")
 _IGNORE = _many("--ignore", "RULE", "not these rules")
-_ACCEPT = _many("--accept", "RULE", "write what a rule could not prove, on your own word")
+_ACCEPT = _many(
+    "--accept",
+    "RULE[@FILE:LINE]",
+    "write what a rule could not prove, or asks for, on your own word: everywhere, or at one place"
+    " as reports name it",
+)
 _ALLOW = _word(
     "--allow",
     "KIND",
     "kinds of differences that may pass: activation, name, residue or none; several with commas"
     " or one by one; default: all three",
+    action="append",
+)
+_HOLD = _word(
+    "--hold",
+    "KIND",
+    "leave for a change of its own what makes such differences: activation (settings that have no"
+    " effect today start to work), name, residue or none",
     action="append",
 )
 _WORLD = (
@@ -126,6 +138,7 @@ COMMANDS = (
             _STAGE,
             _ACCEPT,
             _ALLOW,
+            _HOLD,
             _PRINTED_AS,
             _OUTPUT,
         ),

@@ -22,7 +22,7 @@ from typing import Any
 import kumamigrate
 from kumamigrate.deployment.environment import Facts
 from kumamigrate.errors import SourceError
-from kumamigrate.flow.claims import allowed
+from kumamigrate.flow.claims import allowed, left_for_later
 from kumamigrate.flow.pipeline import Outcome, Progress, silent, wanted
 from kumamigrate.flow.pipeline import migrate as migrate_estate
 from kumamigrate.flow.pipeline import write as write_outcome
@@ -34,6 +34,7 @@ from kumamigrate.scene.repository import Contents
 from kumamigrate.scene.trial import without_conflicts
 from kumamigrate.source.reading.find import JOURNAL, interrupted
 from kumamigrate.source.text import Refusal
+from kumamigrate.world.accepted import accepted_of
 from kumamigrate.world.config import settings as completed
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.estate import apply as applied
@@ -160,7 +161,8 @@ def options_in(root: Path, given: Mapping[str, Any]) -> Options:
     environments = (
         replace(one, facts=replace(one.facts, **stated)) for one in options.environments
     )
-    return replace(options, environments=tuple(environments))
+    accept, accept_at = accepted_of(options.accept, root=root, home=options.home)
+    return replace(options, environments=tuple(environments), accept=accept, accept_at=accept_at)
 
 
 def _options(asked: Mapping[str, Any]) -> Options:
@@ -185,6 +187,7 @@ def _options(asked: Mapping[str, Any]) -> Options:
         exclude=tuple(asked.get("exclude", ())),
         home=asked.get("home"),
         allow=allowed(asked.get("allow")),
+        hold=left_for_later(asked.get("hold")),
     )
 
 

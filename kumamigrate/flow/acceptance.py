@@ -39,14 +39,15 @@ def judge_of(
     upgrade: bool = False,
     take_unknown: bool = False,
     allow: Set[Effect] = HARMLESS,
+    hold: Set[Effect] = frozenset(),
 ) -> Judge:
     """Return the judge for the changes of one rule.
 
     *live*: nothing that a proxy reads today may change but in the ways of `allow`: values that
-    had no effect before may take effect, and routes may be renamed. *carry* and *release*: where
-    the changes touch something, it must be carried over from the state the run began with, and
-    nothing that was carried over may be lost; what fails already for other reasons does not
-    count.
+    had no effect before may take effect, and routes may be renamed; not what is on `hold`.
+    *carry* and *release*: where the changes touch something, it must be carried over from the
+    state the run began with, and nothing that was carried over may be lost; what fails already
+    for other reasons does not count.
     Nothing may be written that a control plane refuses. Changes that go out together with the
     `upgrade` are held to *release* whatever the rule claims else. With `take_unknown`
     (`--accept`) an unknown verdict passes. What initial policies a mesh has may be open: then a
@@ -61,7 +62,9 @@ def judge_of(
         @cache
         def verdict_in(world: str) -> Verdict:
             old, now, then = worlds[world]
-            one = _judge_of(rule, old, upgrade=upgrade, trusting=take_unknown, allow=allow)
+            one = _judge_of(
+                rule, old, upgrade=upgrade, trusting=take_unknown, allow=allow, hold=hold
+            )
             return one(now, then)
 
         def whole(*tried: str) -> Verdict:
@@ -108,7 +111,13 @@ def _whichever(verdicts: Mapping[str, Verdict], *, take_unknown: bool) -> Verdic
 
 
 def _judge_of(
-    rule: Rule, before: Scene, *, upgrade: bool, trusting: bool, allow: Set[Effect]
+    rule: Rule,
+    before: Scene,
+    *,
+    upgrade: bool,
+    trusting: bool,
+    allow: Set[Effect],
+    hold: Set[Effect],
 ) -> Judge:
     """Return the judge for the changes of one rule in one world.
 
@@ -132,18 +141,20 @@ def _judge_of(
             proof = _prove(current, candidate, "live")
             live = proof.witnesses("live")
             touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
-            bad = tuple(w for w in live if w.effect not in allow)
+            bad = tuple(w for w in live if w.effect not in allow - hold)
             verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
             # A proof for what is held anyway would only take its time.
             if verdicts[-1].good and "carry" not in claims and before.target != before.source:
                 verdicts.append(_shifted(current, candidate))
         for claim in ("carry", "release"):
             if claim in claims:
-                verdicts.append(_not_worse(claim, before, current, candidate, touched))
+                # What starts to work today claim *live* has said, where it is asked.
+                passing = HARMLESS if claim == "carry" or "live" in claims else HARMLESS - hold
+                verdicts.append(_not_worse(claim, before, current, candidate, touched, passing))
         if "live" not in claims and "release" in claims and _touches_waiting(current, candidate):
             # Claim *release* says nothing of what the target still misreads.
             proof = _prove(current, candidate, "live")
-            bad = tuple(w for w in proof.witnesses("live") if w.effect not in HARMLESS)
+            bad = tuple(w for w in proof.witnesses("live") if w.effect not in HARMLESS - hold)
             verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
         return _together(verdicts)
 
@@ -175,14 +186,15 @@ def _not_worse(
     current: Scene,
     candidate: Scene,
     touched: set[tuple[str, ...]],
+    passing: Set[Effect],
 ) -> Verdict:
     """Return what got worse. For *release* a mesh that still has service-tag outbounds may be
     read in two ways: as it is, so that real services take over from tags with the upgrade, or
     as it will be once its mode is Exclusive, which comes before the upgrade."""
-    found = _worsened(claim, before, current, candidate, touched)
+    found = _worsened(claim, before, current, candidate, touched, passing)
     if claim != "release" or found.good or not _has_tag_outbounds(before):
         return found
-    switched = _worsened(claim, before, current, candidate, touched, exclusive=True)
+    switched = _worsened(claim, before, current, candidate, touched, passing, exclusive=True)
     lost = tuple(w for w in found.witnesses if w.before.policy in _removed(current, candidate))
     # What no outbound of that mode reads is still there today: it may not just go.
     return switched if switched.good and not lost else found
@@ -223,6 +235,7 @@ def _worsened(
     current: Scene,
     candidate: Scene,
     touched: set[tuple[str, ...]],
+    passing: Set[Effect],
     *,
     exclusive: bool = False,
 ) -> Verdict:
@@ -240,7 +253,7 @@ def _worsened(
     bad = tuple(
         witness
         for witness in now.witnesses(claim)
-        if witness.effect not in HARMLESS
+        if witness.effect not in passing
         and (everything or witness.policy_type in written)
         and (witness.key not in known or witness.slot in touched)
         # A route that is compared only now, or a cluster that it leads to, shows again what

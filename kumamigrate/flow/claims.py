@@ -23,12 +23,24 @@ def allowed(words: Iterable[str] | None) -> frozenset[Effect]:
     """
     if words is None:
         return HARMLESS
+    return _kinds(words, "--allow", "a changed value may never pass")
+
+
+def left_for_later(words: Iterable[str] | None) -> frozenset[Effect]:
+    """Return the kinds of differences whose changes are left for a change of their own.
+
+    Raises UsageError for a word that names none of them.
+    """
+    return _kinds(words or (), "--hold", "a change that alters a value is never written")
+
+
+def _kinds(words: Iterable[str], option: str, why: str) -> frozenset[Effect]:
     known = {effect.value: effect for effect in Effect if effect in HARMLESS}
     found = [word.strip() for one in words for word in one.split(",")]
     for word in found:
         if word not in known and word != NOTHING:
             choices = ", ".join([*known, NOTHING])
-            raise UsageError(f"--allow {word}: may be {choices}; a changed value may never pass")
+            raise UsageError(f"{option} {word}: may be {choices}; {why}")
     return frozenset(known[word] for word in found if word != NOTHING)
 
 

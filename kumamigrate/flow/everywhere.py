@@ -59,7 +59,13 @@ def _forms(change: Change | None) -> Iterator[Change]:
 
 
 def judge_everywhere(
-    rule: Rule, base: Estate, *, upgrade: bool, take_unknown: bool, allow: Set[Effect]
+    rule: Rule,
+    base: Estate,
+    *,
+    upgrade: bool,
+    take_unknown: bool,
+    allow: Set[Effect],
+    hold: Set[Effect] = frozenset(),
 ) -> Callable[[Estate, Estate], Verdict]:
     """Return the judge for the changes of one rule: they hold in every environment or not."""
     from kumamigrate.flow.acceptance import judge_of
@@ -67,7 +73,9 @@ def judge_everywhere(
     @cache
     def judge_at(at: int) -> Judge:
         applied = base.sites[at].applied
-        return judge_of(rule, applied, upgrade=upgrade, take_unknown=take_unknown, allow=allow)
+        return judge_of(
+            rule, applied, upgrade=upgrade, take_unknown=take_unknown, allow=allow, hold=hold
+        )
 
     def judge(current: Estate, candidate: Estate) -> Verdict:
         unknown = Verdict()

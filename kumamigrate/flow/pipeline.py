@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import product
 
 from kumamigrate.errors import KumamigrateError, SourceError, UsageError
 from kumamigrate.flow.circles import Circles, circles_in, held_for_circles
@@ -26,6 +27,7 @@ from kumamigrate.flow.claims import (
 from kumamigrate.flow.everywhere import all_said, merged
 from kumamigrate.flow.everyworld import in_every_world, open_to
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
+from kumamigrate.flow.word import asks, begun, may_take, takes, unused, with_cause
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
@@ -163,6 +165,8 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     to find nothing. What rules change in circles is held (circles.py).
     """
     rules = chosen_rules(options)
+    whole = scene if isinstance(scene, Scene) else scene.whole
+    options = begun(options, whole.repository)
     old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
     before, every = single(scene) if isinstance(scene, Scene) else scene, tuple(Rollout)
     circles: Circles = {}
@@ -185,6 +189,7 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
         findings.extend(_left(rule, before, estate, options, in_the_end))
     outcome = _outcome(options, before, estate, findings)
     outcome = replace(outcome, kept=tuple(kept), held=done.held)
+    outcome = replace(outcome, findings=(*outcome.findings, *_unused_accepts(outcome, rules)))
     # An upgrade changes what proxies get although no file does.
     resources = any(site.applied.repository.resources for site in before.sites)
     upgrade = outcome.claim == RELEASE and resources
@@ -253,10 +258,11 @@ def must_not_be_written(outcome: Outcome) -> bool:
     """Say whether the steps, proven one by one, change as a sum what proxies read today."""
     upgrade = any(change.rollout is not Rollout.NOW for change in outcome.kept)
     changed = changed_types(outcome.before.repository, outcome.after.repository)
+    options = outcome.options
     broken = outcome.proof is not None and breaks_today(
-        outcome.proof, changed, outcome.options.allow
+        outcome.proof, changed, options.allow - options.hold
     )
-    return broken and not upgrade and not outcome.options.accept
+    return broken and not upgrade and not (options.accept or options.accept_at)
 
 
 def write(outcome: Outcome) -> None:
@@ -285,7 +291,8 @@ def write(outcome: Outcome) -> None:
 def chosen_rules(options: Options) -> tuple[Rule, ...]:
     """Return the rules a run uses, in order. Raises UsageError for an unknown rule id."""
     known = {rule.id for rule in rulebook()}
-    for name in (*options.select, *options.ignore, *options.accept):
+    taken = (*options.accept, *(one.rule for one in options.accept_at))
+    for name in (*options.select, *options.ignore, *taken):
         if name not in known:
             raise UsageError(f"there is no rule {name}; kumamigrate rules lists them")
     return tuple(
@@ -382,29 +389,35 @@ def _run_rule(
 
     began, base = since
     result = Result(scene=estate)
-    if _asks(rule, options):
+    if rule.safety is Safety.REVIEW and not may_take(options, rule.id):
         return result
     said = _said(rule, began, estate, options)
     changes = [c for c in said if isinstance(c, Change) and c.key not in held]
     changes = [c for c in changes if c.rollout in rollouts]
     changes = [c for c in changes if not _silenced(c, estate.whole)]
+    taken = {c.key for c in changes if _taken(c, estate, options)}
+    repository = estate.whole.repository
+    changes = [c for c in changes if c.key in taken or not asks(rule, c, repository)]
     stuck = held_for_circles(changes, circles)
     changes = [c for c in changes if all(c is not one.change for one in stuck)]
     result = replace(result, held=tuple(stuck))
-    for upgrade in (False, True):
+    for upgrade, trusted in product((False, True), (False, True)):
         part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
+        part = [c for c in part if (c.key in taken) is trusted]
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
         if part and not result.kept:
             judge = judge_everywhere(
                 rule,
                 base,
                 upgrade=upgrade,
-                take_unknown=rule.id in options.accept,
+                take_unknown=trusted,
                 allow=options.allow,
+                hold=options.hold,
             )
             forms = _other_forms(rule, began, estate, options)
             tried = try_changes(estate, without_conflicts(part), judge, apply, forms)
-            result = replace(tried, held=(*result.held, *tried.held))
+            left = (with_cause(one, options.hold) for one in tried.held)
+            result = replace(tried, held=(*result.held, *left))
     return result
 
 
@@ -482,19 +495,33 @@ def _left(
             yield from _placed(said, Status.HELD, scene)
         elif _silenced(said, scene):
             yield from _placed(said, Status.SUPPRESSED, scene)
-        elif _asks(rule, options):
+        elif asks(rule, said, scene.repository) and not _taken(said, estate, options):
             yield from _to_review(said, scene)
 
 
-def _asks(rule: Rule, options: Options) -> bool:
-    """Say whether a rule writes only on the user's word, which has not been given."""
-    return rule.safety is Safety.REVIEW and rule.id not in options.accept
+def _taken(change: Change, estate: Estate, options: Options) -> bool:
+    """Say whether the user takes a change on their own word."""
+    placed = ((f.file, f.line) for f in _at_place(change.findings, estate.whole))
+    return takes(options, change.rule, placed, estate.whole.repository)
+
+
+def _unused_accepts(outcome: Outcome, rules: Iterable[Rule]) -> Iterator[Finding]:
+    """Yield what was accepted at a place where there is nothing of the kind."""
+    before, after = outcome.before.repository, outcome.after.repository
+    mine = outcome.began.editable | outcome.ended.editable
+    asked = {rule.id for rule in rules}
+    places = (
+        one
+        for one in outcome.options.accept_at
+        if one.rule in asked and (one.file in mine or one.file not in before.files)
+    )
+    return unused(places, outcome.findings, before, after)
 
 
 def _to_review(change: Change, scene: Scene) -> Iterator[Finding]:
     """Yield the findings of a change that waits for the user's word."""
-    word = f"look at it with --accept {change.rule} --dry-run; without --dry-run it is written"
     for finding in _placed(change, Status.MANUAL, scene):
+        word = f"look at it with --accept {change.rule} --dry-run; without --dry-run it is written"
         action = f"{finding.action.rstrip('.')}; {word}" if finding.action else word
         yield replace(finding, action=action)
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import SequenceMatcher
 from functools import cache
 
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.prove import Proof, Witness
 from kumamigrate.rewrite.finding import Finding, Status
+from kumamigrate.scene.samelines import old_lines, text_lines
 from kumamigrate.scene.trial import Held
 
 Place = tuple[str, int, int]
-MOST_PAIRS = 2_000
-"""In a greater part that was rewritten lines are told by their number alone."""
 
 
 def on_disk(outcome: Outcome) -> Outcome:
@@ -28,7 +26,7 @@ def on_disk(outcome: Outcome) -> Outcome:
     @cache
     def lines_of(path: str) -> tuple[int, ...]:
         old, new = texts[path]
-        return _old_lines(_lines(old or b""), _lines(new or b""))
+        return old_lines(text_lines(old or b""), text_lines(new or b""))
 
     def moved(place: Place) -> Place:
         path, line, column = place
@@ -53,32 +51,6 @@ def on_disk(outcome: Outcome) -> Outcome:
         held=tuple(held(one) for one in outcome.held),
         proof=None if outcome.proof is None else _proof(outcome.proof, moved),
     )
-
-
-def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "replace").splitlines()
-
-
-def _old_lines(old: list[str], new: list[str]) -> tuple[int, ...]:
-    """Return for each new line the old one it was, or in whose place it stands, from 1."""
-    found = [1] * len(new)
-    for word, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        for at in range(c, d):
-            near = min(a + at - c, max(a, b - 1), len(old) - 1)
-            if word == "replace" and (b - a) * (d - c) <= MOST_PAIRS:
-                near = _most_like(new[at], old, range(a, b))
-            found[at] = max(0, near) + 1
-    return tuple(found)
-
-
-def _most_like(line: str, old: list[str], among: range) -> int:
-    compared = SequenceMatcher(None, autojunk=False)
-    compared.set_seq2(line)
-    likeness = {}
-    for at in among:
-        compared.set_seq1(old[at])
-        likeness[at] = compared.quick_ratio()
-    return max(likeness, key=likeness.__getitem__)
 
 
 def _finding(finding: Finding, moved: Callable[[Place], Place]) -> Finding:

@@ -4,6 +4,7 @@ and the one line that says why, what is left to decide, what to do next."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kumamigrate.errors import REPORT_IT
@@ -17,6 +18,7 @@ from kumamigrate.report.beside import beside_json, beside_lines
 from kumamigrate.report.bymesh import check_meshes, run_meshes
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.inventory import inventory_json, inventory_lines
+from kumamigrate.report.lefttext import left_lines
 from kumamigrate.report.prooftext import (
     coverage_json,
     found_lines,
@@ -57,6 +59,9 @@ def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
     """Return the exit code of a run: the worst of what was held, unread or left."""
     codes = [_exit_of_reading(outcome), _exit_of_faults(outcome), _WHOLE[outcome.whole]]
     for held in outcome.held:
+        if held.cause is not None:
+            codes.append(Exit.FINDINGS)
+            continue
         codes.append(Exit.DIFFERENT if held.witnesses else Exit.INCONCLUSIVE)
     if any(_counts(finding) for finding in outcome.findings):
         codes.append(Exit.FINDINGS)
@@ -167,6 +172,7 @@ def held_json(held: Held) -> dict[str, Any]:
         "witnesses": [witness_json(witness) for witness in held.witnesses[:10]],
         "unknown": list(held.unknown),
         **({"environment": held.environment} if held.environment else {}),
+        **({"cause": held.cause.value} if held.cause is not None else {}),
         "refused": [refusal_json(refusal) for refusal in held.refusals],
     }
 
@@ -375,13 +381,15 @@ def _mode_lines(proof: Proof, claim: str) -> list[Line]:
 
 
 def _held_lines(outcome: Outcome) -> list[Line]:
-    if not outcome.held:
-        return []
-    number = _count(len(outcome.held), "change")
-    why = f", not written: {_why_held(outcome.held)}"
-    lines: list[Line] = [(), line((f"Held {number}", "warn"), why)]
+    left = left_lines(_with_places(outcome))
+    every = [one for one in outcome.held if one.cause is None]
+    if not every:
+        return left
+    number = _count(len(every), "change")
+    why = f", not written: {_why_held(every)}"
+    lines: list[Line] = [*left, (), line((f"Held {number}", "warn"), why)]
     numbers = numbers_of(outcome.before.repository)
-    for held in outcome.held[:MOST]:
+    for held in every[:MOST]:
         if held.environment:
             lines.append(line(f"  in environment {held.environment}"))
         for finding in held.change.findings[:3]:
@@ -402,7 +410,20 @@ def _held_lines(outcome: Outcome) -> list[Line]:
         elif held.witnesses:
             more = f"kumamigrate rule {rule} says what must stay as it is"
             lines.append(line(f"      → If you want that, write it by hand; {more}"))
-    return lines + _more(outcome.held)
+    return lines + _more(every)
+
+
+def _with_places(outcome: Outcome) -> list[Held]:
+    """Return what was held, its findings with the places they stand at."""
+    return [
+        replace(
+            one,
+            change=replace(
+                one.change, findings=tuple(_located(f, outcome) for f in one.change.findings)
+            ),
+        )
+        for one in outcome.held
+    ]
 
 
 def _why_held(held: Sequence[Held]) -> str:
@@ -420,8 +441,6 @@ def _why_held(held: Sequence[Held]) -> str:
 
 
 def _located(finding: Finding, outcome: Outcome) -> Finding:
-    from dataclasses import replace
-
     if finding.file or finding.resource is None:
         return finding
     file, at, column = outcome.after.repository.place(finding.resource.where, finding.path)
@@ -493,8 +512,12 @@ def _next_lines(outcome: Outcome, *, written: bool) -> list[Line]:
 
 
 def _command(outcome: Outcome) -> str:
-    target = outcome.options.target
-    return "kumamigrate run" + (f" --target {target}" if target != "2.14" else "")
+    options = outcome.options
+    words = ["kumamigrate run"]
+    words += [f"--target {options.target}"] if options.target != "2.14" else []
+    words += [f"--accept {one}" for one in (*options.accept, *options.accept_at)]
+    words += [f"--hold {','.join(sorted(options.hold))}"] if options.hold else []
+    return " ".join(words)
 
 
 def _count(number: int, one: str) -> str:

@@ -67,6 +67,11 @@ class Repository:
         return dict(places)
 
     @cached_property
+    def by_place(self) -> dict[Where, Resource]:
+        """Return the resource that stands at each place."""
+        return {r.where: r for r in self.resources if r.where is not None}
+
+    @cached_property
     def _of_file(self) -> dict[str, tuple[Resource, ...]]:
         return {path: read_resources(file) for path, file in self.files.items()}
 

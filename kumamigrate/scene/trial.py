@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from kumamigrate.errors import REPORT_IT, fault
@@ -153,11 +154,21 @@ def owned_by_both(first: Scene, second: Scene) -> tuple[Scene, Scene]:
     )
 
 
+class Cause(StrEnum):
+    """Why a change was left that could be written."""
+
+    ACTIVATION = "activation"
+    NAME = "name"
+    RESIDUE = "residue"
+    SKIPPED = "skipped"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Held:
     """A change that was not kept, and why: witnesses, unknowns or places not to be edited.
 
-    `environment` is the one in which it does not hold, where there are several.
+    `environment` is the one in which it does not hold, where there are several. With a `cause`
+    it could be written, and is left for a change of its own.
     """
 
     change: Change
@@ -165,6 +176,7 @@ class Held:
     unknown: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     environment: str = ""
+    cause: Cause | None = None
 
 
 Trial = TypeVar("Trial")

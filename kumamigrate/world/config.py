@@ -20,14 +20,16 @@ _WORDS = {
     "system-namespace",
     "stage",
     "initial-policies",
+    "activations",
 }
-_LISTS = {"inventory", "select", "ignore", "accept", "allow", "exclude"}
+_LISTS = {"inventory", "select", "ignore", "accept", "allow", "hold", "exclude"}
 _NAMES = {"from": "source"}
 _CHOICES = {
     "stage": ("auto", "expand", "contract"),
     "control-plane-mode": ("zone", "global"),
     "mesh-services": ("Disabled", "Everywhere", "ReachableBackends", "Exclusive"),
     "initial-policies": CHOICES,
+    "activations": ("write", "review"),
 }
 
 
@@ -49,6 +51,8 @@ def settings(given: Mapping[str, Any], start: Path) -> dict[str, Any]:
         read[_NAMES.get(key, key.replace("-", "_"))] = _checked(path, key, value)
     if "inventory" in read:
         read["inventory"] = [path.parent / name for name in read["inventory"]]
+    if read.pop("activations", "") == "review":
+        read["hold"] = [*read.get("hold", ()), "activation"]
     return {**read, **given}
 
 

@@ -12,6 +12,7 @@ from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import newest_two
 from kumamigrate.prove import Effect
+from kumamigrate.world.accepted import Accepted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,8 @@ class Options:
     """What a run is asked to do. `source` is `--from`; empty means the newest 2.x ≤ target.
 
     `exclude` is relative to `home`, the folder of the settings. `allow` holds the kinds of
-    differences with which a change may be written.
+    differences with which a change may be written, `hold` those of them that are left for a
+    change of their own. `accept` are rules taken on the user's word, `accept_at` single places.
     """
 
     target: str = "2.14"
@@ -30,10 +32,12 @@ class Options:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
+    accept_at: tuple[Accepted, ...] = ()
     environments: tuple[Deployment, ...] = ()
     exclude: tuple[str, ...] = ()
     home: Path | None = None
     allow: frozenset[Effect] = HARMLESS
+    hold: frozenset[Effect] = frozenset()
 
 
 def releases_of(options: Options) -> tuple[str, str]:

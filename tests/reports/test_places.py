@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.report.ondisk import _old_lines
 from kumamigrate.report.witnesses import proxy_words
+from kumamigrate.scene.samelines import old_lines
 from tests.frontdoor import command
 from tests.test_story import MESH, ROUTE, committed
 
@@ -75,7 +75,7 @@ def test_a_value_that_takes_effect_stands_on_the_line_that_is_named(tmp_path: Pa
     ],
 )
 def test_new_lines_stand_where_old_ones_did(old: str, new: str, lines: list[int]) -> None:
-    assert list(_old_lines(list(old), list(new))) == lines
+    assert list(old_lines(list(old), list(new))) == lines
 
 
 def test_a_tag_and_a_label_that_say_the_same_are_said_once() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +14,15 @@ from kumamigrate.rewrite.annotations import inherited
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import cut
+from kumamigrate.rewrite.restraint import restrains
 from kumamigrate.rewrite.sourcedest.commentplaces import carried
-from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, Manual, NewPolicy
+from kumamigrate.rewrite.sourcedest.conversion import (
+    Conversion,
+    Dropped,
+    Json,
+    Manual,
+    NewPolicy,
+)
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import World, world_of
 from kumamigrate.rewrite.sourcedest.spare import with_spare
@@ -157,7 +164,7 @@ def _standing(view: View, done: Conversion) -> Change | None:
         rule=view.rule.id,
         mesh=done.mesh,
         edits=edits,
-        findings=tuple(_finding(view, r, reason) for r in gone),
+        findings=tuple(_weighed(_finding(view, r, reason), done.dropped) for r in gone),
         group=f"{done.kind} {done.mesh}",
         steps=done.steps[-1:],
     )
@@ -234,7 +241,10 @@ def _change(view: View, world: World, done: Conversion) -> Change | None:
     notes = tuple(item.message for item in done.manual if not item.blocking)
     assumed = tuple(f"assumed: {text}" for text in done.assumptions)
     findings = tuple(
-        _finding(view, r, _outcome(done, r), notes=(*notes, *assumed, *_dropped_fields(r)))
+        _weighed(
+            _finding(view, r, _outcome(done, r), notes=(*notes, *assumed, *_dropped_fields(r))),
+            done.dropped,
+        )
         for r in touched.values()
     )
     return Change(
@@ -263,7 +273,9 @@ def _spare(view: View, done: Conversion) -> Change | None:
     edits = tuple(
         ResourceEdit(where=d.resource.where, manifests=()) for d in spare if d.resource.where
     )
-    findings = tuple(_finding(view, d.resource, f"removed: {d.reason}") for d in spare)
+    findings = tuple(
+        _weighed(_finding(view, d.resource, f"removed: {d.reason}"), spare) for d in spare
+    )
     return Change(
         rule=view.rule.id,
         mesh=done.mesh,
@@ -338,6 +350,17 @@ def _outcome(done: Conversion, resource: Resource) -> str:
             return f"{what + ': ' if what else ''}{item.reason}"
     names = [f"{p.type} {p.name}" for p in done.policies if resource in (p.home, *p.sources)]
     return f"becomes {', '.join(names)}"
+
+
+def _weighed(finding: Finding, dropped: Iterable[Dropped]) -> Finding:
+    """Return a finding that asks for a look where what denies or limits goes without successor."""
+    gone = (d.resource.identity for d in dropped if not d.path)
+    resource = finding.resource
+    if resource is None or not restrains(resource) or resource.identity not in gone:
+        return finding
+    said = finding.message.removeprefix("removed: ")
+    message = f"it would be removed: {said}; what denies or limits goes only on your word"
+    return replace(finding, safety=Safety.REVIEW, message=message)
 
 
 def _finding(

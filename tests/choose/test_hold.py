@@ -1,0 +1,72 @@
+"""`--hold`: what makes dead settings work is left for a change of its own, the rest is proven."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.choose.shop import ALIVE, DEAD, FILES, Shop, findings
+
+HELD = ("route-in-target-ref", "held", "dead.yaml", 6)
+FIXED = ("from-section", "fixed", "alive.yaml", 6)
+RULES = ALIVE.replace(
+    "from:\n    - targetRef: {kind: Mesh}\n      default", "rules:\n    - default"
+)
+
+
+def test_what_starts_to_work_is_left_and_the_rest_is_written_and_proven(shop: Shop) -> None:
+    done = shop.run("run", "--hold", "activation", "--format", "json")
+    assert (shop.read("dead.yaml"), shop.read("alive.yaml")) == (DEAD, RULES)
+    assert HELD in findings(done)
+    assert FIXED in findings(done)
+    report = done.json
+    assert (done.code, report["whole"]) == (1, "proven")
+    (held,) = report["held"]
+    assert held["cause"] == "activation"
+    assert {w["effect"] for w in held["witnesses"]} == {"activation"}
+    assert report["proof"]["claims"]["live"]["verdict"] == "equivalent"
+
+
+def test_without_hold_it_is_written_as_an_activation(shop: Shop) -> None:
+    done = shop.run("run", "--format", "json")
+    assert shop.read("dead.yaml") != DEAD
+    assert (done.code, done.json["held"]) == (0, [])
+    found = done.json["proof"]["claims"]["live"]["dataplanes"].values()
+    assert {w["effect"] for one in found for w in one["witnesses"]} == {"activation"}
+
+
+def test_the_report_says_what_was_left_and_how_to_write_it(shop: Shop) -> None:
+    done = shop.run("run", "--dry-run", "--hold", "activation")
+    assert "Left 1 change for later: settings that have no effect today would start to work" in (
+        done.out
+    )
+    assert "dead.yaml:6" in done.out
+    assert "kumamigrate run --hold activation" in done.out
+    assert "Held" not in done.out
+
+
+@pytest.mark.parametrize("said", ['activations = "review"', 'hold = ["activation"]'])
+def test_the_settings_may_say_so_and_the_command_line_overrules_them(shop: Shop, said: str) -> None:
+    shop.write("kumamigrate.toml", f"{said}\n")
+    left = shop.run("run", "--dry-run", "--format", "json")
+    assert HELD in findings(left)
+    done = shop.run("run", "--dry-run", "--hold", "none", "--format", "json")
+    assert done.json["held"] == []
+
+
+def test_what_has_an_effect_besides_is_held_as_ever(shop: Shop) -> None:
+    """Beside a policy for the service the moved one also loses what its route inherited: a mesh
+    in mode Disabled reads both, so the difference is a value and no activation."""
+    shop.write("mesh.yaml", FILES["mesh.yaml"].replace("Exclusive", "Disabled"))
+    done = shop.run("run", "--stage", "contract", "--hold", "activation", "--format", "json")
+    assert all("cause" not in held for held in done.json["held"])
+
+
+def test_a_word_that_is_no_kind_of_difference_is_refused(shop: Shop) -> None:
+    done = shop.run("run", "--hold", "values")
+    assert (done.code, "may be activation, name, residue, none" in done.err) == (2, True)
+
+
+def test_a_setting_that_is_no_word_for_it_is_refused(shop: Shop) -> None:
+    shop.write("kumamigrate.toml", 'activations = "never"\n')
+    done = shop.run("run")
+    assert (done.code, "must be one of write, review" in done.err) == (2, True)
