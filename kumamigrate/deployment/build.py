@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from kumamigrate.deployment.rendering import Origins
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.read import read_resources
-from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.resource import Resource
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Refusal
 
-Origins = Mapping[tuple[str, int], Where]
-"""By path and document of a built manifest: where its resource stands in the sources."""
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
 
 

@@ -5,47 +5,19 @@ Plain manifests are applied as they are; kustomizations and charts are built (wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from kumamigrate.deployment.build import Built, Origins
+from kumamigrate.deployment.build import Built
 from kumamigrate.deployment.environment import Chart, Deployment
 from kumamigrate.deployment.filegraph import Layout, layout_of
 from kumamigrate.deployment.gitops import pointers
 from kumamigrate.deployment.guards import untold_refusal
 from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.kustomize import build
+from kumamigrate.deployment.rendering import Rendering
 from kumamigrate.deployment.tree import CHART, Tree, joined
 from kumamigrate.source.reading.find import may_hold_kuma
-from kumamigrate.source.text import Refusal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendering:
-    """What an environment comes to.
-
-    `files` are the manifests as the control plane gets them, by path: plain sources under
-    their own, what was built under that of its kustomization or chart. `manifests` are the
-    sources that are manifests of their own (plain ones, what kustomizations list as resources,
-    templates of charts): rules look at these, and edit them. `sources` are all files that took
-    part: when one of them is edited, the environment is asked. `origins` leads from a document
-    of what was built to the place in the sources. `refusals` bar the environment, or what they
-    name; `shut` leads from sources that may not be edited to the reasons why; `how` says in a
-    few words what made it.
-    """
-
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    manifests: frozenset[str] = frozenset()
-    sources: frozenset[str] = frozenset()
-    origins: Origins = field(default_factory=dict)
-    refusals: tuple[Refusal, ...] = ()
-    shut: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
-    how: str = ""
-
-    @property
-    def built(self) -> bool:
-        """Say whether anything was built: else the manifests are what is applied."""
-        return set(self.files) != self.manifests
 
 
 def render(deployment: Deployment, tree: Tree) -> Rendering:

@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath
-from kumamigrate.universe.traffic import Outbound
+
+if TYPE_CHECKING:  # reports of `check` need these values, and no traffic
+    from kumamigrate.universe.traffic import Outbound
 
 Locate = Callable[[Resource, FieldPath], str]
 """Returns `file:line:column` of a field, the path counted from the manifest's root."""

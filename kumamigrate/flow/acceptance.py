@@ -19,7 +19,8 @@ from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove import Effect, Proof, Witness, prove
 from kumamigrate.prove.agree import apart
-from kumamigrate.prove.doubts.doubt import concerns, unread_reason
+from kumamigrate.prove.doubts.doubt import concerns
+from kumamigrate.prove.doubts.unreadreason import unread_reason
 from kumamigrate.prove.stages.local import local_proof
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.repository import Rejection

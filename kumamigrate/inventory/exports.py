@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kumamigrate.errors import SourceError, UsageError
 from kumamigrate.inventory.complete import fault_of, fault_of_text
+from kumamigrate.inventory.exported import Inventory
 from kumamigrate.inventory.stamp import Export, Stamp, stamp_of
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.read import manifests, read_manifest
@@ -18,20 +18,8 @@ from kumamigrate.source.reading.export import BrokenError, Part, parts_of, text_
 _ENDINGS = (".yaml", ".yml", ".json")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inventory:
-    """The resources of all exports, each once, and what is known of the exports themselves."""
-
-    resources: tuple[Resource, ...] = ()
-    exports: tuple[Export, ...] = ()
-
-
-def load_inventory(paths: Iterable[Path]) -> Inventory:
-    """Return what exported files hold, or all YAML and JSON files of a folder.
-
-    An inventory must be readable whole: what is missing from it would be taken as not there.
-    Raises UsageError or SourceError, naming file, line and column, for anything else.
-    """
+def inventory_of(paths: Iterable[Path]) -> Inventory:
+    """Return what exported files hold (`load_inventory`)."""
     resources: list[Resource] = []
     exports: list[Export] = []
     for path in paths:

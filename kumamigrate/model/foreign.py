@@ -12,7 +12,7 @@ from kumamigrate.model.kinds import (
     HELM_VALUES,
     MESH_SCOPED,
 )
-from kumamigrate.model.release import known_releases, release
+from kumamigrate.model.release import policy_type_names
 from kumamigrate.model.resource import Form, Resource
 from kumamigrate.source.text import Reason, Refusal
 
@@ -22,9 +22,8 @@ _GROUP = "kuma.io/"
 @cache
 def modelled() -> frozenset[str]:
     """Return the kinds that are known in some release."""
-    policies = (release(name).policy_types for name in known_releases())
     known = MESH_SCOPED | GLOBAL_SCOPED | {HELM_VALUES, CONTROL_PLANE_CONFIG}
-    return known.union(*policies) - ENTERPRISE
+    return (known | policy_type_names()) - ENTERPRISE
 
 
 def not_modelled(resources: Iterable[Resource]) -> Iterator[Refusal]:

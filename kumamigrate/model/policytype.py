@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,6 +51,39 @@ class Field:
 
 
 Conf = Mapping[str, Field]
+Rows = Mapping[str, list[dict[str, Any]]]
+"""The rows of tables/conf.json for one policy type, by section."""
+
+
+class Confs(Mapping[str, Conf]):
+    """The confs of one policy type in one release, by section, read when they are asked for.
+
+    There are a dozen types in each of a dozen releases, and most runs ask for two or three.
+    """
+
+    def __init__(
+        self, rows: Callable[[], Rows], release: str, without: frozenset[str] = frozenset()
+    ) -> None:
+        self._rows = rows
+        self._release = release
+        self._without = without
+        self._read: dict[str, Conf] = {}
+
+    def __getitem__(self, section: str) -> Conf:
+        """Return the fields of a section."""
+        if section not in self._read:
+            fields = read_conf(self._rows()[section], self._release)
+            kept = {name: one for name, one in fields.items() if name not in self._without}
+            self._read[section] = kept
+        return self._read[section]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the sections, in table order."""
+        return iter(self._rows())
+
+    def __len__(self) -> int:
+        """Return how many sections there are."""
+        return len(self._rows())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,24 +166,19 @@ def read(name: str, plural: str, form: Mapping[str, Any], confs: Mapping[str, Co
 
 def read_conf(rows: list[dict[str, Any]], release: str) -> Conf:
     """Return the tree of conf fields that one release has, from rows of tables/conf.json."""
-    mine = [row for row in rows if release in row["in"]]
-    return _level(mine, "")
-
-
-def _level(rows: list[dict[str, Any]], prefix: str) -> Conf:
-    out: dict[str, Field] = {}
+    below: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        if not row["path"].startswith(prefix):
-            continue
-        rest = row["path"][len(prefix) :]
-        name = rest.split(".", 1)[0].removesuffix("[]")
-        if rest == name:
-            out[name] = _field(name, row, rows)
-    return out
+        if release in row["in"]:
+            below.setdefault(row["path"].rpartition(".")[0].removesuffix("[]"), []).append(row)
+    return _level(below, "")
 
 
-def _field(name: str, row: dict[str, Any], rows: list[dict[str, Any]]) -> Field:
-    prefix = row["path"] + ("[]." if row["type"].startswith("list<") else ".")
+def _level(below: Mapping[str, list[dict[str, Any]]], above: str) -> Conf:
+    names = ((row["path"].rpartition(".")[2], row) for row in below.get(above, ()))
+    return {name: _field(name, row, below) for name, row in names}
+
+
+def _field(name: str, row: dict[str, Any], below: Mapping[str, list[dict[str, Any]]]) -> Field:
     bounds = ("min", "max", "minLength", "maxLength", "minItems", "maxItems")
     return Field(
         name=name,
@@ -167,5 +195,5 @@ def _field(name: str, row: dict[str, Any], rows: list[dict[str, Any]]) -> Field:
         item_enum=tuple(row.get("itemEnum", ())),
         bounds={k: row[k] for k in bounds if k in row},
         pattern=row.get("pattern", ""),
-        fields=_level(rows, prefix),
+        fields=_level(below, row["path"]),
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from kumamigrate.model.packed import packed
-from kumamigrate.model.policytype import Conf, PolicyType, read, read_conf
+from kumamigrate.model.policytype import Confs, PolicyType, Rows, read
 
 
 class UnknownRelease(Exception):  # noqa: N818 - reads as what happened, like KeyError
@@ -77,6 +77,12 @@ def known_releases() -> tuple[str, ...]:
 
 
 @cache
+def policy_type_names() -> frozenset[str]:
+    """Return the names of all policy types that some release knows."""
+    return frozenset(kind for kind, known in _table("policies").items() if known["forms"])
+
+
+@cache
 def release(name: str) -> Release:
     """Return a release by name, `2.14` or `v2.14.3`. Raises `UnknownRelease`."""
     short = ".".join(name.removeprefix("v").split(".")[:2])
@@ -115,16 +121,18 @@ def _exact(name: str) -> Release:
 
 
 def _policy_types(release_name: str) -> dict[str, PolicyType]:
-    confs = _table("conf")
     out = {}
     for kind, known in _table("policies").items():
         for form in known["forms"]:
             if release_name in form["in"]:
-                trees: dict[str, Conf] = {
-                    section: read_conf(rows, release_name) for section, rows in confs[kind].items()
-                }
-                out[kind] = read(kind, known["plural"], form["is"], trees)
+                confs = Confs(partial(_rows, kind), release_name)
+                out[kind] = read(kind, known["plural"], form["is"], confs)
     return out
+
+
+def _rows(kind: str) -> Rows:
+    rows: Rows = _table("conf")[kind]
+    return rows
 
 
 def _between(name: str, change: Mapping[str, Any]) -> Release:
@@ -138,10 +146,7 @@ def _between(name: str, change: Mapping[str, Any]) -> Release:
         kept = tuple(k for k in types[kind].to_kinds if k != "MeshHTTPRoute")
         types[kind] = replace(types[kind], to_kinds=kept)
     for kind, fields in change.get("withoutConf", {}).items():
-        confs = {
-            s: {n: f for n, f in conf.items() if n not in fields}
-            for s, conf in types[kind].confs.items()
-        }
+        confs = Confs(partial(_rows, kind), change["base"], without=frozenset(fields))
         types[kind] = replace(types[kind], confs=confs)
     return replace(base, name=name, policy_types=types, assumed=tuple(change["assumed"]))
 

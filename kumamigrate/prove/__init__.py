@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.prove.proof import ClaimResult, MeshProof, Proof, ProxyVerdict, Verdict, to_json
-from kumamigrate.universe.traffic import Outbound
 
 if TYPE_CHECKING:
     from kumamigrate.prove.prover import prove
+    from kumamigrate.universe.traffic import Outbound
 
 __all__ = [
     "ClaimResult",
@@ -30,4 +30,8 @@ def __getattr__(name: str) -> Any:
         from kumamigrate.prove.prover import prove
 
         return prove
+    if name == "Outbound":
+        from kumamigrate.universe.traffic import Outbound
+
+        return Outbound
     raise AttributeError(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kumamigrate.inventory import Export
+from kumamigrate.inventory.stamp import Export
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.trial import Scene
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kumamigrate.prove.doubts.doubt import READ, unread_reason
+from kumamigrate.prove.doubts.unreadreason import READ, unread_reason
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.repository import Repository

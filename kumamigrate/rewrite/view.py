@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kumamigrate.model.release import Release, release
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State, mesh_services_mode
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.source.text import FieldPath
-from kumamigrate.targetref.matcher import Matcher
+
+if TYPE_CHECKING:
+    from kumamigrate.targetref.matcher import Matcher
 
 
 def _file_and_line(resource: Resource, _path: FieldPath) -> str:
@@ -61,6 +63,9 @@ class View:
         """Return the matcher of one mesh, the same for all rules that look at the state."""
         known = self.state.known
         if ("matcher", mesh) not in known:
+            # Most rules ask nothing of it, and it takes longer to import than they take.
+            from kumamigrate.targetref.matcher import Matcher
+
             known["matcher", mesh] = Matcher(self.state.mesh(mesh))
         matcher: Matcher = known["matcher", mesh]
         return matcher

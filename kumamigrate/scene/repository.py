@@ -28,7 +28,6 @@ from kumamigrate.source.reading.find import Kind, classify, find_all, may_hold_k
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.reading.seen import seen_of
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
-from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -390,6 +389,8 @@ def _admit(resource: Resource, release: str, environment: Environment) -> Resour
         return Rejection(resource=resource, problems=(problem,))
     problems = refusals_of(labelled, release=release, environment=environment)
     if not problems and labelled.type in OLD_POLICIES:
+        from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
+
         problems = old_refusals_of(labelled)
     return Rejection(resource=labelled, problems=tuple(problems)) if problems else labelled
 

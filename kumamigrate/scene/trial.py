@@ -9,10 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kumamigrate.errors import REPORT_IT, fault
-from kumamigrate.inventory.stamp import Export
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
@@ -23,6 +22,9 @@ from kumamigrate.scene.repository import Admitted, Rejection, Repository, state_
 from kumamigrate.scene.worlds import Fact, Given, given_to
 from kumamigrate.source.text import FieldPath, Refusal
 from kumamigrate.source.value import Replacement
+
+if TYPE_CHECKING:
+    from kumamigrate.inventory.stamp import Export
 
 
 @dataclass(frozen=True, kw_only=True)

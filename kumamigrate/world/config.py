@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.deployment.environmentsettings import read_environments
 from kumamigrate.errors import UsageError
 from kumamigrate.model.initial import CHOICES
 
@@ -46,6 +44,8 @@ def settings(given: Mapping[str, Any], start: Path) -> dict[str, Any]:
     read: dict[str, Any] = {"home": path.parent}
     for key, value in table.items():
         if key == "environment":
+            from kumamigrate.deployment.environmentsettings import read_environments
+
             read["environments"] = read_environments(path, value)
             continue
         read[_NAMES.get(key, key.replace("-", "_"))] = _checked(path, key, value)
@@ -110,6 +110,8 @@ def _in(folder: Path) -> tuple[Path, dict[str, Any]] | None:
 
 
 def _toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

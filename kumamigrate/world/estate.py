@@ -10,10 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kumamigrate.deployment.environment import Deployment
-from kumamigrate.deployment.filegraph import layout_of
-from kumamigrate.deployment.follow import follow
-from kumamigrate.deployment.kustomize import build
-from kumamigrate.deployment.rendered import Rendering, render
+from kumamigrate.deployment.rendering import Rendering
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.inventory import Inventory
 from kumamigrate.model.resource import Form, Identity, Resource, Where
@@ -90,6 +87,8 @@ class Estate:
         ]
         if shut:
             return tuple(dict.fromkeys(shut))
+        from kumamigrate.deployment.follow import follow
+
         followed = follow(self.tree, edits)
         outside = tuple(self._outside(path) for path in followed.files if not self._may(path))
         if followed.refusals or outside:
@@ -114,6 +113,9 @@ class Estate:
         """Yield the builds that would not succeed any more, of kustomizations that belong to no
         environment: nobody's build may break."""
         built = frozenset().union(*(site.rendering.sources for site in self.sites))
+        from kumamigrate.deployment.filegraph import layout_of
+        from kumamigrate.deployment.kustomize import build
+
         layout = layout_of(after)
         for folder in layout.roots:
             closure = layout.closures[folder]
@@ -167,7 +169,7 @@ def site_of(
     """Return one environment of some sources. `strays` may be a part of it or not."""
     sources = whole.repository
     unreadable = (r for r in sources.refusals if deployment.holds(r.path))
-    rendering = _told_apart(render(deployment, tree), tree)
+    rendering = _render(deployment, tree)
     scene = replace(
         whole,
         environment=environment,
@@ -209,6 +211,13 @@ def _rendered(site: Site, rendering: Rendering, sources: Repository) -> Site:
     built = built.standing_at(lambda one: _home(one, rendering))
     applied = replace(site.applied, repository=built, sources=own, states={})
     return replace(site, rendering=rendering, written=written, applied=applied)
+
+
+def _render(deployment: Deployment, tree: Tree) -> Rendering:
+    """Return what an environment gets of some files. What builds it is not imported before."""
+    from kumamigrate.deployment.rendered import render
+
+    return _told_apart(render(deployment, tree), tree)
 
 
 def _told_apart(rendering: Rendering, tree: Tree) -> Rendering:
@@ -256,5 +265,5 @@ def _again(site: Site, old: Scene, new: Scene, tree: Tree, edits: Collection[str
         return replace(site, written=new, applied=new)
     rendering = site.rendering
     if rendering.built:
-        rendering = _told_apart(render(site.deployment, tree), tree)
+        rendering = _render(site.deployment, tree)
     return _rendered(site, rendering, new.repository)

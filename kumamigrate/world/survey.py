@@ -7,9 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from kumamigrate.deployment.discover import discover
 from kumamigrate.deployment.environment import Deployment, matches
-from kumamigrate.deployment.installs import with_charts
 from kumamigrate.deployment.tree import SHAPING, Tree
 from kumamigrate.inventory import Inventory, load_inventory
 from kumamigrate.model.kinds import KUBERNETES
@@ -28,7 +26,6 @@ from kumamigrate.source.reading.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.world.estate import Estate, Site, single, site_of
 from kumamigrate.world.options import Options, releases_of
-from kumamigrate.world.overlap import check_environments
 from kumamigrate.world.scope import Scope, World
 
 
@@ -119,17 +116,54 @@ def estate_of(
     if deployments is None and options.environments:
         deployments = options.environments
     elif deployments is None:
-        found = discover(_standing(repository), tree)
-        deployments, strays = with_charts(found.deployments, tree), found.strays
+        deployments, strays = _found(_standing(repository), tree)
     estate = replace(single(whole), tree=tree, strays=strays)
     if not (len(deployments) == 1 and _is_plain(deployments[0], tree)):
         estate = _of_environments(estate, deployments, options)
         if scope is not None:
+            from kumamigrate.world.overlap import check_environments
+
             check_environments(estate.sites, repository, tree)
     writable = None
     if scope is not None:
         writable = frozenset(p for p in estate.whole.repository.files if scope.allows(p))
     return replace(estate, writable=writable, scope=scope)
+
+
+_PLAIN = Deployment(name="", include=("**",), found=True)
+"""All files, applied as they are."""
+
+
+def _found(
+    standing: Mapping[str, Collection[Identity]], tree: Tree
+) -> tuple[Sequence[Deployment], tuple[str, ...]]:
+    """Return the environments that the layout tells of, and what is in none of them.
+
+    Where no file says how others hang together and no identity stands in two folders, nothing
+    tells of several: most repositories, and all single files, are so.
+    """
+    if not _shaped(tree) and not _repeated(standing):
+        return (_PLAIN,), ()
+    from kumamigrate.deployment.discover import discover
+    from kumamigrate.deployment.installs import with_charts
+
+    found = discover(standing, tree)
+    return with_charts(found.deployments, tree), found.strays
+
+
+def _shaped(tree: Tree) -> bool:
+    return any(path.rpartition("/")[2] in SHAPING for path in tree.files)
+
+
+def _repeated(standing: Mapping[str, Collection[Identity]]) -> bool:
+    """Say whether one identity stands in two folders."""
+    folders: dict[Identity, str] = {}
+    return any(
+        folders.setdefault(identity, folder) != folder
+        for path, identities in standing.items()
+        for folder in (path.rpartition("/")[0],)
+        for identity in identities
+    )
 
 
 def _of_environments(estate: Estate, deployments: Sequence[Deployment], options: Options) -> Estate:
@@ -188,9 +222,7 @@ def _standing(repository: Repository) -> dict[str, Collection[Identity]]:
 
 def _is_plain(deployment: Deployment, tree: Tree) -> bool:
     """Say whether all files are applied as they are."""
-    return deployment == Deployment(name="", include=("**",), found=True) and not any(
-        path.rpartition("/")[2] in SHAPING for path in tree.files
-    )
+    return deployment == _PLAIN and not _shaped(tree)
 
 
 def _stray(path: str, estate: Estate) -> Refusal:

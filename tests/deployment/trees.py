@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.deployment.environment import Deployment
-from kumamigrate.deployment.rendered import Rendering, render
+from kumamigrate.deployment.rendered import render
+from kumamigrate.deployment.rendering import Rendering
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource

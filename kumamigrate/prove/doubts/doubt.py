@@ -13,8 +13,9 @@ from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
 from kumamigrate.model.state import State
+from kumamigrate.prove.doubts.unreadreason import unread_reason
 from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.source.text import Reason, Refusal
+from kumamigrate.source.text import Refusal
 from kumamigrate.sourcedest.patched import PATCH, read_patch
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve
@@ -30,9 +31,6 @@ KRI = "kri_"
 
 _BESIDE_ROUTES = frozenset({"MeshMetric", "MeshTLS", "MeshTrace", "MeshTrafficPermission"})
 """Policy types to which it does not matter which way requests take."""
-
-READ = (Reason.DUPLICATE_IDENTITY, Reason.NOT_APPLIED, Reason.NO_NAMESPACE)
-"""Reasons why something is in doubt although its text could be read."""
 
 UNSTABLE_SORT = 12
 """Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
@@ -81,15 +79,6 @@ def concerns(kind: str, changed: Set[str], policies: Set[str]) -> bool:
     if changed & set(ROUTES) and kind not in _BESIDE_ROUTES:
         return True
     return kind in changed
-
-
-def unread_reason(refusal: Refusal) -> str:
-    """Return what makes a verdict unknown where something was not read."""
-    at = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
-    advice = f"; {refusal.advice}" if refusal.advice else ""
-    if refusal.reason in READ:
-        return f"{at}: {refusal.detail}{advice}"
-    return f"{at} was not read ({refusal.detail}){advice}"
 
 
 def _foreign(side: Side, changed: frozenset[str]) -> Iterator[str]:
