@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.model.identity import IDENTITY, has_mtls, selects
 from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.state import State
 from kumamigrate.targetref.inbound import InboundPoint
+
+TLS_ONLY = frozenset({"MeshTLS", "MeshTrafficPermission"})
+"""Policy types that do nothing for a proxy without a certificate."""
 
 STRICT, PERMISSIVE, OFF = "Strict", "Permissive", ""
 MTLS_UNKNOWN = (
@@ -32,6 +37,13 @@ def backend_mode(spec: Mapping[str, Any]) -> str:
         if enabled and mapping(backend).get("name") == enabled:
             return PERMISSIVE if mapping(backend).get("mode") == "PERMISSIVE" else STRICT
     return OFF
+
+
+def may_show_certificate(proxy: Resource, state: State, *, by_mesh: bool) -> bool:
+    """Say whether a proxy may have a certificate; `by_mesh`: the release reads `Mesh.mtls`."""
+    if by_mesh and has_mtls(state, proxy.mesh) is not False:
+        return True
+    return any(selects(one, proxy) for one in state.of_type(IDENTITY) if one.mesh == proxy.mesh)
 
 
 def said_by(read: InboundPoint | None) -> str:

@@ -12,6 +12,7 @@ from kumamigrate.effective.changed import changed_types, covered_types
 from kumamigrate.effective.compare import Difference, differences, match_of, value_of
 from kumamigrate.effective.difference import Effect, Locate, Witness
 from kumamigrate.effective.makers import Made, Makers, come_or_gone, tags_carried
+from kumamigrate.effective.mtlsmode import TLS_ONLY, may_show_certificate
 from kumamigrate.effective.picture import (
     BY_ROUTE,
     FAILING,
@@ -498,6 +499,8 @@ class MeshComparison:
         sig_a = self.after.contents.of_list(new.policies) if new is not None else 0
         if sig_b == sig_a and self.same_ground:
             return ()
+        if policy_type in TLS_ONLY and not self._shows_certificate(was, now):
+            return ()
         effect = Effect.VALUE if self._names_matter(was, now) else Effect.NAME
         known = (self.before.identified(was), self.after.identified(now))
         key = (policy_type, sig_b, sig_a, effect, *known)
@@ -513,6 +516,18 @@ class MeshComparison:
                 )
             )
         return tuple(replace(w, destination=name) for w in self._inbounds[key])
+
+    def _shows_certificate(self, was: Resource, now: Resource) -> bool:
+        """Whether a proxy may have a certificate, so that permissions and MeshTLS do something.
+
+        On one release it counts as if it had: somebody may switch mTLS on once a change is in.
+        """
+        if self.before.release == self.after.release:
+            return True
+        return any(
+            may_show_certificate(proxy, side.state, by_mesh=side.release.subset_rules)
+            for side, proxy in ((self.before, was), (self.after, now))
+        )
 
     def _inbound_fact(
         self, side: Side, proxy: Resource, policy_type: str, point: Point | None
