@@ -25,19 +25,41 @@ PROGRAMS = {
 EXAMPLE = ROOT / "fixtures" / "example" / "before"
 
 
-def set_up() -> None:
-    """Create `.venv` and install the project with its development tools, if not done yet."""
+def _stamp(needed: str) -> Path:
+    return VENV / f"installed-{needed}"
+
+
+def _wanted(needed: str) -> str:
+    files = (ROOT / "pyproject.toml", ROOT / "requirements" / f"{needed}.lock")
+    return "".join(file.read_text(encoding="utf-8") for file in files)
+
+
+def _is_installed(needed: str) -> bool:
+    stamp = _stamp(needed)
+    return stamp.is_file() and stamp.read_text(encoding="utf-8") == _wanted(needed)
+
+
+def set_up(needed: str) -> None:
+    """Create `.venv` and install what requirements/ locks, for a run or for tests and linters.
+
+    Every file is checked against its hash; the project itself comes last and fetches nothing.
+    """
     if sys.version_info < (3, 11):  # noqa: UP036  # an older Python can read this far
         sys.exit(f"dev.py: Python 3.11 or newer is needed, this is {sys.version.split()[0]}")
-    stamp = VENV / "installed"
-    wanted = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
+    if any(_is_installed(one) for one in {needed, "dev"}):
         return
-    # Without ensurepip, which Debian packs apart: the pip at hand installs into the venv.
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV], check=True)
+    lock = ROOT / "requirements" / f"{needed}.lock"
+    packages = sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines())
+    print(f"dev.py: installing {packages} packages into {VENV.name} …", file=sys.stderr, flush=True)
+    if not PYTHON.exists():
+        # Without ensurepip, which Debian packs apart: the pip at hand installs into the venv.
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV], check=True)
     pip = [sys.executable, "-m", "pip", "--python", PYTHON, "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", "--quiet", "--editable", f"{ROOT}[dev]"], check=True)
-    stamp.write_text(wanted, encoding="utf-8")
+    pip += ["install", "--quiet"]
+    subprocess.run([*pip, "--require-hashes", "--requirement", lock], check=True)
+    alone = ["--no-deps", "--no-build-isolation", "--editable", ROOT]
+    subprocess.run([*pip, *alone], check=True)
+    _stamp(needed).write_text(_wanted(needed), encoding="utf-8")
 
 
 def example() -> int:
@@ -99,7 +121,7 @@ def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] not in tasks:
         print(__doc__)
         return 2
-    set_up()
+    set_up("run" if sys.argv[1] == "example" else "dev")
     return tasks[sys.argv[1]]()
 
 
