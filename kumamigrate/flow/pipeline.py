@@ -26,6 +26,7 @@ from kumamigrate.flow.claims import (
 )
 from kumamigrate.flow.everywhere import all_said, merged
 from kumamigrate.flow.everyworld import in_every_world, open_to
+from kumamigrate.flow.quiet import settled, silenced
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.flow.word import asks, begun, may_take, takes, unused, with_cause
 from kumamigrate.model.conf import canonical
@@ -42,7 +43,6 @@ from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.scene.repository import Rejection
-from kumamigrate.scene.suppress import marks, suppress, suppressed
 from kumamigrate.scene.trial import Held, Result, Scene, try_changes, without_conflicts
 from kumamigrate.world.estate import Estate, Site, apply, single
 from kumamigrate.world.options import Options
@@ -394,7 +394,7 @@ def _run_rule(
     said = _said(rule, began, estate, options)
     changes = [c for c in said if isinstance(c, Change) and c.key not in held]
     changes = [c for c in changes if c.rollout in rollouts]
-    changes = [c for c in changes if not _silenced(c, estate.whole)]
+    changes = [c for c in changes if not _silenced(c, estate.whole, options)]
     taken = {c.key for c in changes if _taken(c, estate, options)}
     repository = estate.whole.repository
     changes = [c for c in changes if c.key in taken or not asks(rule, c, repository)]
@@ -493,7 +493,7 @@ def _left(
             yield from _at_place([said], scene)
         elif said.key in held:
             yield from _placed(said, Status.HELD, scene)
-        elif _silenced(said, scene):
+        elif _silenced(said, scene, options):
             yield from _placed(said, Status.SUPPRESSED, scene)
         elif asks(rule, said, scene.repository) and not _taken(said, estate, options):
             yield from _to_review(said, scene)
@@ -564,13 +564,8 @@ def _at_place(findings: Iterable[Finding], scene: Scene) -> Iterator[Finding]:
         yield replace(finding, file=file, line=line, column=column)
 
 
-def _silenced(change: Change, scene: Scene) -> bool:
-    placed = list(_at_place(change.findings, scene))
-    files = {
-        f.file: scene.repository.files[f.file] for f in placed if f.file in scene.repository.files
-    }
-    all_marks = marks(files)
-    return any(suppressed(finding, all_marks) for finding in placed)
+def _silenced(change: Change, scene: Scene, options: Options) -> bool:
+    return silenced(tuple(_at_place(change.findings, scene)), scene, options)
 
 
 def _outcome(
@@ -578,7 +573,8 @@ def _outcome(
 ) -> Outcome:
     before, after = began.whole, ended.whole
     drifts = (one for site in began.sites for one in _drift(options, site.written))
-    due = without_echoes(_due((*findings, *drifts), options, before.target))
+    said = (*findings, *drifts)
+    due = without_echoes(_due(said, options, before.target))
     mine = began.editable | ended.editable
     placed = tuple(
         finding
@@ -586,15 +582,22 @@ def _outcome(
         # What stands outside of the paths given is read, and not spoken of.
         if finding.file in mine or finding.file not in before.repository.files
     )
-    files = {path: after.repository.files[path] for path in sorted(ended.editable)}
-    settled = suppress(placed, files, report_unused=not options.select)
+    told = settled(
+        placed,
+        said,
+        files=ended.editable,
+        scene=after,
+        options=options,
+        rules=chosen_rules(options),
+        place=lambda some: _at_place(some, after),
+    )
     return Outcome(
         options=options,
         before=before,
         after=after,
         began=began,
         ended=ended,
-        findings=tuple(sorted(settled, key=_order)),
+        findings=tuple(sorted(told, key=_order)),
     )
 
 

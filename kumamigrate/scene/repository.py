@@ -22,7 +22,7 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import FAULTY, Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
-from kumamigrate.source.node import node_at
+from kumamigrate.source.node import key_start, node_at
 from kumamigrate.source.reading.embedded import embeds
 from kumamigrate.source.reading.find import Kind, classify, find_all, may_hold_kuma, pods_only
 from kumamigrate.source.reading.load import read_file
@@ -169,6 +169,22 @@ class Repository:
             if node is not None:
                 return (where.path, *file.position(node.start))
         return (where.path, where.line, 1)
+
+    def lines(self, where: Where, path: FieldPath) -> tuple[int, int]:
+        """Return the first and last line of a field with its key, or of the nearest thing above
+        it."""
+        file = self.files.get(where.path)
+        if file is None or where.document >= len(file.documents):
+            return (where.line, where.line)
+        root = file.documents[where.document].root
+        full = (*where.item, *path)
+        for length in range(len(full), -1, -1):
+            node = node_at(root, full[:length])
+            if node is not None:
+                start = key_start(root, full[:length])
+                start = node.start if start is None else start
+                return file.position(start)[0], file.position(max(start, node.end - 1))[0]
+        return (where.line, where.line)
 
 
 def load_repository(

@@ -1,98 +1,123 @@
-"""Suppressions: `# kumamigrate: ignore[rule-id] reason` on or above what a finding points at."""
+"""Suppressions: which findings a mark silences, and which marks say nothing (any more)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import date
+from difflib import get_close_matches
 
-from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
-from kumamigrate.source.text import SourceFile
+from kumamigrate.rewrite.finding import Danger, Finding, Status
+from kumamigrate.scene.marks import HOW, Mark, Misspelt, Reach, marks_in
+from kumamigrate.scene.repository import Repository
 
-_MARK = re.compile(r"#\s*kumamigrate:\s*ignore\[([^\]#]*+)\]")
 UNUSED = "unused-suppression"
+EXPIRED = "expired-suppression"
+MISSPELT = "misspelt-suppression"
+
+Used = set[tuple[Mark, str]]
+"""Marks with those of their rules that silenced something."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One suppression comment. It covers its own line or, standing alone, the next that has
-    more than a comment."""
+class Suppressions:
+    """The marks of some files of a repository, on a day."""
 
-    file: str
-    line: int
-    covers: int
-    rules: tuple[str, ...]
+    def __init__(self, repository: Repository, files: Iterable[str], today: date) -> None:
+        self._repository = repository
+        self._today = today
+        self._said = {
+            path: marks_in(repository.files[path]) for path in files if path in repository.files
+        }
+
+    @property
+    def any(self) -> bool:
+        """Say whether the files say anything to this tool."""
+        return any(self._said.values())
+
+    def of(self, finding: Finding) -> tuple[Mark, ...]:
+        """Return the marks that silence a finding.
+
+        What was settled is told of the text before, and no mark can have been about it.
+        """
+        if finding.status is Status.FIXED:
+            return ()
+        return tuple(
+            mark
+            for mark in self._marks(finding.file)
+            if finding.rule in mark.rules
+            and not self._is_over(mark)
+            and self._is_about(mark, finding)
+        )
+
+    def settled(self, findings: Iterable[Finding], used: Used) -> tuple[Finding, ...]:
+        """Return findings, those that are silenced as such; `used` is told by which marks."""
+        result = []
+        for finding in findings:
+            marks = self.of(finding)
+            used |= {(mark, finding.rule) for mark in marks}
+            result.append(replace(finding, status=Status.SUPPRESSED) if marks else finding)
+        return tuple(result)
+
+    def complaints(
+        self, used: Used, *, known: Iterable[str], asked: Callable[[str], bool]
+    ) -> Iterator[Finding]:
+        """Yield a finding for every mark that is misspelt or over, or that nothing needed of the
+        rules that were `asked`. `known` are all names of rules."""
+        names = frozenset(known)
+        for said in (one for path in sorted(self._said) for one in self._said[path]):
+            if isinstance(said, Misspelt):
+                yield _finding(MISSPELT, said, said.message, HOW)
+            else:
+                yield from self._about(said, used, names, asked)
+
+    def _about(
+        self, mark: Mark, used: Used, names: frozenset[str], asked: Callable[[str], bool]
+    ) -> Iterator[Finding]:
+        for rule in mark.rules:
+            if rule not in names:
+                near = get_close_matches(rule, names, n=1)
+                action = f"write {near[0]}" if near else "kumamigrate rules lists them"
+                yield _finding(MISSPELT, mark, f"there is no rule {rule} to ignore", action)
+        if self._is_over(mark):
+            message = f"this was to be ignored until {mark.until}, and is not any more"
+            yield _finding(EXPIRED, mark, message, "settle it, or set another date")
+            return
+        idle = [r for r in mark.rules if r in names and asked(r) and (mark, r) not in used]
+        if idle:
+            message = f"nothing to ignore here for {', '.join(idle)}"
+            whole = len(idle) == len(mark.rules)
+            action = "remove the comment" if whole else f"take {', '.join(idle)} out of it"
+            yield _finding(UNUSED, mark, message, action)
+
+    def _marks(self, file: str) -> Iterator[Mark]:
+        return (one for one in self._said.get(file, ()) if isinstance(one, Mark))
+
+    def _is_over(self, mark: Mark) -> bool:
+        return mark.until is not None and mark.until < self._today
+
+    def _is_about(self, mark: Mark, finding: Finding) -> bool:
+        if mark.reach is Reach.FILE:
+            return True
+        where = finding.resource.where if finding.resource is not None else None
+        if where is None or where.path != finding.file:
+            return finding.line == mark.covers
+        if mark.reach is Reach.DOCUMENT:
+            return where.document == mark.document
+        first, _ = self._repository.lines(where, ())
+        if mark.above and mark.covers == first:
+            return True  # above a resource: about all of it
+        start, end = self._repository.lines(where, finding.path)
+        return start <= mark.covers <= end or mark.covers == finding.line
 
 
-def marks(files: Mapping[str, SourceFile]) -> tuple[Mark, ...]:
-    """Return all suppression comments, in path and line order."""
-    return tuple(mark for path in sorted(files) for mark in _marks_of(files[path]))
-
-
-def _marks_of(file: SourceFile) -> list[Mark]:
-    if "kumamigrate:" not in file.text:
-        return []
-    starts = file.line_starts
-    lines = [file.text[a:b] for a, b in zip(starts, (*starts[1:], None), strict=True)]
-    found = []
-    content = _next_content(lines)
-    for number, line in enumerate(lines, start=1):
-        match = _MARK.search(line)
-        if match is None:
-            continue
-        covers = content[number - 1]
-        rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())
-        found.append(Mark(file=file.path, line=number, covers=covers, rules=rules))
-    return found
-
-
-def _next_content(lines: Sequence[str]) -> list[int]:
-    """Return for each line the number of the first one from there on with more than a comment."""
-    found = [0] * len(lines)
-    number = len(lines) + 1
-    for at in range(len(lines) - 1, -1, -1):
-        if lines[at].lstrip()[:1] not in ("#", ""):
-            number = at + 1
-        found[at] = number
-    return found
-
-
-def suppressed(finding: Finding, all_marks: Iterable[Mark]) -> Mark | None:
-    """Return the mark that silences a finding, None if there is none."""
-    for mark in all_marks:
-        if mark.file == finding.file and finding.line == mark.covers and finding.rule in mark.rules:
-            return mark
-    return None
-
-
-def suppress(
-    findings: Iterable[Finding], files: Mapping[str, SourceFile], *, report_unused: bool = True
-) -> tuple[Finding, ...]:
-    """Mark suppressed findings as such, and add a finding for every mark nothing needed."""
-    all_marks = marks(files)
-    used: set[Mark] = set()
-    settled = []
-    for finding in findings:
-        mark = suppressed(finding, all_marks)
-        if mark is not None:
-            used.add(mark)
-            finding = replace(finding, status=Status.SUPPRESSED)
-        settled.append(finding)
-    if report_unused:
-        settled.extend(_unused(mark) for mark in all_marks if mark not in used)
-    return tuple(settled)
-
-
-def _unused(mark: Mark) -> Finding:
+def _finding(rule: str, at: Mark | Misspelt, message: str, action: str) -> Finding:
     return Finding(
-        rule=UNUSED,
+        rule=rule,
         resource=None,
-        message=f"nothing to ignore here for {', '.join(mark.rules) or 'no rule'}",
-        action="remove the comment",
-        status=Status.MANUAL,
-        safety=Safety.MANUAL,
+        message=message,
+        action=action,
         danger=Danger.DEPRECATED,
-        file=mark.file,
-        line=mark.line,
-        column=1,
+        file=at.file,
+        line=at.line,
+        column=at.column,
     )

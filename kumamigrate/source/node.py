@@ -161,6 +161,18 @@ def node_at(root: Node | None, path: tuple[str | int, ...]) -> Node | None:
     return node
 
 
+def key_start(root: Node | None, path: tuple[str | int, ...]) -> int | None:
+    """Return where the key or the dash stands that a path ends with, None where there is none."""
+    parent = node_at(root, path[:-1]) if path else None
+    while isinstance(parent, AliasNode):
+        parent = parent.target
+    if isinstance(parent, MapNode):
+        return next((key.start for key, _ in parent.entries if key_text(key) == path[-1]), None)
+    if isinstance(parent, SeqNode) and isinstance(path[-1], int) and parent.dashes:
+        return parent.dashes[path[-1]]
+    return None
+
+
 def walk(
     node: Node, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], Node]]:

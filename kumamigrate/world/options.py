@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from kumamigrate.deployment.environment import Deployment
@@ -15,6 +17,13 @@ from kumamigrate.prove import Effect
 from kumamigrate.world.accepted import Accepted
 
 
+def today() -> date:
+    """Return the day it is, or the one that SOURCE_DATE_EPOCH says: a run can be repeated."""
+    said = os.environ.get("SOURCE_DATE_EPOCH", "")
+    known = said.isdecimal() and len(said) < 12
+    return (datetime.fromtimestamp(int(said), UTC) if known else datetime.now(UTC)).date()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """What a run is asked to do. `source` is `--from`; empty means the newest 2.x ≤ target.
@@ -22,6 +31,7 @@ class Options:
     `exclude` is relative to `home`, the folder of the settings. `allow` holds the kinds of
     differences with which a change may be written, `hold` those of them that are left for a
     change of their own. `accept` are rules taken on the user's word, `accept_at` single places.
+    `today` decides what was to be ignored until some day.
     """
 
     target: str = "2.14"
@@ -38,6 +48,7 @@ class Options:
     home: Path | None = None
     allow: frozenset[Effect] = HARMLESS
     hold: frozenset[Effect] = frozenset()
+    today: date = field(default_factory=today)
 
 
 def releases_of(options: Options) -> tuple[str, str]:

@@ -204,14 +204,14 @@ import sys
 from pathlib import Path
 from kumamigrate.scene.repository import repository_of
 from kumamigrate.source.editing.sheet import sheet_of
-from kumamigrate.scene.suppress import marks
+from kumamigrate.scene.marks import marks_in
 for path in sorted(Path(sys.argv[1]).iterdir()):
     print(path.name, flush=True)
     data = path.read_bytes()
     repository = repository_of({"a.yaml": data}, root=Path())
     file = repository.files["a.yaml"]
     assert file.render() == data
-    repository.resources, repository.unread, marks(repository.files), sheet_of(file)
+    repository.resources, repository.unread, marks_in(file), sheet_of(file)
 """
 
 
