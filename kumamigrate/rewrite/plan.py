@@ -6,15 +6,13 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.concerned import concerns
 from kumamigrate.rewrite.declarative.steps import plan_declarative
 from kumamigrate.rewrite.faulty import Planner, without_faulty
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.view import View
-
-_OLD = OLD_POLICIES | {"ExternalService", "Mesh", "MeshGateway", "MeshGatewayRoute"}
 
 
 def plan(view: View) -> tuple[Change | Finding, ...]:
@@ -24,11 +22,11 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
     module wants to explain that itself (`early = True`).
     """
     rule = view.rule
-    if rule.id.startswith("legacy-") and not _any_old(view):
-        return ()
     if rule.until and at_least(view.target_name, rule.until):
         return ()
     if rule.source_before and at_least(view.state.release, rule.source_before):
+        return ()
+    if not concerns(view):
         return ()
     planner = planner_of(rule.id, rule.planner)
     early = getattr(planner, "early", False)
@@ -38,12 +36,6 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
         return tuple(planner(view))
     except Exception as error:
         return without_faulty(planner, view, error)
-
-
-def _any_old(view: View) -> bool:
-    """Whether something is there that rules of the old engine speak about. Where nothing is,
-    as in most single files that a hook looks at, their twenty modules are not imported."""
-    return any(view.state.of_type(*_OLD)) or any(r.type in _OLD for r in view.refused)
 
 
 @cache

@@ -45,7 +45,9 @@ class Rule:
     target for which the rule has nothing to say. `source_before`: it speaks only to those who
     come from a release older than this. `form`: only manifests of that form. `refused`: also
     manifests that the source release refuses. `planner`: the shared one that plans for it.
-    `table`: what the planner reads.
+    `table`: what the planner reads. `about`: types without which it has nothing to say, `policy`
+    for all policies, nothing for any; `mentions`: words of which one must stand in a manifest of
+    these.
     """
 
     id: str
@@ -66,6 +68,8 @@ class Rule:
     refused: bool = False
     planner: str = ""
     table: Mapping[str, Any] = field(default_factory=dict)
+    about: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
     traps: tuple[str, ...] = ()
     proved: str = ""

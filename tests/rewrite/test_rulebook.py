@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,36 @@ def test_a_planner_that_is_not_there_is_a_fault_of_the_rule_file(
     monkeypatch.setattr(book, "rulebook", book.rulebook.__wrapped__)
     with pytest.raises(RulebookError, match=r"legacy-retry\.yaml: planner: there is no no-such"):
         book.rulebook()
+
+
+def test_what_was_read_of_the_rule_files_is_up_to_date() -> None:
+    """If this fails, run `python tools/rulebook.py` and commit the file."""
+    spec = importlib.util.spec_from_file_location("digest", ROOT / "tools" / "rulebook.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert book.DIGESTED.read_text(encoding="utf-8") == tool.digested()
+
+
+def test_a_rule_file_that_changed_is_read_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in (ROOT / "rules").glob("*.yaml"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    changed = tmp_path / "legacy-retry.yaml"
+    changed.write_text(changed.read_text().replace("title: ", "title: Another ", 1))
+    monkeypatch.setattr(book, "rules_folder", lambda: tmp_path)
+    read = {rule.id: rule for rule in book.rulebook.__wrapped__()}
+    known = {rule.id: rule for rule in book.rulebook()}
+    assert read["legacy-retry"].title == f"Another {known['legacy-retry'].title}"
+    assert [name for name, one in read.items() if one != known[name]] == ["legacy-retry"]
+
+
+@pytest.mark.parametrize("broken", [b"", b"[]", b"{", b"\xff", b'{"legacy-retry": []}'])
+def test_rules_are_read_without_what_was_read_before(
+    broken: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rulebook.json").write_bytes(broken)
+    monkeypatch.setattr(book, "DIGESTED", tmp_path / "rulebook.json")
+    assert book.rulebook.__wrapped__() == book.rulebook()
