@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.report.forms import SAVED, TEXT
+from kumamigrate.report.forms import PROOF, SAVED, TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,13 @@ _OUTPUT = _many(
     f"save the result as {', '.join(SAVED[:-1])} or {SAVED[-1]}, too",
     default=[],
 )
+_PROOF_PRINTED_AS = _choice("--format", (TEXT, *PROOF), "how to print the result", default="text")
+_PROOF_OUTPUT = _many(
+    "--output",
+    "FORMAT=FILE",
+    f"save the result as {', '.join(PROOF[:-1])} or {PROOF[-1]}, too",
+    default=[],
+)
 
 COMMANDS = (
     Command(
@@ -182,7 +189,8 @@ COMMANDS = (
             _SOURCE,
             *_WORLD,
             _ALLOW,
-            _FORMAT,
+            _PROOF_PRINTED_AS,
+            _PROOF_OUTPUT,
         ),
     ),
     Command(

@@ -150,7 +150,8 @@ def _prove(given: Given) -> Exit:
         given["before"],
         given.get("after"),
         given.get("against"),
-        as_json=_as_json(given),
+        printed=given["format"],
+        saved=given.get("output", ()),
     )
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kumamigrate.errors import OutputError, UsageError
-from kumamigrate.flow.claims import claim_of
+from kumamigrate.flow.claims import RELEASE, claim_of
+from kumamigrate.flow.pipeline import Outcome, write
 from kumamigrate.flow.pipeline import check as check_estate
-from kumamigrate.flow.pipeline import write
 from kumamigrate.library import Reading, Sources, load, migrate, read
 from kumamigrate.library import prove as prove_states
 from kumamigrate.report.exit import Exit, worst
-from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
+from kumamigrate.report.forms import JSON, PROOF, TEXT, Forms, forms_of
 from kumamigrate.report.invocation import invocation
 from kumamigrate.report.styled import Line, line, show
 from kumamigrate.scene.trial import Scene
@@ -75,7 +75,8 @@ def run(
     if written:
         write(outcome)
     try:
-        _tell(forms, data, [*(diff_lines(outcome) if dry_run else ()), *lines])
+        diff_first = diff_lines(outcome) if dry_run else ()
+        _tell(forms, data, [*diff_first, *lines], lambda: _page_of(outcome))
     except OutputError as error:
         if written and outcome.texts:
             raise OutputError(f"{error}; the files were written") from error
@@ -108,9 +109,16 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
 
 
 def prove(
-    given: Given, before: Path, after: Path | None, against: str | None, *, as_json: bool
+    given: Given,
+    before: Path,
+    after: Path | None,
+    against: str | None,
+    *,
+    printed: str,
+    saved: Sequence[str],
 ) -> Exit:
     """Print the verdict about two states."""
+    from kumamigrate.report.bymesh import proof_meshes
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.prooftext import exit_of_proof, proof_json, proof_lines
     from kumamigrate.report.unread import exit_of_kinds
@@ -118,6 +126,7 @@ def prove(
 
     if (after is None) == (against is None):
         raise UsageError("prove needs either BEFORE and AFTER, or --against REF")
+    forms = forms_of(printed, saved, PROOF)
     if against is not None:
         first, second = _revision_and_tree(given, against, before)
     else:
@@ -129,10 +138,14 @@ def prove(
     repositories = (first.estate.whole.repository, whole.repository)
     data = proof_json(proof, repositories, claim, allow)
     data = {**data, "inventory": inventory_json(whole), "world": world_json(second.estate)}
+    data["meshes"] = proof_meshes(first.estate, second.estate, proof, claim, allow)
+    data["command"] = invocation("prove", given, *map(str, (before, after) if after else (before,)))
     verdict, world, *rest = proof_lines(proof, repositories, claim, allow)
     known = [*environment_lines(second.estate), *given_lines(second.estate)]
     known += inventory_lines(whole)
-    _print(as_json, data, [verdict, world, *known, *rest])
+    lines = [verdict, world, *known, *rest]
+    states = (first.estate, second.estate, claim)
+    _tell(forms, data if forms.needs_data else None, lines, lambda: _drawn(*states))
     return worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])
 
 
@@ -286,19 +299,41 @@ def _save(path: Path, text: str) -> None:
         raise UsageError(f"{path}: {error.strerror}") from error
 
 
-def _tell(forms: Forms, data: Mapping[str, Any] | None, lines: Sequence[Line]) -> None:
-    """Save a report in the forms asked for, then print it."""
+def _tell(
+    forms: Forms,
+    data: Mapping[str, Any] | None,
+    lines: Sequence[Line],
+    drawn: Callable[[], Mapping[str, Any]] = dict,
+) -> None:
+    """Save a report in the forms asked for, then print it; a page shows what is `drawn`, too."""
     if data is None or (forms.printed == JSON and not forms.saved):
         _print(data is not None, data, lines)
         return
     from kumamigrate.report.formats import formatted
 
+    def formed(form: str) -> str:
+        return formatted(form, {**data, **drawn()} if form == "html" else data)
+
     for form, file in forms.saved:
-        _save(file, formatted(form, data))
+        _save(file, formed(form))
     if forms.printed in (TEXT, JSON):
         _print(forms.printed == JSON, data, lines)
     else:
-        _print_text(formatted(forms.printed, data))
+        _print_text(formed(forms.printed))
+
+
+def _page_of(outcome: Outcome) -> Mapping[str, Any]:
+    """Return what only a page shows of a run: the diff, and who reaches whom."""
+    from kumamigrate.report.diff import patch_text
+
+    return {"patch": patch_text(outcome), **_drawn(outcome.began, outcome.ended, outcome.claim)}
+
+
+def _drawn(before: Estate, after: Estate, claim: str) -> Mapping[str, Any]:
+    from kumamigrate.report.reachpicture import pictures
+
+    scene = after.whole
+    return {"pictures": pictures(before, after, scene.target if claim == RELEASE else scene.source)}
 
 
 def _print_text(text: str) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from kumamigrate.errors import UsageError
 
 TEXT, JSON = "text", "json"
-SAVED = (JSON, "sarif", "github", "gitlab", "junit", "markdown")
+SAVED = (JSON, "sarif", "github", "gitlab", "junit", "markdown", "html")
+PROOF = (JSON, "markdown", "html")
+"""What `prove` can be saved as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Forms:
         return self.printed != TEXT or bool(self.saved)
 
 
-def forms_of(printed: str, outputs: Sequence[str]) -> Forms:
+def forms_of(printed: str, outputs: Sequence[str], known: Sequence[str] = SAVED) -> Forms:
     """Return the forms asked for by `--format` and `--output FORMAT=FILE`.
 
     Raises UsageError for a form that nobody knows, or without a file.
@@ -33,7 +35,7 @@ def forms_of(printed: str, outputs: Sequence[str]) -> Forms:
     saved = []
     for output in outputs:
         form, _, file = output.partition("=")
-        if form not in SAVED or not file:
-            raise UsageError(f"--output {output}: write FORMAT=FILE, one of {', '.join(SAVED)}")
+        if form not in known or not file:
+            raise UsageError(f"--output {output}: write FORMAT=FILE, one of {', '.join(known)}")
         saved.append((form, Path(file)))
     return Forms(printed, tuple(saved))

@@ -128,7 +128,7 @@ def test_one_run_makes_many_reports(folder: Path, tmp_path: Path) -> None:
     assert minidom.parse(str(tmp_path / "r.xml")).getElementsByTagName("failure")
 
 
-@pytest.mark.parametrize("output", ["html=r.html", "sarif", "sarif="])
+@pytest.mark.parametrize("output", ["pdf=r.pdf", "sarif", "sarif="])
 def test_a_form_that_nobody_knows_is_said(output: str, folder: Path) -> None:
     answer = command("check", folder, "--output", output)
     assert (answer.code, f"--output {output}: write FORMAT=FILE" in answer.err) == (2, True)

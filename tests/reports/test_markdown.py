@@ -17,26 +17,10 @@ from markdown_it import MarkdownIt
 from kumamigrate.report.formats.markdown import MOST_BYTES, markdown
 from kumamigrate.report.formats.safemarkdown import code, prose, short, table
 from tests.frontdoor import command
+from tests.reports.handmade import HOSTILE, entry, named, report, witness
 
 SCREEN = 45
 """So many lines are a screen."""
-HOSTILE = (
-    "a|b",
-    "`tick`` tick",
-    "<script>alert(1)</script>",
-    "</details><h1>x",
-    "\\|x\\",
-    "[a](javascript:x) ![b](c)",
-    "@org/team #12 http://evil.test www.evil.test",
-    "*b* _i_ ~~s~~ $m$ &amp; &#124;",
-    "line\n| --- |\n# head",
-    "\x1b[31mred\u202e",
-    "1. one",
-    "- item",
-    "+ item",
-    "# head",
-    "===",
-)
 FOLDS = {"details", "summary"}
 OURS = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "ul", "ol", "li"}
 
@@ -104,59 +88,6 @@ def test_nothing_pings_and_nothing_links() -> None:
     assert not re.search(r"@\w|://|www\.|#\d", told)
 
 
-def witness(**more: Any) -> dict[str, Any]:
-    return {
-        "policyType": "MeshTimeout",
-        "direction": "outbound",
-        "destination": "pay",
-        "field": "http.requestTimeout",
-        "before": {"value": "15s", "policy": "a", "at": "a.yaml:3:5"},
-        "after": {"value": "60s", "policy": "b", "at": "b.yaml:3:5"},
-        "effect": "activation",
-        **more,
-    }
-
-
-def entry(**more: Any) -> dict[str, Any]:
-    return {
-        "rule": "from-section",
-        "status": "manual",
-        "safety": "manual",
-        "danger": "refused",
-        "resource": {"type": "MeshTimeout", "mesh": "default", "name": "t"},
-        "file": "a.yaml",
-        "line": 3,
-        "column": 1,
-        "message": "is refused",
-        "action": "decide",
-        "notes": [],
-        **more,
-    }
-
-
-def report(witnesses: list[dict[str, Any]], findings: list[dict[str, Any]]) -> dict[str, Any]:
-    proxy = {"verdict": "different", "witnesses": witnesses, "madeUp": True}
-    claim = {"verdict": "different", "allowing": "equivalent", "dataplanes": {"any proxy": proxy}}
-    return {
-        "schema": "kumamigrate.report/1",
-        "target": "2.14",
-        "from": "2.14",
-        "written": False,
-        "findings": findings,
-        "coverage": {"files": 3, "documents": 3, "kuma": 3, "unread": []},
-        "proof": {"proxies": "all", "allow": ["activation"], "claims": {"live": claim}},
-        "held": [],
-        "files": ["a.yaml"],
-        "whole": "proven",
-        "decides": "live",
-        "steps": [],
-        "meshes": [
-            {"mesh": "m", "environment": "", "verdict": "equivalent", "changed": 1, "files": 1}
-        ],
-        "command": "kumamigrate run --dry-run",
-    }
-
-
 def before_the_folds(text: str) -> list[str]:
     """Return the lines that are seen without a click."""
     return re.sub(r"(?s)<details>.*?</details>\n*", "", text).splitlines()
@@ -177,15 +108,7 @@ def test_a_comment_is_a_screen_and_fits(number: int) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_comment_holds_any_name(name: str) -> None:
-    resource = {"type": "MeshTimeout", "mesh": name, "name": name}
-    said = entry(resource=resource, file=name, message=name, action=name, rule=name)
-    different = witness(destination=name, field=name, before={"value": name, "at": name})
-    made = report([different] * 12, [said] * 7)
-    made["meshes"] *= 8
-    made["meshes"][0] = {**made["meshes"][0], "mesh": name}
-    made["proof"]["assumptions"] = [name]
-    made["steps"] = [name]
-    made["command"] = f"kumamigrate run '{name}'"
+    made = named(name)
     shown = page(markdown(made))
     assert set(shown.tags) <= OURS | FOLDS | {"strong"}
     assert {len(row) for row in shown.rows} == {4, 5}

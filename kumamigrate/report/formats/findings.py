@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from kumamigrate.model.shown import value_words
 
 Entry = Mapping[str, Any]
 OPEN = ("pending", "held", "manual")
@@ -59,3 +62,53 @@ def verdict_of(report: Mapping[str, Any]) -> str:
     """Return in words why a run is not proven, empty where it is or nothing was proven."""
     said = _VERDICTS.get(report.get("whole", ""), "")
     return f"Kuma {report['from']} → {report['target']}: {said}" if said else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """What one rule says or asks of several places for one reason."""
+
+    rule: str
+    why: str
+    action: str
+    entries: tuple[Entry, ...]
+
+
+def by_cause(entries: Iterable[Entry], report: Mapping[str, Any]) -> list[Cause]:
+    """Return each cause once, with all places below it."""
+    causes: dict[tuple[str, str, str], list[Entry]] = {}
+    for entry in entries:
+        key = (entry["rule"], entry["action"], _why_held(entry, report))
+        causes.setdefault(key, []).append(entry)
+    return [
+        Cause(rule=rule, why=held or _message(same), action=action, entries=tuple(same))
+        for (rule, action, held), same in causes.items()
+    ]
+
+
+def _message(same: list[Entry]) -> str:
+    """Return what is said of all places; where that names each, what the rule is about."""
+    first = same[0]
+    if all(entry["message"] == first["message"] for entry in same):
+        return str(first["message"])
+    from kumamigrate.rewrite.rulebook import rulebook
+
+    titles = (rule.title for rule in rulebook() if rule.id == first["rule"])
+    return next(titles, str(first["message"]))
+
+
+def _why_held(entry: Entry, report: Mapping[str, Any]) -> str:
+    """Return what stood against a change: the first difference, or what cannot be told."""
+    if entry["status"] != "held":
+        return ""
+    for held in report.get("held", ()):
+        if held["rule"] == entry["rule"] and entry["file"] in held["resources"]:
+            for witness in held["witnesses"]:
+                before, after = (value_words(witness[s]["value"]) for s in ("before", "after"))
+                what = f"{witness['policyType']} {witness['field']} {before} → {after}"
+                return f"would change what proxies get: {what}"
+            if held["unknown"]:
+                return f"cannot tell: {held['unknown'][0]}"
+            if held["refused"]:
+                return f"cannot be edited without loss: {held['refused'][0]['message']}"
+    return ""

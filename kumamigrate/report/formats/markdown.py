@@ -12,11 +12,12 @@ from typing import Any
 from kumamigrate.report.formats.differences import (
     HEADINGS,
     Difference,
+    decides,
     differences,
     proof_of,
     unprinted,
 )
-from kumamigrate.report.formats.findings import Entry, name_of, open_findings
+from kumamigrate.report.formats.findings import Cause, Entry, by_cause, name_of, open_findings
 from kumamigrate.report.formats.headline import BAD, counted, headline, scope
 from kumamigrate.report.formats.safemarkdown import code, fold, prose, shell, short, table
 
@@ -27,6 +28,7 @@ MOST_BYTES = 64 * 1024
 MOST_ROWS = 10
 MOST_MESHES = 5
 MOST_DECISIONS = 5
+MOST_PLACES = 3
 _FOLDED = (1000, 200, 50, 10, 0)
 """So many rows stand behind a fold; the next number is tried where a comment is too long."""
 
@@ -45,6 +47,7 @@ def _lines(report: Report, most: int) -> Iterator[str]:
     yield from (MARK, f"### {prose(said)}", "", prose(scope(report)), "")
     yield from _meshes(report, most)
     yield from _differences(report, most)
+    yield from _doubts(report, most)
     yield from _decisions(report, most)
     yield from _listed("It rests on {}", "fact", _rests_on(report), most)
     steps = report.get("steps", ())
@@ -102,52 +105,38 @@ def _row(one: Difference) -> list[str]:
 
 
 def _decisions(report: Report, most: int) -> Iterator[str]:
-    """Yield what was held and what waits for a decision, the worst first."""
-    if "findings" not in report:
-        yield from _doubts(report, most)
-        return
-    left = [entry for entry, _ in open_findings(report)]
+    """Yield what was held and what waits for a decision, each cause once with its places."""
+    left = [entry for entry, _ in open_findings(report)] if "findings" in report else []
     for status, one, many in (
         ("held", "place is held back", "places are held back"),
         ("manual", "place waits for a decision", "places wait for a decision"),
         ("pending", "place can be changed by a run", "places can be changed by a run"),
     ):
-        items = [_decision(entry, report) for entry in left if entry["status"] == status]
-        if items:
-            yield from (f"**{len(items)} {one if len(items) == 1 else many}**", "")
-            yield from _items(items, most)
+        mine = [entry for entry in left if entry["status"] == status]
+        if mine:
+            yield from (f"**{len(mine)} {one if len(mine) == 1 else many}**", "")
+            yield from _items([_decision(cause) for cause in by_cause(mine, report)], most)
 
 
-def _decision(entry: Entry, report: Report) -> str:
+def _decision(cause: Cause) -> str:
+    why = prose(cause.why, 200)
+    action = f" → {prose(cause.action, 200)}" if cause.action else ""
+    places = ", ".join(_where(entry) for entry in cause.entries[:MOST_PLACES])
+    left = len(cause.entries) - MOST_PLACES
+    more = f" and {left:,} more" if left > 0 else ""
+    return f"- {places}{more}: {why}{action} ({code(cause.rule)})"
+
+
+def _where(entry: Entry) -> str:
     place = f"{entry['file']}:{entry['line']}" if entry["file"] else "(inventory)"
-    why = prose(_why_held(entry, report) or entry["message"], 200)
-    action = f" → {prose(entry['action'], 200)}" if entry["action"] else ""
     name = f" {code(name_of(entry), 80)}" if entry["resource"] else ""
-    return f"- {code(place)}{name}: {why}{action} ({code(entry['rule'])})"
-
-
-def _why_held(entry: Entry, report: Report) -> str:
-    """Return what stood against a change: the first difference, or what cannot be told."""
-    if entry["status"] != "held":
-        return ""
-    for held in report.get("held", ()):
-        if held["rule"] != entry["rule"] or entry["file"] not in held["resources"]:
-            continue
-        for witness in held["witnesses"]:
-            before, after = witness["before"]["value"], witness["after"]["value"]
-            change = f"{witness['policyType']} {witness['field']} {before} → {after}"
-            return f"would change what proxies get: {change}"
-        if held["unknown"]:
-            return f"cannot tell: {held['unknown'][0]}"
-        if held["refused"]:
-            return f"cannot be edited without loss: {held['refused'][0]['message']}"
-    return ""
+    return f"{code(place)}{name}"
 
 
 def _doubts(report: Report, most: int) -> Iterator[str]:
-    """Yield what keeps a comparison of two states from a verdict."""
-    claims = proof_of(report)["claims"].values()
-    reasons = dict.fromkeys(reason for claim in claims for reason in claim.get("unknown", ()))
+    """Yield what keeps the claim that decides from a verdict."""
+    claim = proof_of(report)["claims"].get(decides(report), {})
+    reasons = claim.get("unknown", ()) if claim.get("allowing") == "unknown" else ()
     if reasons:
         yield from ("**What cannot be told**", "")
         yield from _items([f"- {prose(reason, 300)}" for reason in reasons], most)
