@@ -236,7 +236,7 @@ def test_a_rule_that_always_fails_is_left_out(
     def fails(_view: Any) -> Any:
         raise RecursionError
 
-    monkeypatch.setattr("kumamigrate.rewrite.plan.planner_of", _instead("otel-endpoint", fails))
+    monkeypatch.setattr("kumamigrate.rewrite.plan.planner_of", _instead("deprecated-form", fails))
     answer = _call_with_faults(command, "run", TIMEOUT)
     assert (answer.code, "the rule was left out" in answer.text) == (3, True)
     assert "rules:" in answer.files["a.yaml"]
