@@ -86,6 +86,17 @@ _HOLD = _word(
     " effect today start to work), name, residue or none",
     action="append",
 )
+_BASELINE = _path(
+    "--baseline",
+    "FILE",
+    "findings known before, which are left out; default: kumamigrate-baseline.json where it is;"
+    " none: no such file",
+)
+_FAIL_ON = _choice(
+    "--fail-on",
+    ("silent-loss", "other-meaning", "refused", "deprecated", "advice", "none"),
+    "exit with 1 only for findings that are as dangerous as that; default: all but mere advice",
+)
 _WORLD = (
     _choice(
         "--mesh-services",
@@ -146,6 +157,8 @@ COMMANDS = (
             _ACCEPT,
             _ALLOW,
             _HOLD,
+            _BASELINE,
+            _FAIL_ON,
             _PRINTED_AS,
             _OUTPUT,
         ),
@@ -161,8 +174,25 @@ COMMANDS = (
             _SELECT,
             _IGNORE,
             _STAGE,
+            _BASELINE,
+            _FAIL_ON,
             _PRINTED_AS,
             _OUTPUT,
+        ),
+    ),
+    Command(
+        "baseline",
+        "Write down the findings there are, so that only new ones count; prune takes out those"
+        " that are settled.",
+        (
+            _choice("action", ("write", "prune"), "what to do with it", metavar="write|prune"),
+            _one(
+                "path", nargs="?", metavar="PATH", type=Path, help="the repository; default: here"
+            ),
+            _path("--baseline", "FILE", "the file; default: kumamigrate-baseline.json at the top"),
+            _TARGET,
+            _SOURCE,
+            *_WORLD,
         ),
     ),
     Command(

@@ -142,6 +142,12 @@ def _check(given: Given) -> Exit:
     return commands.check(given, printed=given["format"], saved=given.get("output", ()))
 
 
+def _baseline(given: Given) -> Exit:
+    from kumamigrate.choose.knownfindings import baseline
+
+    return baseline(given)
+
+
 def _prove(given: Given) -> Exit:
     from kumamigrate import commands
 
@@ -207,6 +213,7 @@ def _rule(given: Given) -> Exit:
 _ACTIONS: Mapping[str, Callable[[Given], Exit]] = {
     "run": _run,
     "check": _check,
+    "baseline": _baseline,
     "prove": _prove,
     "inspect": _inspect,
     "environments": _environments,

@@ -15,6 +15,7 @@ from kumamigrate.flow.pipeline import Outcome, write
 from kumamigrate.flow.pipeline import check as check_estate
 from kumamigrate.library import Reading, Sources, load, migrate, read
 from kumamigrate.library import prove as prove_states
+from kumamigrate.report.baselinetext import baseline_json, baseline_lines
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.forms import JSON, PROOF, TEXT, Forms, forms_of
 from kumamigrate.report.invocation import invocation
@@ -68,10 +69,12 @@ def run(
     data = run_json(outcome, written=written) if forms.needs_data else None
     if data is not None:
         data["command"] = invocation("run", {**given, "dry_run": True})
+        data |= baseline_json(outcome)
     lines = run_lines(outcome, written=written) if as_text else []
     if markdown and data is not None:
         data["markdown"] = guides_json(guides)
     lines += guide_lines(guides, written=written) if markdown and as_text else []
+    lines += baseline_lines(outcome) if as_text else []
     if written:
         write(outcome)
     try:
@@ -104,7 +107,9 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     data = check_json(outcome) if forms.needs_data else None
     if data is not None:
         data["command"] = invocation("check", given)
-    _tell(forms, data, check_lines(outcome) if forms.printed == TEXT else [])
+        data |= baseline_json(outcome)
+    as_text = forms.printed == TEXT
+    _tell(forms, data, [*check_lines(outcome), *baseline_lines(outcome)] if as_text else [])
     return exit_of_check(outcome)
 
 

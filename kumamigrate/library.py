@@ -35,6 +35,7 @@ from kumamigrate.scene.trial import without_conflicts
 from kumamigrate.source.reading.find import JOURNAL, interrupted
 from kumamigrate.source.text import Refusal
 from kumamigrate.world.accepted import accepted_of
+from kumamigrate.world.baseline import baseline_file, read_baseline
 from kumamigrate.world.config import settings as completed
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.estate import apply as applied
@@ -156,13 +157,21 @@ def options_in(root: Path, given: Mapping[str, Any]) -> Options:
 
     What is given of control planes is so in all environments.
     """
-    options = _options(completed(given, root))
+    asked = completed(given, root)
+    options = _options(asked)
     stated = {f.name: None for f in fields(Facts) if given.get(f.name) is not None}
     environments = (
         replace(one, facts=replace(one.facts, **stated)) for one in options.environments
     )
     accept, accept_at = accepted_of(options.accept, root=root, home=options.home)
-    return replace(options, environments=tuple(environments), accept=accept, accept_at=accept_at)
+    file = baseline_file(asked.get("baseline"), root)
+    return replace(
+        options,
+        environments=tuple(environments),
+        accept=accept,
+        accept_at=accept_at,
+        baseline=None if file is None else read_baseline(file),
+    )
 
 
 def _options(asked: Mapping[str, Any]) -> Options:
@@ -188,6 +197,7 @@ def _options(asked: Mapping[str, Any]) -> Options:
         home=asked.get("home"),
         allow=allowed(asked.get("allow")),
         hold=left_for_later(asked.get("hold")),
+        fail_on=asked.get("fail_on", ""),
     )
 
 

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import product
 
 from kumamigrate.errors import KumamigrateError, SourceError, UsageError
+from kumamigrate.flow.baselined import with_known, without_known
 from kumamigrate.flow.circles import Circles, circles_in, held_for_circles
 from kumamigrate.flow.claims import (
     CARRY,
@@ -190,6 +191,9 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     outcome = _outcome(options, before, estate, findings)
     outcome = replace(outcome, kept=tuple(kept), held=done.held)
     outcome = replace(outcome, findings=(*outcome.findings, *_unused_accepts(outcome, rules)))
+    outcome = replace(
+        outcome, held=with_known(outcome.held, outcome.findings, outcome.options.baseline)
+    )
     # An upgrade changes what proxies get although no file does.
     resources = any(site.applied.repository.resources for site in before.sites)
     upgrade = outcome.claim == RELEASE and resources
@@ -597,7 +601,7 @@ def _outcome(
         after=after,
         began=began,
         ended=ended,
-        findings=tuple(sorted(told, key=_order)),
+        findings=without_known(sorted(told, key=_order), options.baseline),
     )
 
 

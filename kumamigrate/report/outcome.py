@@ -16,6 +16,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.prove import Effect, Proof, Verdict, Witness, to_json
 from kumamigrate.report.beside import beside_json, beside_lines
 from kumamigrate.report.bymesh import check_meshes, run_meshes
+from kumamigrate.report.counting import counts, fails_unwritten
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.inventory import inventory_json, inventory_lines
 from kumamigrate.report.lefttext import left_lines
@@ -59,28 +60,26 @@ def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
     """Return the exit code of a run: the worst of what was held, unread or left."""
     codes = [_exit_of_reading(outcome), _exit_of_faults(outcome), _WHOLE[outcome.whole]]
     for held in outcome.held:
-        if held.cause is not None:
-            codes.append(Exit.FINDINGS)
-            continue
-        codes.append(Exit.DIFFERENT if held.witnesses else Exit.INCONCLUSIVE)
-    if any(_counts(finding) for finding in outcome.findings):
-        codes.append(Exit.FINDINGS)
-    if not written and outcome.texts:
+        if held.cause is None:
+            codes.append(Exit.DIFFERENT if held.witnesses else Exit.INCONCLUSIVE)
+    if _fails(outcome) or (not written and outcome.texts and fails_unwritten(outcome)):
         codes.append(Exit.FINDINGS)
     return worst(codes)
 
 
 def exit_of_check(outcome: Outcome) -> Exit:
     """Return the exit code of a check: findings, and content that could not be read."""
-    found = any(_counts(finding) for finding in outcome.findings)
+    found = _fails(outcome)
     codes = [_exit_of_reading(outcome), _exit_of_faults(outcome)]
     return worst([*codes, Exit.FINDINGS if found else Exit.CLEAN])
 
 
+def _fails(outcome: Outcome) -> bool:
+    return any(counts(finding, outcome.options.fail_on) for finding in outcome.findings)
+
+
 def _counts(finding: Finding) -> bool:
-    """Say whether a finding is something to be done; mere advice is not."""
-    advice = finding.status is Status.MANUAL and finding.danger is Danger.ADVICE
-    return finding.status in _OPEN and not advice
+    return counts(finding)
 
 
 def _exit_of_faults(outcome: Outcome) -> Exit:

@@ -37,6 +37,10 @@ class Danger(IntEnum):
     ADVICE = 4
 
 
+FAIL_ON = (*(one.name.lower().replace("_", "-") for one in Danger), "none")
+"""Words for the least danger that makes an exit code."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing a rule has to say about one resource.

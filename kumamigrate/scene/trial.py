@@ -157,12 +157,13 @@ def owned_by_both(first: Scene, second: Scene) -> tuple[Scene, Scene]:
 
 
 class Cause(StrEnum):
-    """Why a change was left that could be written."""
+    """Why a change was left that could be written; KNOWN: why nobody asks any more."""
 
     ACTIVATION = "activation"
     NAME = "name"
     RESIDUE = "residue"
     SKIPPED = "skipped"
+    KNOWN = "baseline"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +171,7 @@ class Held:
     """A change that was not kept, and why: witnesses, unknowns or places not to be edited.
 
     `environment` is the one in which it does not hold, where there are several. With a `cause`
-    it could be written, and is left for a change of its own.
+    it is left for other reasons than what a proof says of it.
     """
 
     change: Change

@@ -8,6 +8,7 @@ from typing import Any
 
 from kumamigrate.errors import UsageError
 from kumamigrate.model.initial import CHOICES
+from kumamigrate.rewrite.finding import FAIL_ON
 
 _WORDS = {
     "target",
@@ -19,6 +20,8 @@ _WORDS = {
     "stage",
     "initial-policies",
     "activations",
+    "baseline",
+    "fail-on",
 }
 _LISTS = {"inventory", "select", "ignore", "accept", "allow", "hold", "exclude"}
 _NAMES = {"from": "source"}
@@ -28,6 +31,7 @@ _CHOICES = {
     "mesh-services": ("Disabled", "Everywhere", "ReachableBackends", "Exclusive"),
     "initial-policies": CHOICES,
     "activations": ("write", "review"),
+    "fail-on": FAIL_ON,
 }
 
 
@@ -51,6 +55,8 @@ def settings(given: Mapping[str, Any], start: Path) -> dict[str, Any]:
         read[_NAMES.get(key, key.replace("-", "_"))] = _checked(path, key, value)
     if "inventory" in read:
         read["inventory"] = [path.parent / name for name in read["inventory"]]
+    if "baseline" in read and read["baseline"] != "none":
+        read["baseline"] = path.parent / read["baseline"]
     if read.pop("activations", "") == "review":
         read["hold"] = [*read.get("hold", ()), "activation"]
     return {**read, **given}

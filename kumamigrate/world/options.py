@@ -15,6 +15,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import newest_two
 from kumamigrate.prove import Effect
 from kumamigrate.world.accepted import Accepted
+from kumamigrate.world.baseline import Baseline
 
 
 def today() -> date:
@@ -31,7 +32,9 @@ class Options:
     `exclude` is relative to `home`, the folder of the settings. `allow` holds the kinds of
     differences with which a change may be written, `hold` those of them that are left for a
     change of their own. `accept` are rules taken on the user's word, `accept_at` single places.
-    `today` decides what was to be ignored until some day.
+    `baseline` are findings known before, `fail_on` says how dangerous one is that makes an exit
+    code (empty: all that asks for something). `today` decides what was to be ignored until some
+    day.
     """
 
     target: str = "2.14"
@@ -48,6 +51,8 @@ class Options:
     home: Path | None = None
     allow: frozenset[Effect] = HARMLESS
     hold: frozenset[Effect] = frozenset()
+    baseline: Baseline | None = None
+    fail_on: str = ""
     today: date = field(default_factory=today)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,8 @@ from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.world.estate import Estate, Site, single, site_of
 from kumamigrate.world.options import Options, releases_of
 from kumamigrate.world.scope import Scope, World
+
+_OURS = re.compile(rb'\s{0,9}\{\s{0,9}"schema":\s{0,9}"kumamigrate\.')
 
 
 def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:
@@ -55,7 +58,7 @@ def contents_in(scope: Scope, options: Options) -> Contents:
     """Return the files that a run reads, but for those that the settings leave out."""
     read, stays = contents_of(scope.read, scope.root), _stays(scope.root, options)
     return Contents(
-        files={path: data for path, data in read.files.items() if stays(path)},
+        files={p: data for p, data in read.files.items() if stays(p) and not _ours(p, data)},
         refusals=[one for one in read.refusals if stays(one.path)],
         beside={path: data for path, data in read.beside.items() if stays(path)},
     )
@@ -252,6 +255,12 @@ def _stays(root: Path, options: Options) -> Callable[[str], bool]:
         prefix = f"{root.relative_to(home).as_posix()}/"
     exports = tuple(_inside(_inventories(options), root))
     return lambda path: not (matches(prefix + path, options.exclude) or matches(path, exports))
+
+
+def _ours(path: str, data: bytes) -> bool:
+    """Say whether a file is a report, a plan or a baseline of this tool: it speaks of resources,
+    and is none."""
+    return path.endswith(".json") and _OURS.match(data) is not None
 
 
 def _inventories(options: Options) -> Iterator[Path]:

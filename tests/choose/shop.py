@@ -14,7 +14,6 @@ ORDERS = """\
 type: MeshService
 name: orders
 mesh: default
-labels: {kuma.io/display-name: orders}
 spec:
   ports: [{port: 80, targetPort: 80, appProtocol: http}]
   selector: {dataplaneTags: {kuma.io/service: orders}}
