@@ -60,7 +60,8 @@ def _place(fact: Fact, field: str) -> tuple[Resource, FieldPath] | None:
     source = winner_of(fact.found, tuple(field.split(".")))
     if source is not None:
         return source.policy, source.path
-    if field in ("rules", "from", "rules.deny", "rules.allow", "backends"):
+    whole = ("rules", "from", "rules.deny", "rules.allow", "backends")
+    if field in whole or field.startswith("client "):
         entry = fact.found.entries[-1]
         return entry.policy, entry.path
     return None

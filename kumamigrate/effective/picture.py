@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.effective import settings
+from kumamigrate.effective.admitted import without_old
 from kumamigrate.effective.settings import HTTP_LIKE, Settings
 from kumamigrate.effective.split import Split, mirror_of, split_of
 from kumamigrate.model.conf import canonical, merge
@@ -372,11 +373,12 @@ def inbound_fact(
     merged = None if found is None else found.conf
     match policy_type:
         case "MeshTrafficPermission":
+            shown = [(m, without_old(conf, side.state, side.mesh)) for m, conf in rules]
             if rules or identified:
-                return Fact(settings.permission_rules(rules, side.mesh), _all_rules(point))
+                return Fact(settings.permission_rules(shown, side.mesh), _all_rules(point))
             read = settings.permission_from(_subsets(point))
             if identified is None:
-                read |= settings.permission_rules(rules, side.mesh)
+                read |= settings.permission_rules(shown, side.mesh)
             return Fact(read, _all_from(point))
         case "MeshFaultInjection" if not rules and point is not None and point.from_rules:
             if not any(subset for subset, _ in _subsets(point)):

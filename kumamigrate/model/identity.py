@@ -13,6 +13,7 @@ from typing import Any
 
 from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.model.versions import at_least
 
 IDENTITY = "MeshIdentity"
 SCHEME = "spiffe://"
@@ -20,6 +21,8 @@ WORKLOAD = "kuma.io/workload"
 TRUST_DOMAIN = "{{ .Mesh }}.{{ .Zone }}.mesh.local"
 KUBERNETES_PATH = "/ns/{{ .Namespace }}/sa/{{ .ServiceAccount }}"
 UNIVERSAL_PATH = "/workload/{{ .Workload }}"
+REMOVED = "3.0"
+"""The release that reads neither `Mesh.mtls` nor a mode of real services, which are all it has."""
 _ACCOUNT = "k8s.kuma.io/service-account"
 _WORD = re.compile(r'\{\{-?\s*(?:\.(\w+)|label\s+"([^"{}]*)")\s*-?\}\}')
 
@@ -42,7 +45,7 @@ def holder_of(proxy: Resource, state: State) -> Holder | None:
     if not chosen:
         return None
     best = min(chosen, key=lambda one: (-len(_match_labels(one) or {}), one.name))
-    ready = is_ready(best, mesh_services_mode(state, proxy.mesh))
+    ready = is_ready(best, mode_of(state, proxy.mesh))
     return None if ready is False else Holder(identity=best, sure=ready is True)
 
 
@@ -62,6 +65,11 @@ def selects_all(identity: Resource) -> bool:
 def _match_labels(identity: Resource) -> Mapping[str, Any] | None:
     wanted = mapping(identity.spec.get("selector")).get("dataplane")
     return mapping(wanted.get("matchLabels")) if isinstance(wanted, Mapping) else None
+
+
+def mode_of(state: State, mesh: str) -> str | None:
+    """Return the MeshService mode of a mesh, which a later release no longer asks for."""
+    return "Exclusive" if at_least(state.release, REMOVED) else mesh_services_mode(state, mesh)
 
 
 def is_ready(identity: Resource, mode: str | None) -> bool | None:
@@ -133,6 +141,8 @@ def _filled(template: str, words: Mapping[str, str], labels: Mapping[str, str]) 
 
 def has_mtls(state: State, mesh: str) -> bool | None:
     """Say whether `Mesh.mtls` is on; None where the state has no such Mesh."""
+    if at_least(state.release, REMOVED):
+        return False
     found = next((r for r in state.of_type("Mesh") if r.name == mesh), None)
     return None if found is None else bool(mapping(found.spec.get("mtls")).get("enabledBackend"))
 

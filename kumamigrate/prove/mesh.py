@@ -24,7 +24,6 @@ from kumamigrate.effective.picture import (
     Key,
     Routing,
     has_http,
-    inbound_fact,
     meant,
     names_of,
     outbound_facts,
@@ -38,10 +37,12 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove.assumptions.selector_equality import Couplings
 from kumamigrate.prove.assumptions.subset_service import shares_of
+from kumamigrate.prove.letin import Read, go_by_clients
 from kumamigrate.sourcedest.proxy import PASS_THROUGH
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
 from kumamigrate.targetref.merge import merge_entries
+from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.targetref.selection import Point
 from kumamigrate.universe.backend import Cluster, called, own_cluster, place_of
@@ -505,9 +506,11 @@ class MeshComparison:
         known = (self.before.identified(was), self.after.identified(now))
         key = (policy_type, sig_b, sig_a, effect, *known)
         if key not in self._inbounds:
-            facts: tuple[dict[Key, Fact], ...] = (
-                {("inbound",): self._inbound_fact(self.before, was, policy_type, old)},
-                {("inbound",): self._inbound_fact(self.after, now, policy_type, new)},
+            reads = (Read(self.before, was, old), Read(self.after, now, new))
+            clients = policy_type == PERMISSION and go_by_clients(*reads)
+            facts: tuple[dict[Key, Fact], ...] = tuple(
+                {("inbound",): read.admitted if clients else read.fact(policy_type)}
+                for read in reads
             )
             self._inbounds[key] = tuple(
                 replace(w, effect=effect) if w.field == FILTER_NAME else w
@@ -528,14 +531,6 @@ class MeshComparison:
             may_show_certificate(proxy, side.state, by_mesh=side.release.subset_rules)
             for side, proxy in ((self.before, was), (self.after, now))
         )
-
-    def _inbound_fact(
-        self, side: Side, proxy: Resource, policy_type: str, point: Point | None
-    ) -> Fact:
-        answer = None
-        if point is not None:
-            answer = side.matcher.inbound(side.selection(proxy, policy_type), point)
-        return inbound_fact(side, policy_type, answer, identified=side.identified(proxy))
 
     # -- witnesses ---------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.prove.doubts.identities import CERTIFICATES, mtls_went_unused
 from kumamigrate.universe.side import Side, networking
 
 _SECRETS = ("Secret", "GlobalSecret")
@@ -23,9 +24,11 @@ def ground_differences(before: Side, after: Side, labels: frozenset[str]) -> Ite
     """Yield differences in resources that are neither policies nor Dataplanes, field by field.
 
     `labels` are those by which others choose. The mode of `Mesh.meshServices` is one of
-    the differences: switching it changes every proxy.
+    the differences: switching it changes every proxy. What a MeshIdentity says is compared by
+    whom permissions let in, and so is what the Mesh says of mTLS where it gives no certificates.
     """
     left, right = _ground(before), _ground(after)
+    unused = mtls_went_unused(before, after)
     for key in dict.fromkeys((*left, *right)):
         was, now = left.get(key), right.get(key)
         old, new = _fields(was, labels), _fields(now, labels)
@@ -35,6 +38,8 @@ def ground_differences(before: Side, after: Side, labels: frozenset[str]) -> Ite
             yield _witness(before.mesh, key, "", there, then)
             continue
         for field in sorted({*old, *new}):
+            if unused and key[0] == "Mesh" and field.startswith("mtls."):
+                continue
             if old.get(field) != new.get(field):
                 yield _witness(
                     before.mesh,
@@ -52,7 +57,8 @@ def _shown(resource: Resource, value: Any, instead: str) -> Any:
 
 
 def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:
-    silent = set(side.release.policy_types) | _policies_of(side) | _SILENT | {"Dataplane"}
+    silent = set(side.release.policy_types) | _policies_of(side) | _SILENT
+    silent |= {"Dataplane", *CERTIFICATES}
     return {
         (r.type, r.namespace, r.name): r
         for r in side.state.resources

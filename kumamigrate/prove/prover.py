@@ -33,6 +33,7 @@ from kumamigrate.prove.doubts.doubt import (
     template_assumptions,
     tie_doubts,
 )
+from kumamigrate.prove.doubts.identities import tls_differences
 from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.nonpolicy import dataplane_differences, dataplanes, ground_differences
@@ -395,7 +396,7 @@ class Claim:
             coverage.live(names=self.claim == LIVE)
             if self._tags_end:
                 coverage.carry(self.services, live=True)
-        coverage.found.unknown.update(dict.fromkeys(self.concerns.of_patches(None, None)))
+        coverage.found.unknown.update(dict.fromkeys(self.concerns.of_unheld()))
         self.old.join(coverage.found, made_up=made_up)
         self.beyond = tuple(coverage.found.beyond)
         there = made_up and not self._gateways_end
@@ -431,6 +432,8 @@ class Claim:
             yield from self.old.seen(ground_differences(*asked))
         elif self.claim == RELEASE:
             yield from self.old.seen(upgrade_differences(*asked))
+        if self.claim != CARRY:
+            yield from tls_differences(pair.before, pair.after)
 
     def _verdict(self, subject: Subject, shared: tuple[Witness, ...]) -> ProxyVerdict:
         if subject.was is None or subject.now is None:

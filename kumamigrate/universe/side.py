@@ -88,7 +88,7 @@ class Side:
         both = reads_both(self.release)
         self._identities = tuple(state.of_type(IDENTITY)) if both else ()
         self._unknown: Set[Kri] = frozenset()
-        ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway"))))
+        ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway", IDENTITY))))
         protocols = tuple(sorted((s, tuple(sorted(p))) for s, p in self._protocols.items()))
         self.ground = (tuple(ground), protocols)
         self._signatures: dict[tuple[int, str], int] = {}

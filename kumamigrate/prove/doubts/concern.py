@@ -23,6 +23,11 @@ from kumamigrate.prove.doubts.doubt import (
     probe_doubts,
     unknown_gateway_doubts,
 )
+from kumamigrate.prove.doubts.identities import (
+    identity_doubts,
+    permission_doubts,
+    unheld_permission_doubts,
+)
 from kumamigrate.prove.doubts.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
 from kumamigrate.prove.gateway import is_builtin
 from kumamigrate.prove.mesh import MeshComparison
@@ -79,9 +84,17 @@ class Concerns:
         found += self.old.doubts(now.name) if not now.made_up else ()
         if self.claim == RELEASE:
             found += upgrade_proxy_doubts(self.pair.before, self.pair.after, was, now)
+        if self.claim != CARRY:
+            found += permission_doubts(self.pair.before, self.pair.after, was, now)
         if is_builtin(was) or is_builtin(now):
             found += self.of_gateways
         return tuple(found)
+
+    def of_unheld(self) -> Iterator[str]:
+        """Yield what is not known of proxies that the states do not hold, each by itself."""
+        yield from self.of_patches(None, None)
+        if self.claim != CARRY:
+            yield from unheld_permission_doubts(self.pair.before, self.pair.after)
 
     def of_patches(self, was: Resource | None, now: Resource | None) -> Iterator[str]:
         """Yield the patches of a proxy, or of any, that match by names which change."""
@@ -97,6 +110,8 @@ class Concerns:
         yield from self.old.answer.unknown
         if self.claim == RELEASE:
             yield from upgrade_doubts(before, after)
+        if self.claim != CARRY:
+            yield from identity_doubts(before, after)
         if self.claim == CARRY or self.tags_end:
             yield from probe_doubts(before)
         if self.claim == LIVE and not (before.state.complete and after.state.complete):

@@ -1,0 +1,138 @@
+"""Whom permissions let in, client by client: what `from` and `rules` have in common.
+
+`from` goes by tags and `rules` by SPIFFE ids, so their texts cannot be compared. What can is
+whether the certificate that each known client shows is let in. Envoy compares with `rules` all
+names of a certificate as one text, joined by commas; with `from` each name by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kumamigrate.effective.settings import Settings
+from kumamigrate.model.identity import (
+    IDENTITY,
+    is_ready,
+    mode_of,
+    names_of,
+    old_id,
+    selects_all,
+    trust_domain,
+)
+from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.state import State
+from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.targetref.inbound import InboundPoint
+
+Names = tuple[str, ...]
+
+ALLOW, SHADOW = "Allow", "AllowWithShadowDeny"
+_NOT_KNOWN = "its certificate is not known"
+_BY_SNI = "goes by its SNI as well"
+
+
+def certificates(state: State, mesh: str) -> Mapping[str, Names | None]:
+    """Return the names in the certificate of each known client of a mesh, by what it is called."""
+    key = ("certificates", mesh)
+    if key not in state.known:
+        listed = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
+        state.known[key] = {
+            _called(proxy): names_of(proxy, state)
+            for proxy in (*listed, *implied_dataplanes(state, mesh))
+        }
+    found: Mapping[str, Names | None] = state.known[key]
+    return found
+
+
+def _called(proxy: Resource) -> str:
+    return f"{proxy.name}.{proxy.namespace}" if proxy.namespace else proxy.name
+
+
+def reads_rules(point: InboundPoint | None, *, identified: bool | None) -> bool:
+    """Say whether an inbound goes by `rules`."""
+    return bool(identified) or (point is not None and bool(point.rules))
+
+
+def admitted(state: State, mesh: str, point: InboundPoint | None, *, by_rules: bool) -> Settings:
+    """Return what an inbound does with each known client that it lets in."""
+    found = {}
+    for client, names in certificates(state, mesh).items():
+        if names is None:
+            found[f"client {client}"] = _NOT_KNOWN
+            continue
+        action = _by_rules(point, names) if by_rules else _by_from(point, names, mesh)
+        if action:
+            found[f"client {client}"] = action
+    return found
+
+
+def _by_rules(point: InboundPoint | None, names: Names) -> str:
+    confs = [rule.conf for rule in point.rules] if point is not None else []
+    text = ",".join(names)
+
+    def listed(key: str) -> list[Any]:
+        return [m for conf in confs for m in conf.get(key) or () if _meets(m, text)]
+
+    denied, allowed, shadowed = map(listed, ("deny", "allow", "allowWithShadowDeny"))
+    if any("sni" in mapping(match) for match in (*denied, *allowed, *shadowed)):
+        return _BY_SNI
+    if not names or denied:
+        return ""
+    return ALLOW if allowed else SHADOW if shadowed else ""
+
+
+def _meets(match: Any, text: str) -> bool:
+    """Say whether a match means a certificate, whatever SNI it asks for."""
+    spiffe = mapping(mapping(match).get("spiffeID"))
+    value = str(spiffe.get("value", ""))
+    if not spiffe:
+        return True
+    return text.startswith(value) if spiffe.get("type") == "Prefix" else text == value
+
+
+def _by_from(point: InboundPoint | None, names: Names, mesh: str) -> str:
+    actions = {
+        str(rule.conf.get("action"))
+        for rule in (point.from_rules if point is not None else ())
+        if all(_has(names, mesh, tag.key, tag.value) is not tag.negated for tag in rule.subset)
+    }
+    allowed = {action.replace("_", "").lower() for action in actions}
+    if not names or not allowed & {"allow", "allowwithshadowdeny"}:
+        return ""
+    return ALLOW if "allow" in allowed else SHADOW
+
+
+def _has(names: Sequence[str], mesh: str, key: str, value: str) -> bool:
+    wanted = old_id(mesh, value) if key == SERVICE else f"kuma://{key}/{value}"
+    return wanted in names
+
+
+def everybody_identified(state: State, mesh: str) -> bool:
+    """Say whether every proxy that could exist has its certificate from a MeshIdentity."""
+    mine = [one for one in state.of_type(IDENTITY) if one.mesh == mesh]
+    mode = mode_of(state, mesh)
+    return any(map(selects_all, mine)) and all(is_ready(one, mode) for one in mine)
+
+
+def without_old(conf: Mapping[str, Any], state: State, mesh: str) -> Mapping[str, Any]:
+    """Return what rules say without the matches that no certificate meets any more: those for
+    services as `Mesh.mtls` names them, where every proxy has a MeshIdentity."""
+    domains = (
+        trust_domain(one, state.environment.zone)
+        for one in state.of_type(IDENTITY)
+        if one.mesh == mesh
+    )
+    if not everybody_identified(state, mesh) or any(d in (None, mesh) for d in domains):
+        return conf
+    return {
+        key: [match for match in value if not _is_old(match, mesh)]
+        if isinstance(value, list)
+        else value
+        for key, value in conf.items()
+    }
+
+
+def _is_old(match: Any, mesh: str) -> bool:
+    spiffe = mapping(mapping(match).get("spiffeID"))
+    return str(spiffe.get("value", "")).startswith(old_id(mesh, ""))

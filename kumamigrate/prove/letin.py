@@ -1,0 +1,64 @@
+"""Permissions that only those they let in can compare: tags on one side, SPIFFE ids on the other.
+
+What is known of the clients decides whether a difference is shown; that others may come stays a
+doubt (doubts/identities.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kumamigrate.effective.admitted import admitted, certificates, reads_rules
+from kumamigrate.effective.picture import Fact, inbound_fact
+from kumamigrate.model.resource import Resource
+from kumamigrate.targetref.inbound import InboundPoint
+from kumamigrate.targetref.permission import PERMISSION
+from kumamigrate.targetref.selection import Point
+from kumamigrate.universe.side import Side
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One inbound of a proxy on one side; `point` is None where no policy of the type is."""
+
+    side: Side
+    proxy: Resource
+    point: Point | None
+
+    def answer(self, policy_type: str) -> InboundPoint | None:
+        """Return what the matcher says of it."""
+        if self.point is None:
+            return None
+        return self.side.matcher.inbound(self.side.selection(self.proxy, policy_type), self.point)
+
+    def fact(self, policy_type: str) -> Fact:
+        """Return what it reads of a policy type."""
+        known = self.side.identified(self.proxy)
+        return inbound_fact(self.side, policy_type, self.answer(policy_type), identified=known)
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether permissions go by `rules`, and so by SPIFFE ids."""
+        known = self.side.identified(self.proxy)
+        return reads_rules(self.answer(PERMISSION), identified=known)
+
+    @property
+    def admitted(self) -> Fact:
+        """Return which known clients it lets in."""
+        side, answer, by_rules = self.side, self.answer(PERMISSION), self.by_rules
+        read = admitted(side.state, side.mesh, answer, by_rules=by_rules)
+        if side.identified(self.proxy) is None and not by_rules:
+            also = admitted(side.state, side.mesh, answer, by_rules=True)
+            read = {k: v if also.get(k) == v else f"{v}, or not" for k, v in read.items()}
+        return Fact(read, self.fact(PERMISSION).found)
+
+
+def go_by_clients(old: Read, new: Read) -> bool:
+    """Say whether permissions of an inbound can be compared by whom they let in alone: one side
+    goes by tags and the other by ids, or clients show other certificates."""
+    if not (old.fact(PERMISSION).settings or new.fact(PERMISSION).settings):
+        return False  # nobody is let in, whoever comes
+    if old.by_rules is not new.by_rules:
+        return True
+    shown = (certificates(read.side.state, read.side.mesh) for read in (old, new))
+    return next(shown) != next(shown)

@@ -1,0 +1,186 @@
+"""Permissions by tags and by SPIFFE ids are compared by the clients they let in, stage by stage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kumamigrate.cli import app
+from tests.runner import CliRunner
+
+MESH = """type: Mesh
+name: default
+mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}
+meshServices: {mode: Exclusive}
+skipCreatingInitialPolicies: ["*"]
+"""
+PROXIES = "".join(
+    f"""---
+type: Dataplane
+name: {name}-1
+mesh: default
+labels: {{app: {name}, kuma.io/workload: {name}}}
+networking:
+  address: 10.0.0.{at}
+  inbound: [{{port: 80, tags: {{kuma.io/service: {name}, kuma.io/protocol: http}}}}]
+"""
+    for at, name in enumerate(("db", "web", "web-admin"), 1)
+)
+PERMISSION = """---
+type: MeshTrafficPermission
+name: to-db
+mesh: default
+spec:
+  targetRef: {kind: Dataplane, labels: {app: db}}
+"""
+TAGS = (
+    "  from: [{targetRef: {kind: MeshSubset, tags: {kuma.io/service: SERVICE}},"
+    " default: {action: Allow}}]\n"
+)
+DOMAIN = "spiffe://default.default.mesh.local/workload"
+
+
+def _rules(*matches: str) -> str:
+    listed = ", ".join(f"{{spiffeID: {match}}}" for match in matches)
+    return f"{PERMISSION}  rules: [{{default: {{allow: [{listed}]}}}}]\n"
+
+
+def _exact(value: str) -> str:
+    return f'{{type: Exact, value: "{value}"}}'
+
+
+def _prefix(value: str) -> str:
+    return f'{{type: Prefix, value: "{value}"}}'
+
+
+def _identity(name: str, selector: str, *, provider: bool) -> str:
+    bundled = "{autogenerate: {enabled: true}, insecureAllowSelfSigned: true}"
+    given = f"\n  provider: {{type: Bundled, bundled: {bundled}}}" if provider else ""
+    return f"""---
+type: MeshIdentity
+name: {name}
+mesh: default
+spec:
+  selector: {selector}{given}
+"""
+
+
+FROM = PERMISSION + TAGS.replace("SERVICE", "web")
+FROM_ADMIN = PERMISSION + TAGS.replace("SERVICE", "web-admin")
+ADMIN = (_prefix("spiffe://default/web-admin"), _exact(f"{DOMAIN}/web-admin"))
+ALL = "{dataplane: {matchLabels: {}}}"
+PUBLISHED = _identity("ids", ALL, provider=False) + _identity("identity", "{}", provider=True)
+WIDE = _identity("identity", ALL, provider=True)
+START = MESH + PROXIES + FROM_ADMIN
+STAGES = [
+    START,
+    MESH + PROXIES + _rules(*ADMIN),
+    MESH + PROXIES + _rules(*ADMIN) + PUBLISHED,
+    MESH + PROXIES + _rules(*ADMIN) + WIDE,
+    MESH.replace("mtls:", "#") + PROXIES + _rules(ADMIN[1]) + WIDE,
+]
+
+
+def _live(tmp_path: Path, before: str, after: str) -> dict[str, Any]:
+    paths = []
+    for name, text in (("before", before), ("after", after)):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(text, encoding="utf-8")
+        paths.append(str(path))
+    words = ["prove", *paths, "--target", "2.14", "--format", "json"]
+    result = CliRunner().invoke(app, words)
+    claim: dict[str, Any] = json.loads(result.stdout)["claims"]["live"]
+    return claim
+
+
+def _plain(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, (list, dict)) else value
+
+
+def _fields(claim: dict[str, Any]) -> set[tuple[str, Any, Any]]:
+    return {
+        (w["field"], *(_plain(w[side]["value"]) for side in ("before", "after")))
+        for proxy in claim["dataplanes"].values()
+        for w in proxy["witnesses"]
+    }
+
+
+@pytest.mark.parametrize("stage", range(len(STAGES) - 1))
+def test_each_stage_lets_the_same_clients_in_and_says_what_was_not_compared(
+    stage: int, tmp_path: Path
+) -> None:
+    claim = _live(tmp_path, *STAGES[stage : stage + 2])
+    assert _fields(claim) == set()
+    assert claim["verdict"] == "unknown"
+
+
+def test_new_ids_before_identities_cut_the_client_off(tmp_path: Path) -> None:
+    """What was advised before: on 2.14 the rules replace `from`, and nobody shows such an id."""
+    claim = _live(tmp_path, START, MESH + PROXIES + _rules(ADMIN[1]))
+    assert _fields(claim) == {("client web-admin-1", "Allow", None)}
+    assert claim["dataplanes"]["db-1"]["verdict"] == "different"
+    assert claim["dataplanes"]["web-1"]["verdict"] != "different"
+
+
+def test_an_exact_old_id_meets_no_certificate_of_several_names(tmp_path: Path) -> None:
+    rules = _rules(_exact("spiffe://default/web-admin"))
+    claim = _live(tmp_path, START, MESH + PROXIES + rules)
+    assert _fields(claim) == {("client web-admin-1", "Allow", None)}
+
+
+def test_a_prefix_lets_in_who_begins_alike(tmp_path: Path) -> None:
+    claim = _live(tmp_path, MESH + PROXIES + FROM, MESH + PROXIES + _rules(
+        _prefix("spiffe://default/web")
+    ))  # fmt: skip
+    assert _fields(claim) == {("client web-admin-1", None, "Allow")}
+
+
+def test_an_identity_alone_ends_from_and_cuts_the_client_off(tmp_path: Path) -> None:
+    claim = _live(tmp_path, START, START + WIDE)
+    assert _fields(claim) == {("client web-admin-1", "Allow", None)}
+
+
+def test_a_client_with_a_new_certificate_is_not_met_by_from(tmp_path: Path) -> None:
+    """The inbound still reads `from`; only the client has an identity."""
+    claim = _live(
+        tmp_path,
+        START,
+        START + _identity("i", "{dataplane: {matchLabels: {app: web-admin}}}", provider=True),
+    )
+    assert _fields(claim) == {("client web-admin-1", "Allow", None)}
+
+
+def test_old_ids_gone_too_early_cut_the_client_off(tmp_path: Path) -> None:
+    claim = _live(tmp_path, STAGES[2], STAGES[2].replace(f"{ADMIN[0]}", f"{ADMIN[1]}"))
+    assert ("rules.allow" in {field for field, *_ in _fields(claim)}) is True
+
+
+def test_mtls_gone_before_every_proxy_has_an_identity_is_different(tmp_path: Path) -> None:
+    claim = _live(tmp_path, STAGES[2], STAGES[2].replace("mtls:", "#"))
+    assert claim["verdict"] == "different"
+    assert "certificate" in {field for field, *_ in _fields(claim)}
+
+
+def test_who_only_denies_denies_by_rules_as_well(tmp_path: Path) -> None:
+    """Nobody is let in on either side, whoever comes: that needs no known client."""
+    denied = "  from: [{targetRef: {kind: Mesh}, default: {action: Deny}}]\n"
+    everybody = (
+        "  rules: [{default: {deny: [{spiffeID: {type: Prefix, value: spiffe://default}}]}}]\n"
+    )
+    claim = _live(tmp_path, MESH + PERMISSION + denied, MESH + PERMISSION + everybody)
+    assert claim["verdict"] == "equivalent"
+
+
+def test_the_upgrade_without_identities_loses_every_certificate(tmp_path: Path) -> None:
+    path = tmp_path / "in.yaml"
+    path.write_text(STAGES[1], encoding="utf-8")
+    words = ["prove", str(path), str(path), "--from", "2.14", "--target", "3.0"]
+    result = CliRunner().invoke(app, [*words, "--format", "json"])
+    assert result.exit_code == 4
+    claim = json.loads(result.stdout)["claims"]["release"]
+    lost = {f for f in _fields(claim) if f[0] == "certificate"}
+    assert len(lost) == 3
+    assert all(after is None for _, _, after in lost)
