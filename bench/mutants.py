@@ -1,4 +1,4 @@
-"""Seeds faults and counts which the tests notice: `python bench/mutants.py [NUMBER] [SEED]`.
+"""Seeds faults and counts which the tests notice: `bench/mutants.py [NUMBER] [SEED] [ROOM…]`.
 
 One fault at a time is put into a module of the matchers, of what is effective or of the prover, in
 memory only, and the tests of that room run until the first one fails. What survives is a place that
@@ -36,6 +36,8 @@ TESTS = {
 """By room the tests that should notice, the quickest first."""
 SECONDS = 3000
 """What takes so long hangs: noticed as well."""
+
+PLAIN = ("-p", "mutated", "-p", "no:cacheprovider")
 
 COMPARED = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
@@ -152,20 +154,10 @@ def notices(fault: Fault, folder: Path) -> str:
         "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}",
         "KUMAMIGRATE_MUTANT": f"{module}={changed}",
     }
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "mutated",
-        "-p",
-        "no:cacheprovider",
-    ]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", *PLAIN, *tests]
     try:
         done = subprocess.run(
-            [*command, *tests],
+            command,
             cwd=ROOT,
             env=environment,
             capture_output=True,
@@ -181,10 +173,10 @@ def notices(fault: Fault, folder: Path) -> str:
     return failed[0].split(" - ")[0] if failed else "(does not start)"
 
 
-def main(number: int, seed: int) -> int:
+def main(number: int, seed: int, *named: str) -> int:
     """Seed faults, print what became of each and of all; return how many survived."""
     chance = random.Random(seed)
-    rooms = [ROOT / "kumamigrate" / room for room in TESTS]
+    rooms = [ROOT / "kumamigrate" / room for room in named or TESTS]
     modules = [path for room in rooms for path in sorted(room.rglob("*.py"))]
     every = [fault for path in modules for fault in faults_of(path)]
     survived = 0
@@ -200,5 +192,5 @@ def main(number: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    sys.exit(min(main(given[0] if given else 100, given[1] if len(given) > 1 else 0), 1))
+    number, seed, *rooms = [*sys.argv[1:], *("100", "0")[len(sys.argv) - 1 :]]
+    sys.exit(min(main(int(number), int(seed), *rooms), 1))
