@@ -59,6 +59,7 @@ def _flag(name: str, help: str) -> Argument:
 
 
 _PATHS = _one("paths", nargs="*", metavar="PATH", type=Path, help="files or folders; default: here")
+_HERE = _one("path", nargs="?", metavar="PATH", type=Path, help="the repository; default: here")
 _TARGET = _word("--target", "RELEASE", "the release to reach: 2.9 to 2.14, or 3.0")
 _SOURCE = _word("--from", "RELEASE", "the release in use now", dest="source")
 _STAGE = _choice(
@@ -144,6 +145,16 @@ COMMANDS = (
             _SOURCE,
             _flag("--dry-run", "show the diff and the verdict, write nothing"),
             _path("--diff", "FILE", "save the patch to this file"),
+            _path(
+                "--plan",
+                "FILE",
+                "write nothing but a plan, which `kumamigrate apply` writes as it was reviewed",
+            ),
+            _choice(
+                "--deletions",
+                ("kubectl", "kumactl"),
+                "list what to delete for who applies by hand, in a safe order",
+            ),
             _flag("--markdown", "change examples in Markdown as well"),
             _path(
                 "--adopt-initial-policies",
@@ -178,6 +189,17 @@ COMMANDS = (
             _FAIL_ON,
             _PRINTED_AS,
             _OUTPUT,
+        ),
+    ),
+    Command(
+        "apply",
+        "Write a plan that `run --plan` made, byte for byte; nothing if files moved since.",
+        (
+            _one("plan", metavar="PLAN", type=Path, help="the file with the plan"),
+            _one(
+                "path", nargs="?", metavar="PATH", type=Path, help="the repository; default: here"
+            ),
+            _FORMAT,
         ),
     ),
     Command(

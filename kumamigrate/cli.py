@@ -127,7 +127,7 @@ def _run(given: Given) -> Exit:
 
     return commands.run(
         given,
-        dry_run=given["dry_run"],
+        dry_run=given["dry_run"] or "plan" in given,
         diff=given.get("diff"),
         adopt=given.get("adopt_initial_policies"),
         markdown=given["markdown"],
@@ -140,6 +140,12 @@ def _check(given: Given) -> Exit:
     from kumamigrate import commands
 
     return commands.check(given, printed=given["format"], saved=given.get("output", ()))
+
+
+def _apply(given: Given) -> Exit:
+    from kumamigrate.choose.applying import apply_plan
+
+    return apply_plan(given)
 
 
 def _baseline(given: Given) -> Exit:
@@ -213,6 +219,7 @@ def _rule(given: Given) -> Exit:
 _ACTIONS: Mapping[str, Callable[[Given], Exit]] = {
     "run": _run,
     "check": _check,
+    "apply": _apply,
     "baseline": _baseline,
     "prove": _prove,
     "inspect": _inspect,

@@ -75,8 +75,18 @@ def run(
         data["markdown"] = guides_json(guides)
     lines += guide_lines(guides, written=written) if markdown and as_text else []
     lines += baseline_lines(outcome) if as_text else []
+    if tool := given.get("deletions"):
+        from kumamigrate.choose.handwork import deletion_lines, deletions_json
+
+        lines += deletion_lines(outcome, tool) if as_text else []
+        data = data if data is None else {**data, "deletions": deletions_json(outcome, tool)}
     if written:
         write(outcome)
+    elif "plan" in given:
+        from kumamigrate.choose.planfile import plan_text, planned
+        from kumamigrate.flow.pipeline import sound
+
+        _save(given["plan"], plan_text(planned(sound(outcome))))
     try:
         diff_first = diff_lines(outcome) if dry_run else ()
         _tell(forms, data, [*diff_first, *lines], lambda: _page_of(outcome))

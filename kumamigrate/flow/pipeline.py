@@ -269,8 +269,8 @@ def must_not_be_written(outcome: Outcome) -> bool:
     return broken and not upgrade and not (options.accept or options.accept_at)
 
 
-def write(outcome: Outcome) -> None:
-    """Write the outcome: all of it or nothing. Raises SourceError if that cannot be done.
+def sound(outcome: Outcome) -> Outcome:
+    """Return an outcome that may be written.
 
     Steps that were proven one by one and change as a sum what proxies read today are a fault of
     ours: nothing is written then, unless the user took a rule on their own word
@@ -281,8 +281,15 @@ def write(outcome: Outcome) -> None:
             "the changes hold one by one and not together, which is a fault of this tool;"
             " nothing was written. See --dry-run, and please report it"
         )
+    return outcome
+
+
+def write(outcome: Outcome) -> None:
+    """Write the outcome: all of it or nothing. Raises SourceError if that cannot be done, and
+    KumamigrateError where it may not be."""
     from kumamigrate.source.editing.write import write_all
 
+    sound(outcome)
     root = outcome.before.repository.root
     for path in outcome.adopted & outcome.texts.keys():
         try:

@@ -79,10 +79,10 @@ class Shop:
         """Return the text of a file."""
         return (self.root / path).read_bytes().decode()
 
-    def run(self, *words: str | Path, inside: str = "") -> Answer:
+    def run(self, *words: str | Path, inside: str = "", given: str | None = "none") -> Answer:
         """Run a command in the repository, or in a folder of it."""
         self._monkeypatch.chdir(self.root / inside)
-        return command(*words)
+        return command(*words, given=given)
 
     def texts(self) -> dict[str, str]:
         """Return the texts of all files."""
