@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from kumamigrate.cli import app
 from tests.runner import CliRunner
+from tests.schemas import against_the_schema, shortened
 
 T = TypeVar("T")
 MODEST = 40
@@ -31,8 +32,12 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """What was printed, as data."""
-        return json.loads(self.out)
+        """What was printed, as data. A report is held to the schema that is published."""
+        data = json.loads(self.out)
+        if isinstance(data, dict) and str(data.get("schema")).startswith("kumamigrate."):
+            fault = against_the_schema(shortened(data))
+            assert not fault, fault
+        return data
 
 
 def command(*words: str | Path, given: str | None = "none") -> Answer:

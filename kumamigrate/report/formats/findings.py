@@ -65,7 +65,7 @@ def verdict_of(report: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class CommonCause:
     """What one rule says or asks of several places for one reason."""
 
     rule: str
@@ -74,14 +74,14 @@ class Cause:
     entries: tuple[Entry, ...]
 
 
-def by_cause(entries: Iterable[Entry], report: Mapping[str, Any]) -> list[Cause]:
+def by_cause(entries: Iterable[Entry], report: Mapping[str, Any]) -> list[CommonCause]:
     """Return each cause once, with all places below it."""
     causes: dict[tuple[str, str, str], list[Entry]] = {}
     for entry in entries:
         key = (entry["rule"], entry["action"], _why_held(entry, report))
         causes.setdefault(key, []).append(entry)
     return [
-        Cause(rule=rule, why=held or _message(same), action=action, entries=tuple(same))
+        CommonCause(rule=rule, why=held or _message(same), action=action, entries=tuple(same))
         for (rule, action, held), same in causes.items()
     ]
 

@@ -17,7 +17,7 @@ from kumamigrate.report.formats.differences import (
     proof_of,
     unprinted,
 )
-from kumamigrate.report.formats.findings import Cause, Entry, by_cause, name_of, open_findings
+from kumamigrate.report.formats.findings import CommonCause, Entry, by_cause, name_of, open_findings
 from kumamigrate.report.formats.headline import BAD, counted, headline, scope
 from kumamigrate.report.formats.safemarkdown import code, fold, prose, shell, short, table
 
@@ -118,7 +118,7 @@ def _decisions(report: Report, most: int) -> Iterator[str]:
             yield from _items([_decision(cause) for cause in by_cause(mine, report)], most)
 
 
-def _decision(cause: Cause) -> str:
+def _decision(cause: CommonCause) -> str:
     why = prose(cause.why, 200)
     action = f" → {prose(cause.action, 200)}" if cause.action else ""
     places = ", ".join(_where(entry) for entry in cause.entries[:MOST_PLACES])

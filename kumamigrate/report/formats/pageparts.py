@@ -15,7 +15,7 @@ from kumamigrate.report.formats.differences import (
     proof_of,
 )
 from kumamigrate.report.formats.elements import code, element, folded, listed, table
-from kumamigrate.report.formats.findings import Cause, Entry, by_cause, name_of, open_findings
+from kumamigrate.report.formats.findings import CommonCause, Entry, by_cause, name_of, open_findings
 from kumamigrate.report.formats.headline import counted
 
 Report = Mapping[str, Any]
@@ -141,7 +141,7 @@ def left(report: Report) -> Iterator[Element]:
         yield listed(_why(held) for held in report["held"][:MOST_ROWS])
 
 
-def _cause(cause: Cause) -> Element:
+def _cause(cause: CommonCause) -> Element:
     action = element("div", f"→ {cause.action}") if cause.action else None
     rows = [_place(entry) for entry in cause.entries[:MOST_ROWS]]
     return element(
