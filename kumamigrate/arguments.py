@@ -114,6 +114,9 @@ _WORLD = (
     ),
     _many("--inventory", "PATH", "exported resources of a control plane", type=Path),
 )
+_VERBOSE = _one(
+    "--verbose", "-v", action="store_true", help="list everything that is counted or left out"
+)
 _FORMAT = _choice("--format", ("text", "json"), "how to print the result", default="text")
 _PRINTED_AS = _choice(
     "--format",
@@ -170,6 +173,7 @@ COMMANDS = (
             _HOLD,
             _BASELINE,
             _FAIL_ON,
+            _VERBOSE,
             _PRINTED_AS,
             _OUTPUT,
         ),
@@ -187,6 +191,7 @@ COMMANDS = (
             _STAGE,
             _BASELINE,
             _FAIL_ON,
+            _VERBOSE,
             _PRINTED_AS,
             _OUTPUT,
         ),
@@ -241,6 +246,7 @@ COMMANDS = (
             _SOURCE,
             *_WORLD,
             _ALLOW,
+            _VERBOSE,
             _PROOF_PRINTED_AS,
             _PROOF_OUTPUT,
         ),

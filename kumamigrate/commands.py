@@ -46,8 +46,11 @@ def run(
     from kumamigrate.report.diff import diff_lines, patch_text
     from kumamigrate.report.guidetext import guide_lines, guides_json
     from kumamigrate.report.ondisk import on_disk
-    from kumamigrate.report.outcome import exit_of_run, run_json, run_lines
+    from kumamigrate.report.outcome import exit_of_run, run_json
     from kumamigrate.report.progress import progress
+    from kumamigrate.report.screen.changeblock import is_short
+    from kumamigrate.report.screen.runscreen import run_lines
+    from kumamigrate.report.screen.userpaths import from_here
 
     forms = forms_of(printed, saved)
     if not dry_run:
@@ -64,13 +67,17 @@ def run(
         _save(diff, patch_text(outcome))
     # The report is made before anything is written: a fault in it must not leave a half story.
     written = not dry_run
+    as_text, verbose = forms.printed == TEXT, bool(given.get("verbose"))
+    lines: list[Line] = []
+    if as_text:
+        command = invocation("run", {**given, "dry_run": False})
+        told = run_lines(outcome, written=written, verbose=verbose, command=command)
+        lines = from_here(told, outcome.ended)
     outcome = outcome if written else on_disk(outcome)
-    as_text = forms.printed == TEXT
     data = run_json(outcome, written=written) if forms.needs_data else None
     if data is not None:
         data["command"] = invocation("run", {**given, "dry_run": True})
         data |= baseline_json(outcome)
-    lines = run_lines(outcome, written=written) if as_text else []
     if markdown and data is not None:
         data["markdown"] = guides_json(guides)
     lines += guide_lines(guides, written=written) if markdown and as_text else []
@@ -88,7 +95,8 @@ def run(
 
         _save(given["plan"], plan_text(planned(sound(outcome))))
     try:
-        diff_first = diff_lines(outcome) if dry_run else ()
+        with_diff = dry_run and as_text and (verbose or is_short(patch_text(outcome)))
+        diff_first = diff_lines(outcome) if with_diff else ()
         _tell(forms, data, [*diff_first, *lines], lambda: _page_of(outcome))
     except OutputError as error:
         if written and outcome.texts:
@@ -109,7 +117,9 @@ def _adopted(estate: Estate, folder: Path) -> dict[str, bytes]:
 
 def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     """Print findings; change nothing."""
-    from kumamigrate.report.outcome import check_json, check_lines, exit_of_check
+    from kumamigrate.report.outcome import check_json, exit_of_check
+    from kumamigrate.report.screen.checkscreen import check_lines
+    from kumamigrate.report.screen.userpaths import from_here
 
     forms = forms_of(printed, saved)
     sources = _checked(given)
@@ -118,8 +128,13 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     if data is not None:
         data["command"] = invocation("check", given)
         data |= baseline_json(outcome)
-    as_text = forms.printed == TEXT
-    _tell(forms, data, [*check_lines(outcome), *baseline_lines(outcome)] if as_text else [])
+    lines: list[Line] = []
+    if forms.printed == TEXT:
+        told = check_lines(
+            outcome, verbose=bool(given.get("verbose")), command=invocation("run", given)
+        )
+        lines = from_here([*told, *baseline_lines(outcome)], outcome.began)
+    _tell(forms, data, lines)
     return exit_of_check(outcome)
 
 
@@ -135,7 +150,10 @@ def prove(
     """Print the verdict about two states."""
     from kumamigrate.report.bymesh import proof_meshes
     from kumamigrate.report.inventory import inventory_json, inventory_lines
-    from kumamigrate.report.prooftext import exit_of_proof, proof_json, proof_lines
+    from kumamigrate.report.proofjson import exit_of_proof, proof_json
+    from kumamigrate.report.screen.onscreen import texts_of
+    from kumamigrate.report.screen.provescreen import Compared, proof_lines
+    from kumamigrate.report.screen.userpaths import from_here
     from kumamigrate.report.unread import exit_of_kinds
     from kumamigrate.report.worldtext import environment_lines, given_lines, world_json
 
@@ -155,10 +173,17 @@ def prove(
     data = {**data, "inventory": inventory_json(whole), "world": world_json(second.estate)}
     data["meshes"] = proof_meshes(first.estate, second.estate, proof, claim, allow)
     data["command"] = invocation("prove", given, *map(str, (before, after) if after else (before,)))
-    verdict, world, *rest = proof_lines(proof, repositories, claim, allow)
     known = [*environment_lines(second.estate), *given_lines(second.estate)]
-    known += inventory_lines(whole)
-    lines = [verdict, world, *known, *rest]
+    compared = Compared(
+        proof=proof,
+        repositories=repositories,
+        claim=claim,
+        allow=allow,
+        texts=(texts_of(first.estate), texts_of(second.estate)),
+        verbose=bool(given.get("verbose")),
+        known=[*known, *inventory_lines(whole)],
+    )
+    lines = from_here(proof_lines(compared), second.estate) if forms.printed == TEXT else []
     states = (first.estate, second.estate, claim)
     _tell(forms, data if forms.needs_data else None, lines, lambda: _drawn(*states))
     return worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])

@@ -273,7 +273,9 @@ def test_two_manifests_of_one_identity_are_said_and_nothing_is_proven(
     _write(shop, other=OLD.replace("15s", "16s"))
     code, text = _call(monkeypatch, shop, "run")
     assert (code, (shop / "timeout.yaml").read_text()) == (3, OLD)
-    assert "timeout.yaml:1:1  MeshTimeout slow-api also stands at other.yaml:1" in text
+    assert (
+        "timeout.yaml:1:1  two files define MeshTimeout slow-api, the other is other.yaml:1" in text
+    )
     assert _call(monkeypatch, shop, "prove", ".", ".")[0] == 3
 
 
@@ -296,5 +298,5 @@ spec:
 """
     _write(tmp_path, mesh=MESH, t=subset)
     code, text = _call(monkeypatch, tmp_path, "run", "--dry-run")
-    assert (code, "within the limits below" in text) == (1, True)
-    assert "not for every proxy: taken for granted that MeshSubset with app: web" in text
+    assert (code, "for any proxy that these files allow for" in text) == (1, True)
+    assert "app=web as tag and as label" in text

@@ -61,7 +61,8 @@ class Outcome:
     `before` and `after` are made of all sources; `began` and `ended` are these with what each
     environment gets of them. `texts` holds the new bytes by path, None for a file to remove;
     `steps` what must be deployed separately, in order. `adopted` are files of `before` that are
-    still to be written, `examples` what changes in files of other languages.
+    still to be written, `examples` what changes in files of other languages. `later` counts the
+    findings that no release asks for before a later one than the target.
     """
 
     options: Options
@@ -75,6 +76,7 @@ class Outcome:
     switched: Proof | None = None
     whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
+    later: int = 0
     adopted: frozenset[str] = frozenset()
     examples: Mapping[str, tuple[bytes, bytes]] = field(default_factory=dict)
 
@@ -585,7 +587,8 @@ def _outcome(
     before, after = began.whole, ended.whole
     drifts = (one for site in began.sites for one in _drift(options, site.written))
     said = (*findings, *drifts)
-    due = without_echoes(_due(said, options, before.target))
+    known = tuple(_due(said, options, before.target))
+    due = without_echoes(known)
     mine = began.editable | ended.editable
     placed = tuple(
         finding
@@ -609,6 +612,7 @@ def _outcome(
         began=began,
         ended=ended,
         findings=without_known(sorted(told, key=_order), options.baseline),
+        later=len(said) - len(known),
     )
 
 

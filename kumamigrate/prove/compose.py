@@ -80,11 +80,17 @@ def _both(first: ClaimResult, second: ClaimResult) -> ClaimResult:
     )
 
 
+_WHEN = {"carry": "when the mode switches", "release": "after the upgrade"}
+
+
 def upon(claim: str, result: ClaimResult, lived: ClaimResult) -> ClaimResult:
     """Return a claim about a later state as one about an earlier: it rests on *live*."""
     if not lived.unknown and all(w.effect in HARMLESS for w in lived.witnesses):
         return result
-    reason = f"claim {claim} rests on claim live where old policies are, which does not hold"
+    reason = (
+        f"what is read {_WHEN[claim]} was compared by what is read today where old policies may be,"
+        " and that is not the same"
+    )
     return _doubted(result, (reason,))
 
 

@@ -26,6 +26,7 @@ from kumamigrate.effective.oldside import OldSide, asked_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.prove.gateway import is_builtin
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.oldrun import Answer, Run, said
@@ -252,29 +253,35 @@ class OldEngine:
                         yield policy
 
     def _not_made_up(self) -> Iterator[str]:
-        """Yield why no proxy is made up for some types."""
+        """Yield why no proxy is made up for some types, and what to do about it.
+
+        Nobody can convert what Kuma gave a mesh: that may not even be there.
+        """
+        own = any(p.where is not None for p in self.before.state.of_type(*OLD_POLICIES))
+        way = "convert those first" if own else "--initial-policies says whether there are any"
         for policy in self._labelled():
             kind = mapping(policy.spec.get("targetRef")).get("kind")
             yield (
                 f"{policy.type} {policy.name} chooses by {kind}, and what it gives a proxy that is"
-                " not listed is not compared together with old policies; convert those first"
+                f" not listed is not compared together with old policies; {way}"
             )
 
     def _assume(self, found: Answer) -> None:
         if self._asked & {*OUTBOUND, *INBOUND} and not self.before.state.complete:
-            found.assumptions["no built-in gateway is in the mesh but those that are here"] = None
+            text = "no built-in gateway is in the mesh but those that are here"
+            found.assumptions[Taken(text, Ground.OLD_POLICIES)] = None
         if "MeshTimeout" in self._asked and _newer(self.before, (2, 14)):
             text = (
                 "from 2.14 on a control plane overrules half of what an old Timeout says;"
                 " compared is what it meant up to 2.9"
             )
-            found.assumptions[text] = None
+            found.assumptions[Taken(text, Ground.OLD_POLICIES)] = None
         if self._known and self._asked & set(OUTBOUND):
             text = (
                 "services of which the state has no Dataplane have no endpoints and carry TCP,"
                 " as far as old policies treat HTTP differently"
             )
-            found.assumptions[text] = None
+            found.assumptions[Taken(text, Ground.OLD_POLICIES)] = None
 
     @cached_property
     def _known(self) -> bool:

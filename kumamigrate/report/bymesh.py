@@ -8,10 +8,9 @@ from typing import Any
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.prove import Effect, Proof
-from kumamigrate.rewrite.finding import Finding, Status
+from kumamigrate.rewrite.finding import OPEN, Finding
 from kumamigrate.world.estate import Estate
 
-OPEN = (Status.PENDING, Status.MANUAL, Status.HELD)
 Changed = Mapping[tuple[str, str], tuple[set[Identity], set[str]]]
 """By environment and mesh: which resources differ, and in which files."""
 

@@ -15,8 +15,8 @@ from kumamigrate.model.state import State
 from kumamigrate.prove.gateway import is_builtin
 from kumamigrate.report.destinations import destination_lines
 from kumamigrate.report.inspect import chosen_state
+from kumamigrate.report.screen.difftext import route_words
 from kumamigrate.report.styled import Line, line
-from kumamigrate.report.witnesses import route_words
 from kumamigrate.scene.trial import Scene
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.order import Ties

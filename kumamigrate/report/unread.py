@@ -1,18 +1,30 @@
-"""What is not known of the repository: listed once, with numbers by which the rest refers to it."""
+"""What is not known of the repository: each cause once, with a number by which the rest refers
+to it, and the places it concerns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kumamigrate.prove.doubts.unreadreason import READ, unread_reason
 from kumamigrate.report.exit import Exit
+from kumamigrate.report.screen.causes import Heap, fitting, heaped
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.repository import Repository
 from kumamigrate.source.text import Reason, Refusal
 
 MOST = 10
+MOST_CAUSES = 5
+WIDTH = 110
 Numbers = Mapping[str, str]
 """How what was not read is called, by what a proof says of it."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    title: str
+    heaps: list[Heap[Refusal]]
+    numbered: bool
 
 
 def not_read(repository: Repository) -> list[Refusal]:
@@ -27,24 +39,34 @@ def exit_of_kinds(repositories: Iterable[Repository]) -> Exit:
     return Exit.INCONCLUSIVE if Reason.NOT_MODELLED in reasons else Exit.CLEAN
 
 
-def unread_lines(repository: Repository) -> list[Line]:
+def unread_lines(repository: Repository, *, verbose: bool = False, indent: str = "") -> list[Line]:
     """Return what could not be read, and what templates fill in."""
-    filled = [r for r in repository.unread if r.reason is Reason.TEMPLATE and not r.hides]
-    foreign = [r for r in repository.unread if r.reason is Reason.NOT_MODELLED]
-    hidden = _hidden(repository)
-    unread = [r for r in hidden if r.reason not in READ]
-    return [
-        *_refusal_lines("Not read", unread, 1),
-        *_refusal_lines("In doubt", hidden[len(unread) :], len(unread) + 1),
-        *_refusal_lines("Filled in by templates, so not known", filled, None),
-        *_refusal_lines("Not modelled, so not compared", foreign, None),
-    ]
+    lines: list[Line] = []
+    number = 0
+    for kind in _kinds(repository):
+        places = sum(len(heap.things) for heap in kind.heaps)
+        counted = f"{kind.title}: {places} place{'' if places == 1 else 's'}"
+        lines.append(line(indent, (counted, "warn")))
+        most = len(kind.heaps) if verbose else MOST_CAUSES
+        for at, heap in enumerate(kind.heaps, start=1):
+            number += kind.numbered
+            if at <= most:
+                mark = f"[{number}] " if kind.numbered else ""
+                lines += _heap_lines(heap, f"{indent}  {mark}", verbose)
+        if len(kind.heaps) > most:
+            more = f"{indent}  … and {len(kind.heaps) - most} more: --verbose"
+            lines.append(line((more, "dim")))
+    return lines
 
 
 def numbers_of(repository: Repository) -> Numbers:
     """Return the numbers of what is listed."""
-    listed = enumerate(_hidden(repository), start=1)
-    return {unread_reason(refusal): f"[{number}]" for number, refusal in listed}
+    listed = (heap for kind in _kinds(repository) if kind.numbered for heap in kind.heaps)
+    return {
+        unread_reason(refusal): f"[{number}]"
+        for number, heap in enumerate(listed, start=1)
+        for refusal in heap.things
+    }
 
 
 def with_numbers(reasons: Iterable[str], numbers: Numbers) -> list[str]:
@@ -67,22 +89,42 @@ def _listed(called: Sequence[str]) -> str:
     return ", ".join(called[:MOST]) + more
 
 
-def _hidden(repository: Repository) -> list[Refusal]:
+def _kinds(repository: Repository) -> list[_Kind]:
+    """Return what is not known, kind by kind, those of one cause together."""
     hidden = [refusal for refusal in repository.unread if refusal.hides]
-    return sorted(hidden, key=lambda refusal: refusal.reason in READ)
+    filled = [r for r in repository.unread if r.reason is Reason.TEMPLATE and not r.hides]
+    foreign = [r for r in repository.unread if r.reason is Reason.NOT_MODELLED]
+    kinds = (
+        ("Not read", [r for r in hidden if r.reason not in READ], True),
+        ("In doubt", [r for r in hidden if r.reason in READ], True),
+        ("Filled in by templates, so not known", filled, False),
+        ("Not modelled, so not compared", foreign, False),
+    )
+    return [
+        _Kind(title, heaped(found, _words), numbered) for title, found, numbered in kinds if found
+    ]
 
 
-def _refusal_lines(title: str, refusals: Sequence[Refusal], first: int | None) -> list[Line]:
-    """Return one line each: place, what, what to do; numbered from `first` on."""
-    if not refusals:
-        return []
-    counted = f"{len(refusals)} place{'' if len(refusals) == 1 else 's'}"
-    lines: list[Line] = [(), line((f"{title}: {counted}", "warn"))]
-    for number, refusal in enumerate(refusals[:MOST], start=first or 0):
-        place = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
-        advice = f"; {refusal.advice}" if refusal.advice else ""
-        mark = f"[{number}] " if first is not None else ""
-        lines.append(line(f"  {mark}", (place, "place"), f"  {refusal.detail}{advice}"))
-    if len(refusals) > MOST:
-        lines.append(line(f"  … and {len(refusals) - MOST} more; --format json has them all"))
-    return lines
+def _words(refusal: Refusal) -> str:
+    advice = f"; {refusal.advice}" if refusal.advice else ""
+    return f"{refusal.detail}{advice}"
+
+
+def _heap_lines(heap: Heap[Refusal], head: str, verbose: bool) -> list[Line]:
+    """Return one line for one place; for more the cause, and the places below it."""
+    places = [_place(refusal) for refusal in heap.things]
+    if len(places) == 1:
+        return [line(head, (places[0], "place"), f"  {heap.said}")]
+    below = " " * (len(head) + 2)
+    if verbose:
+        rows = zip(places, heap.things, strict=True)
+        said = [line(below, (p, "place"), f"  {r.detail}") for p, r in rows]
+    else:
+        said = [line(below, (fitting(places, WIDTH), "place"))]
+    return [line(head, f"{len(places)} places: {heap.said}"), *said]
+
+
+def _place(refusal: Refusal) -> str:
+    if not refusal.line:
+        return refusal.path
+    return f"{refusal.path}:{refusal.line}:{refusal.column}"

@@ -19,6 +19,10 @@ class Status(StrEnum):
     SUPPRESSED = "suppressed"
 
 
+OPEN = (Status.PENDING, Status.MANUAL, Status.HELD)
+"""What is still to be done."""
+
+
 class Safety(StrEnum):
     """How far a rule may go on its own."""
 

@@ -501,10 +501,10 @@ def _twice(resources: Iterable[Resource]) -> list[Refusal]:
                     line=where.line,
                     column=1,
                     reason=Reason.DUPLICATE_IDENTITY,
-                    detail=f"{again.type} {again.name} also stands at {first.path}:{first.line};"
-                    " the one applied last wins",
-                    advice="remove one; if each is of an environment of its own, list these: see"
-                    " `kumamigrate environments`",
+                    detail=f"two files define {again.type} {again.name}, the other is"
+                    f" {first.path}:{first.line}; the one applied last wins",
+                    advice="environments of their own? see `kumamigrate environments`; a patch?"
+                    " name it in its kustomization; else remove one",
                     hides=True,
                     mesh=again.mesh or again.name,
                     kind=again.type,

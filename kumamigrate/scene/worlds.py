@@ -23,6 +23,7 @@ from kumamigrate.model.initial import (
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Form, Identity, Resource
 from kumamigrate.model.state import Environment
+from kumamigrate.model.taken import Ground, Taken
 
 
 class Fact(StrEnum):
@@ -173,7 +174,7 @@ def known_as(given: Given) -> str:
             return "those in Git"
 
 
-def told(given: Given, zone: str) -> str:
+def told(given: Given, zone: str) -> Taken:
     """Return what is taken for granted of the initial policies of a mesh. `zone` is the zone
     whose control plane reads Git, empty for a global one."""
     words = " or ".join(named(world) for world in given.worlds)
@@ -187,7 +188,8 @@ def told(given: Given, zone: str) -> str:
         Fact.GIT: "all in Git",
         Fact.OPEN: f"not known, and each was tried: {made}",
     }
-    return f"initial policies of mesh {given.mesh}: {because[given.fact]}"
+    text = f"initial policies of mesh {given.mesh}: {because[given.fact]}"
+    return Taken(text, Ground.INITIAL_POLICIES, given.mesh, given.fact.value, words)
 
 
 def can_feel(world: str, touched: Set[str], present: Set[str]) -> bool:

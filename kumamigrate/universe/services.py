@@ -21,6 +21,7 @@ from kumamigrate.model.resource import (
     Resource,
 )
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.universe.madeup import ANY_PORT, OTHER_SERVICE
@@ -390,8 +391,9 @@ def _assumptions(
 ) -> Iterator[str]:
     for kind, by_labels in sorted(wanted.items()):
         for labels in sorted(by_labels, key=sorted):
-            text = ", ".join(f"{k}={v}" for k, v in sorted(labels))
-            yield f"mesh {mesh} has a {kind} with {text}"
+            said = [f"{k}={v}" for k, v in sorted(labels)]
+            text = f"mesh {mesh} has a {kind} with {', '.join(said)}"
+            yield Taken(text, Ground.SERVICE, mesh, kind, *said)
 
 
 __all__ = ["Asked", "World", "Worlds", "real_destinations", "references", "with_world", "worlds_of"]

@@ -231,7 +231,7 @@ def test_each_file_counts_where_one_resource_stands_in_two_clusters(repository: 
     for cluster in ("east", "west"):
         _files(repository, **{f"{cluster}__mesh": _mesh("Exclusive"), f"{cluster}__s": SPLIT})
     said = command("run", "--initial-policies", "none").out
-    assert "Changed 2 resources for Kuma 2.14, in 2 of 4 files" in said
+    assert "CHANGED  2 resources, in 2 of 4 files, for Kuma 2.14" in said
 
 
 def test_without_git_and_settings_the_path_is_the_world(

@@ -84,8 +84,8 @@ def test_what_one_environment_alone_has_is_said_of_that_one(tmp_path: Path) -> N
     copy = tmp_path / "clusters"
     shutil.copytree(EXAMPLES / "clusters" / "before", copy)
     said = command("run", copy).out
-    assert "  in east\n    1 setting in the files has no effect today" in said
-    assert "  in west" not in said
+    assert "\nIn east:\n1 setting stands in Git and is ignored by this mesh today" in said
+    assert "\nIn west:" not in said
 
 
 @pytest.mark.parametrize("name", [OVERLAYS, CHARTS, CLUSTERS])

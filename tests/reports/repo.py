@@ -9,7 +9,8 @@ from typing import Any
 
 from kumamigrate.flow.pipeline import Outcome, check, migrate
 from kumamigrate.model.state import Environment
-from kumamigrate.report.outcome import exit_of_check, exit_of_run, run_lines
+from kumamigrate.report.outcome import exit_of_check, exit_of_run
+from kumamigrate.report.screen.runscreen import run_lines
 from kumamigrate.report.styled import plain
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of

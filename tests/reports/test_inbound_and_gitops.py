@@ -8,7 +8,7 @@ import pytest
 
 from kumamigrate.flow.pipeline import prove_scenes
 from kumamigrate.report.inspect import inspect_json
-from kumamigrate.report.prooftext import proof_lines
+from kumamigrate.report.screen.provescreen import Compared, proof_lines
 from kumamigrate.report.styled import plain
 from tests.reports.repo import EXCLUSIVE, documents, run
 
@@ -67,7 +67,9 @@ def test_12482_a_proof_names_the_releases_it_was_made_with(tmp_path: Path) -> No
     done = run(tmp_path, text, target="2.11")
     proof = prove_scenes(done.outcome.before, done.outcome.after)
     assert (proof.release_before, proof.release_after) == ("2.11", "2.11")
-    assert "Kuma 2.11" in plain(proof_lines(proof, [done.outcome.after.repository]))
+    assert "Kuma 2.11" in plain(
+        proof_lines(Compared(proof=proof, repositories=[done.outcome.after.repository]))
+    )
 
 
 def test_8152_a_permissive_mesh_is_a_caution_for_permissions(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.report.witnesses import proxy_words
+from kumamigrate.report.screen.difftext import proxy_words
 from kumamigrate.scene.samelines import old_lines
 from tests.frontdoor import command
 from tests.test_story import MESH, ROUTE, committed

@@ -224,7 +224,7 @@ def test_a_fault_in_a_rule_costs_the_resource_it_meets(
     other = TIMEOUT.replace("name: t", "name: u")
     answer = _call_with_faults(command, words, TIMEOUT, other)
     assert answer.code == 3
-    assert "a.yaml:1   MeshTimeout t   from-section" in answer.text
+    assert "a.yaml:1   MeshTimeout t\n" in answer.text
     assert "ValueError: cannot read \\x1b[31mt" in answer.text
     assert answer.files["a.yaml"] == TIMEOUT
     assert (answer.files["b.yaml"] != other) is (words == "run")
@@ -495,7 +495,7 @@ def test_rules_that_undo_each_other_are_held_and_the_rest_is_done(
 
 def test_a_rule_that_goes_on_for_ever_is_held(command: Command) -> None:
     text = (Path(__file__).parent / "circles.yaml").read_text()
-    answer = command("run --initial-policies none", text)
+    answer = command("run --verbose --initial-policies none", text)
     assert answer.code in (3, 4), answer.text
     assert "a-on-route-1-web" in answer.text
     once = answer.files

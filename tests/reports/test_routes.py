@@ -80,7 +80,9 @@ def test_11001_a_move_in_mode_exclusive_says_that_it_starts_to_apply(tmp_path: P
         "targetRef: {kind: MeshHTTPRoute, name: orders-api}\n      default" in done.after["t.yaml"]
     )
     assert done.effects() == {"activation"}
-    assert "1 setting in the files has no effect today and starts to work" in done.said
+    assert (
+        "1 setting stands in Git and is ignored by this mesh today; it starts to work:" in done.said
+    )
     assert done.exit == 0
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from kumamigrate.flow.pipeline import prove_scenes
-from kumamigrate.report.prooftext import proof_lines
+from kumamigrate.report.screen.causes import doubts
+from kumamigrate.report.screen.onscreen import texts_of
+from kumamigrate.report.screen.provescreen import Compared, proof_lines
 from kumamigrate.report.styled import plain
-from kumamigrate.report.witnesses import doubts
 from tests.reports.repo import DISABLED, EXCLUSIVE, documents, run
 
 ROUTE = """type: MeshHTTPRoute
@@ -33,7 +34,9 @@ def proved(folder: Path, before: str, after: str) -> str:
     one = run(folder / "1", {"t.yaml": before}).outcome
     two = run(folder / "2", {"t.yaml": after}).outcome
     proof = prove_scenes(one.before, two.before)
-    return plain(proof_lines(proof, [two.before.repository]))
+    texts = (texts_of(one.began), texts_of(two.began))
+    repositories = [two.before.repository]
+    return plain(proof_lines(Compared(proof=proof, repositories=repositories, texts=texts)))
 
 
 def test_a_doubt_about_both_sides_is_one_line_with_both_places() -> None:
@@ -62,9 +65,7 @@ def test_a_difference_names_the_policy_and_place_that_win_on_each_side(tmp_path:
     text = documents(DISABLED, TIMEOUT)
     new = TIMEOUT.replace("20s", "9s").replace("slow", "a-new")
     said = proved(tmp_path, text, documents(text, new))
-    assert "MeshTimeout http.requestTimeout  20s → 9s\n" in said
-    assert "before  slow   t.yaml:9:" in said
-    assert "after   a-new  t.yaml:15:" in said
+    assert "request timeout  20s → 9s   t.yaml:15 (20s: from t.yaml:9)\n" in said
 
 
 def test_names_of_routes_are_names(tmp_path: Path) -> None:

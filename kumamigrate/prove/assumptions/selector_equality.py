@@ -9,12 +9,13 @@ Kubernetes makes the tags of a proxy from the labels of its Pod.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, Form, Resource
 from kumamigrate.model.state import State
+from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.items import top_of
@@ -31,23 +32,24 @@ class Coupling:
     """Two references that select the same: one by tags, type or name, one by labels.
 
     `inbound`: each inbound counts; `outbound`: it counts whether the proxy is selected at all.
+    `chosen` is how many of the proxies known both select.
     """
 
     old: Selector
     new: Selector
     inbound: bool
     outbound: bool
+    chosen: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         return f"taken for granted that {self.fact}"
 
     @property
-    def fact(self) -> str:
+    def fact(self) -> Taken:
         """What is taken for granted."""
-        return (
-            f"{_text(self.old.top)} and {_text(self.new.top)} mean the same proxies, as they do"
-            " among those known"
-        )
+        old, new = _text(self.old.top), _text(self.new.top)
+        text = f"{old} and {new} mean the same proxies, as they do among those known"
+        return Taken(text, Ground.SAME_PROXIES, old, new, str(self.chosen))
 
 
 class Couplings:
@@ -89,7 +91,8 @@ class Couplings:
             if all(self._alike(coupling, a, b) for a, b in known) and (
                 self._shown(coupling, known) or _follows(was, coupling, before)
             ):
-                yield coupling
+                chosen = sum(1 for old, _ in known if reach(coupling.old, old, self._old))
+                yield replace(coupling, chosen=chosen)
 
     def _known(self, before: State, after: State) -> Iterator[tuple[Resource, Resource]]:
         """Yield the proxies that both states know, as each has them."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.model.shown import value_words
-from kumamigrate.report.witnesses import proxy_words, route_words
+from kumamigrate.report.screen.difftext import proxy_words, route_words
 
 Report = Mapping[str, Any]
 EFFECTS = ("value", "residue", "activation", "name")

@@ -36,6 +36,10 @@ _BASIS = {
     Basis.LISTED: "proxies: listed; these labels select the same proxies among those known, so"
     " look whether proxies to come will carry them too",
 }
+BECAUSE = frozenset(
+    _BASIS[one] for one in (Basis.MIRROR, Basis.PODS, Basis.SERVICE, Basis.WORKLOAD)
+)
+"""Notes that say why labels may take the place of tags, as a proof does too that rests on it."""
 
 
 def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:

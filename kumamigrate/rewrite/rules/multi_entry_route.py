@@ -173,7 +173,8 @@ def _followers(
     if not edits:
         return [], ()
     all_ = "both" if len(parts) == 2 else "all of them"
-    return edits, (f"{_count(len(edits))} now mean {all_} where they meant {route.name}",)
+    mean, meant = ("means", "it") if len(edits) == 1 else ("mean", "they")
+    return edits, (f"{_count(len(edits))} now {mean} {all_} where {meant} meant {route.name}",)
 
 
 def _means(view: View, policy: Resource, route: Resource) -> bool:

@@ -1,0 +1,52 @@
+"""The text of a check: what the target would refuse, ignore or read differently, by cause."""
+
+from __future__ import annotations
+
+from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.model.release import known_releases
+from kumamigrate.report.beside import beside_lines
+from kumamigrate.report.inventory import inventory_lines
+from kumamigrate.report.outcome import to_change
+from kumamigrate.report.screen.findingtext import fault_lines, finding_lines
+from kumamigrate.report.screen.onscreen import RUN, count
+from kumamigrate.report.screen.restblock import rest_lines
+from kumamigrate.report.screen.runscreen import scope_words
+from kumamigrate.report.styled import Line, line
+from kumamigrate.report.unread import unread_lines
+from kumamigrate.report.worldtext import world_lines
+from kumamigrate.rewrite.finding import OPEN, Status
+
+
+def check_lines(outcome: Outcome, *, verbose: bool = False, command: str = RUN) -> list[Line]:
+    """Return the whole text of a check: findings by danger, the worst first."""
+    found = [f for f in outcome.findings if f.status in OPEN]
+    target = outcome.before.target
+    world = [*world_lines(outcome.began), *inventory_lines(outcome.before)]
+    lines = [*world, *([()] if world else [])]
+    if found:
+        files = len({finding.file for finding in found})
+        counted = (count(len(found), "finding"), "strong")
+        where = f" for Kuma {target}, in {count(files, 'file')}{scope_words(outcome)}"
+        lines += [line(counted, where), *finding_lines(found, verbose=verbose, heading=True)]
+    else:
+        lines.append(line(("Nothing to do", "good"), f" for Kuma {target}{scope_words(outcome)}"))
+    more = unread_lines(outcome.before.repository, verbose=verbose, indent="  ")
+    lines += [*rest_lines([], more, verbose=verbose), *fault_lines(outcome.rejections)]
+    lines += beside_lines(outcome.began, to_change(outcome))
+    return lines + _next_lines(outcome, command)
+
+
+def _next_lines(outcome: Outcome, command: str) -> list[Line]:
+    """Name the command that writes what can be written, and the one that asks about later."""
+    fixable = sum(finding.status is Status.PENDING for finding in outcome.findings)
+    lines: list[Line] = []
+    if fixable:
+        word = f"{fixable} of them can be tried and proved: "
+        lines += [(), line(word, (f"{command} --dry-run", "strong"))]
+    if outcome.later:
+        newest = known_releases()[-1]
+        asked = "asks" if outcome.later == 1 else "ask"
+        said = f"{count(outcome.later, 'more finding')} {asked} for nothing before {newest}: "
+        lines += [] if lines else [()]
+        lines.append(line(said, (f"kumamigrate check --target {newest}", "strong")))
+    return lines

@@ -1,0 +1,90 @@
+"""Findings by cause: each once, with the places it concerns, why, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kumamigrate.errors import REPORT_IT
+from kumamigrate.report.screen.causes import Heap, heaped, place_of, places_of, sentences
+from kumamigrate.report.styled import Line, line
+from kumamigrate.rewrite.finding import Danger, Finding
+from kumamigrate.scene.repository import Rejection
+
+WIDTH = 110
+MOST_NOTES = 5
+INDENT = "       "
+
+
+def finding_lines(
+    findings: Sequence[Finding], *, verbose: bool, heading: bool = False
+) -> list[Line]:
+    """Return findings by cause, the worst first, each cause with the places it concerns."""
+    lines: list[Line] = []
+    for danger in Danger:
+        chosen = [finding for finding in findings if finding.danger is danger]
+        if chosen and heading:
+            lines += [(), line((_DANGERS[danger], "strong"), f"  {len(chosen)}")]
+        for group in _by_rule(chosen):
+            for heap in heaped(group, lambda f: f"{f.message}\n{f.action}"):
+                lines += _cause(heap, verbose)
+    return lines
+
+
+_DANGERS = {
+    Danger.SILENT_LOSS: "Lost in silence",
+    Danger.OTHER_MEANING: "Read differently",
+    Danger.REFUSED: "Refused",
+    Danger.DEPRECATED: "Deprecated",
+    Danger.ADVICE: "Advice",
+}
+
+
+def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    return list(by_rule.values())
+
+
+def _cause(heap: Heap[Finding], verbose: bool) -> list[Line]:
+    """Return one cause: how often and what, where, why and the way out."""
+    found = heap.things
+    message, _, action = heap.said.partition("\n")
+    lines = [line(f"  {len(found):>3}  {message}   ", (found[0].rule, "dim"))]
+    if verbose:
+        lines += [one for finding in found for one in _in_full(finding, message)]
+    elif len(found) == 1 and found[0].resource is not None:
+        resource = found[0].resource
+        named = f"   {resource.type} {resource.name}"
+        lines.append(line(INDENT, (place_of(found[0]), "place"), named))
+    else:
+        lines.append(line(INDENT, (places_of(found, WIDTH - len(INDENT)), "place")))
+    if not verbose:
+        notes = sentences(note for finding in found for note in finding.notes)
+        lines += [line(INDENT, note) for note in notes[:MOST_NOTES]]
+        more = len(notes) - MOST_NOTES
+        lines += [line(INDENT, (f"… and {more} more: --verbose", "dim"))] if more > 0 else []
+    if action:
+        lines.append(line(f"{INDENT}→ {action}"))
+    return lines
+
+
+def _in_full(finding: Finding, said: str) -> list[Line]:
+    resource = finding.resource
+    named = f"   {resource.type} {resource.name}" if resource is not None else ""
+    lines = [line(INDENT, (place_of(finding), "place"), named)]
+    if finding.message != said:
+        lines.append(line(f"{INDENT}    {finding.message}"))
+    return lines + [line(f"{INDENT}    {note}") for note in finding.notes]
+
+
+def fault_lines(rejections: Iterable[Rejection]) -> list[Line]:
+    """Return what this tool failed on where it asked whether a release takes a resource."""
+    lines = []
+    for one in rejections:
+        if one.fault:
+            where, resource = one.resource.where, one.resource
+            place = f"{where.path}:{where.line}" if where is not None else "(inventory)"
+            said = f"   {resource.type} {resource.name}   {one.problems[0].message}; {REPORT_IT}"
+            lines.append(line("  ", ("failed on ", "bad"), (place, "place"), said))
+    return lines

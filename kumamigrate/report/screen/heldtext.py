@@ -1,0 +1,184 @@
+"""Changes that a run did not make: what they would do, what cannot be told, what is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kumamigrate.effective.difference import Effect
+from kumamigrate.report.screen.causes import (
+    doubts,
+    fitting,
+    heaped,
+    place_of,
+    sentences,
+)
+from kumamigrate.report.screen.changeblock import harmless_of
+from kumamigrate.report.screen.difftext import difference_lines
+from kumamigrate.report.screen.findingtext import INDENT, WIDTH
+from kumamigrate.report.screen.onscreen import OnScreen
+from kumamigrate.report.styled import Line, line
+from kumamigrate.report.unread import numbers_of, with_numbers
+from kumamigrate.scene.trial import Cause, Held
+
+MOST_HELD = 3
+MOST_REASONS = 4
+_FOR_LATER = {
+    Cause.ACTIVATION: "left for later: settings that are ignored today would start to work",
+    Cause.NAME: "left for later: routes would get other names in Envoy",
+    Cause.RESIDUE: "left for later: settings that only the old engine made would be gone",
+    Cause.SKIPPED: "skipped",
+}
+_ALONE = "Review them in a change of their own: the same command without --hold"
+_AGAIN = "They are offered again by the next run"
+
+
+def held_lines(screen: OnScreen) -> list[Line]:
+    """Return what was held back: what would change something, what nobody can tell, what cannot
+    be edited."""
+    held = screen.held
+    later = [one for one in held if one.cause is not None]
+    held = [one for one in held if one.cause is None]
+    altering = [one for one in held if one.witnesses]
+    unknown = [one for one in held if one.unknown and not one.witnesses]
+    refused = [one for one in held if not one.witnesses and not one.unknown]
+    return [
+        *_later_lines(later, screen),
+        *_altering_lines(altering, screen),
+        *_unproven_lines(unknown, screen),
+        *_uneditable_lines(refused, screen),
+    ]
+
+
+def _later_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
+    """Return what could be written, and was left for a change of its own."""
+    lines: list[Line] = []
+    for cause, words in _FOR_LATER.items():
+        mine = [one for one in held if one.cause is cause]
+        if not mine:
+            continue
+        lines.append(line(f"  {len(mine):>3}  {words}"))
+        most = len(mine) if screen.verbose else MOST_HELD
+        for one in mine[:most]:
+            lines.append(_held_head(one))
+            lines += _differences(one, screen, f"{INDENT}    ")
+        lines += _others(mine[most:])
+        lines.append(line(f"{INDENT}→ {_AGAIN if cause is Cause.SKIPPED else _ALONE}"))
+    return lines
+
+
+def _others(held: Sequence[Held]) -> list[Line]:
+    if not held:
+        return []
+    places = fitting([_place(one) for one in held], WIDTH)
+    return [line(INDENT, "and ", (places, "place"), (": --verbose", "dim"))]
+
+
+def _altering_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
+    if not held:
+        return []
+    what = "change" if len(held) == 1 else "changes"
+    lines = [line(f"  {len(held):>3}  held: the {what} would alter what proxies get")]
+    most = len(held) if screen.verbose else MOST_HELD
+    for one in held[:most]:
+        lines += _altering(one, screen)
+    lines += _others(held[most:])
+    rules = ", ".join(dict.fromkeys(one.change.rule for one in held))
+    way = f"If you want that, write it by hand; what must stay: kumamigrate rule {rules}"
+    return [*lines, line(f"{INDENT}→ {way}")]
+
+
+def _altering(one: Held, screen: OnScreen) -> list[Line]:
+    indent = f"{INDENT}    "
+    lines = [_held_head(one), *(line(indent, f.message) for f in one.change.findings[:1])]
+    return [*lines, *_differences(one, screen, indent)]
+
+
+def _differences(one: Held, screen: OnScreen, indent: str) -> list[Line]:
+    """Return what a change would do; without --verbose the differences that count."""
+    sides = screen.on_trial(one.environment)
+    values = [w for w in one.witnesses if w.effect is Effect.VALUE]
+    lines = difference_lines(values, sides, indent=indent)
+    if screen.verbose or not values:
+        others = [w for w in one.witnesses if w.effect is not Effect.VALUE]
+        lines += harmless_of(others, sides, screen.outcome.options.allow, indent=indent)
+    return lines
+
+
+def _held_head(one: Held) -> Line:
+    finding = one.change.findings[0] if one.change.findings else None
+    where = f"   in environment {one.environment}" if one.environment else ""
+    if finding is None:
+        return line(INDENT, (one.change.rule, "dim"), where)
+    resource = finding.resource
+    named = f"   {resource.type} {resource.name}   " if resource is not None else "   "
+    return line(INDENT, (place_of(finding), "place"), named, (one.change.rule, "dim"), where)
+
+
+def _place(one: Held) -> str:
+    return place_of(one.change.findings[0]) if one.change.findings else one.change.rule
+
+
+def _unproven_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
+    """Return the changes of which it cannot be told what they do, by what is missing."""
+    numbers = numbers_of(screen.outcome.before.repository)
+    groups: dict[tuple[str, ...], list[Held]] = {}
+    for one in held:
+        reasons = tuple(sentences(doubts(with_numbers(one.unknown, numbers))))
+        groups.setdefault(reasons, []).append(one)
+    lines: list[Line] = []
+    for heap in heaped(groups.items(), lambda group: "\n".join(group[0])):
+        mine = [one for _, part in heap.things for one in part]
+        rules = list(dict.fromkeys(one.change.rule for one in mine))
+        lines.append(
+            line(f"  {len(mine):>3}  held: it cannot be told what changes   ", _dim(rules))
+        )
+        lines += _held_places(mine, screen)
+        why = heap.said.split("\n")
+        most = len(why) if screen.verbose else MOST_REASONS
+        lines += [line(f"{INDENT}cannot tell: {reason}") for reason in why[:most]]
+        if len(why) > most:
+            lines.append(line(INDENT, (f"… and {len(why) - most} more: --verbose", "dim")))
+        word = " ".join(f"--accept {rule}" for rule in rules[:1])
+        lines.append(
+            line(f"{INDENT}→ Settle that, or take it on your word: {screen.command} {word}")
+        )
+    return lines
+
+
+def _dim(rules: Sequence[str]) -> tuple[str, str]:
+    return (", ".join(rules), "dim")
+
+
+def _held_places(held: Sequence[Held], screen: OnScreen) -> list[Line]:
+    if screen.verbose or len(held) == 1:
+        return [_held_head(one) for one in held]
+    places = fitting([*dict.fromkeys(_place(one) for one in held)], WIDTH - len(INDENT))
+    return [line(INDENT, (places, "place"))]
+
+
+def _uneditable_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
+    """Return the changes that cannot be written, by what is in their way."""
+
+    def reason(one: Held) -> str:
+        said = dict.fromkeys(f"{r.detail}; {r.advice}" for r in one.refusals)
+        return "\n".join(said) if said else "its text does not allow for it"
+
+    lines: list[Line] = []
+    for heap in heaped(held, reason):
+        first, *more = heap.said.split("\n")
+        rules = list(dict.fromkeys(one.change.rule for one in heap.things))
+        lines.append(
+            line(
+                f"  {len(heap.things):>3}  held: cannot be edited without loss: {first}   ",
+                _dim(rules),
+            )
+        )
+        lines += [line(f"{INDENT}{reason}") for reason in more]
+        lines += _held_places(heap.things, screen)
+        places = dict.fromkeys(
+            f"{r.path}:{r.line}:{r.column}" for one in heap.things for r in one.refusals
+        )
+        if places:
+            at = fitting([*places], WIDTH - len(INDENT) - 4)
+            lines.append(line(f"{INDENT}at  ", (at, "place")))
+    return lines

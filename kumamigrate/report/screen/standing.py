@@ -1,0 +1,231 @@
+"""Where a value stands in the text, as it is written there; or what gives it, where no line does.
+
+A proof names the line of the policy that wins. That line may say something else: a patch of a
+kustomization overrules it, the old engine makes something of its own of it, a default fills in
+what it leaves out. A reader who goes there has to find the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kumamigrate.effective.difference import Effect, Value, Witness
+from kumamigrate.model import duration
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.report.screen.fieldwords import means_off
+from kumamigrate.report.screen.valuewords import in_words
+
+DEFAULT = "from Envoy's default"
+KUMAS_DEFAULT = "from Kuma's default"
+OLD_ENGINE = "from the old engine"
+NO_POLICY = "no policy sets it"
+_SCALAR = r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]#][^,}\]#\n]*"""
+_PAIR = re.compile(rf"""["']?([\w./-]+)["']?\s*:\s*({_SCALAR})""")
+_AT = re.compile(rf"({_SCALAR})")
+_GRANTS = frozenset({"from", "rules.allow", "rules.deny"})
+_DERIVED = frozenset({"allowed", "matches", "name", "outbound", "", "routes", "protocol"})
+"""Fields whose value is a word of this tool for what the policy says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value for the screen: its words, the line it stands on, else what gives it."""
+
+    words: str
+    place: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """One side's files, as far as they may hold a value.
+
+    `types` tells the type of the resource at a line. `moved` tells where a line of this side
+    with some words is in the text that lies on the disk, and `lost` what is said of one that is
+    not there. `patches` are searched, by environment, for what overrules the line of a policy.
+    `homes` tells where policies of a type and a name begin. Lines of a change `on_trial` are of a
+    text that nobody has: there only these count.
+    """
+
+    files: Mapping[str, bytes | None]
+    types: Callable[[str, int], str] = lambda _path, _line: ""
+    moved: Callable[[str, int, str], int | None] = lambda _path, line, _words: line
+    lost: str = "{0}:{1} before the run"
+    patches: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    homes: Callable[[str, str], list[tuple[str, int]]] = lambda _kind, _name: []
+    on_trial: bool = False
+
+    def lines(self, path: str) -> list[str]:
+        """Return the lines of a file, none where it is not known."""
+        return (self.files.get(path) or b"").decode("utf-8", "replace").splitlines()
+
+
+def shown(witness: Witness, value: Value, texts: Texts, environment: str = "") -> Shown:
+    """Return one side of a difference: its words and where they stand."""
+    words = _presence(witness, value) or in_words(value.value, field=witness.field)
+    off = means_off(witness.policy_type, witness.field, value.value)
+    place = _placed(value.at)
+    if place is None:
+        return Shown("off" if off else words, origin=_origin(witness, value))
+    if texts.on_trial:
+        return _on_trial(witness, value, texts, "off" if off else words)
+    found = _found(witness, value, texts, place, environment)
+    if found is None:
+        at = texts.types(place[0], place[1])
+        return Shown("off" if off else words, origin=_unsaid(witness, value, at))
+    written, path, line = found
+    here = texts.moved(path, line, written)
+    said = _bare(written) if written and _is_plain(value.value) else words
+    if off:
+        leaf = witness.field.rsplit(".", 1)[-1]
+        said = f"off ({leaf}: {written})" if written else "off"
+    if here is None:
+        return Shown(said, origin=texts.lost.format(path, line))
+    return Shown(said, place=f"{path}:{here}")
+
+
+def _on_trial(witness: Witness, value: Value, texts: Texts, words: str) -> Shown:
+    """Return a value of a state that was never written: where its policy says it on the disk."""
+    sought = 0 if words == "off" and value.value is None else value.value
+    leaf = _leaf(witness)
+    for path, start in texts.homes(witness.policy_type, value.policy):
+        for number, key, written in _pairs(texts.lines(path), start, 1):
+            if _is_plain(sought) and key == leaf and _same(written, sought):
+                said = _bare(written)
+                return Shown(words if words == "off" else said, place=f"{path}:{number}")
+    lost = f"{value.policy}, {texts.lost}" if value.policy else texts.lost
+    return Shown(words, origin=lost)
+
+
+def _leaf(witness: Witness) -> str:
+    return witness.field.split(" ")[0].rsplit(".", 1)[-1]
+
+
+def _presence(witness: Witness, value: Value) -> str:
+    """Say that something is there, or is not any more; nothing where a value is compared."""
+    if "present" not in (witness.before.value, witness.after.value):
+        return ""
+    if value.value == "present":
+        return "there"
+    return "not there" if value is witness.before else "gone"
+
+
+def _origin(witness: Witness, value: Value) -> str:
+    """Return what gives a value for which no line is known."""
+    if value.policy:
+        return f"from {value.policy}, which is not in Git"
+    if value.value is None:
+        return "" if witness.field in _DERIVED | _GRANTS else NO_POLICY
+    if value.value in ("present", "absent"):
+        return ""
+    if witness.effect is Effect.RESIDUE:
+        return OLD_ENGINE if value is witness.before else NO_POLICY
+    return _default(witness) if witness.direction in ("inbound", "outbound", "proxy") else ""
+
+
+def _default(witness: Witness) -> str:
+    return KUMAS_DEFAULT if witness.field == "http.streamIdleTimeout" else DEFAULT
+
+
+def _unsaid(witness: Witness, value: Value, kind: str) -> str:
+    """Return what gives a value that the policy in charge does not say."""
+    if kind in OLD_POLICIES:
+        return OLD_ENGINE
+    if value.value is None:
+        return NO_POLICY
+    residue = witness.effect is Effect.RESIDUE and value is witness.before
+    return OLD_ENGINE if residue else _default(witness)
+
+
+def _placed(at: str) -> tuple[str, int, int] | None:
+    parts = at.rsplit(":", 2)
+    if len(parts) != 3 or not (parts[1].isdigit() and parts[2].isdigit()):
+        return None
+    return parts[0], int(parts[1]), int(parts[2])
+
+
+def _found(
+    witness: Witness, value: Value, texts: Texts, place: tuple[str, int, int], environment: str
+) -> tuple[str, str, int] | None:
+    """Return what is written and where: on the line, in the block below it, in a patch."""
+    path, line, column = place
+    lines = texts.lines(path)
+    if not 0 < line <= len(lines):
+        return ("", path, line)  # a file that is not at hand: the proof's word is all there is
+    if not _is_plain(value.value) or witness.field in _DERIVED:
+        return ("", path, line)
+    # No retries are a retry policy that is not there, and in the text a number.
+    off = value.value is None and means_off(witness.policy_type, witness.field, None)
+    sought = 0 if off else value.value
+    if sought is None:
+        return None
+    text = lines[line - 1]
+    said = _AT.match(text, column - 1)
+    if said is not None and _same(said[1], sought):
+        return (said[1].strip(), path, line)
+    leaf = _leaf(witness)
+    for number, key, written in _pairs(lines, line, column):
+        if key == leaf and _same(written, sought):
+            return (written.strip(), path, number)
+    if "{{" in text:
+        return ("", path, line)
+    return _in_patches(sought, leaf, texts, environment, path)
+
+
+def _in_patches(
+    value: Any, leaf: str, texts: Texts, environment: str, base: str
+) -> tuple[str, str, int] | None:
+    """Return the one line of a patch that says the value, where one alone does."""
+    found = []
+    for path in sorted(texts.patches.get(environment, frozenset()) - {base}):
+        for number, text in enumerate(texts.lines(path), start=1):
+            for pair in _PAIR.finditer(text):
+                key = pair[1].rsplit("/", 1)[-1]
+                if key in (leaf, "value") and _same(pair[2], value):
+                    found.append((pair[2].strip(), path, number, key == leaf))
+    exact = [one for one in found if one[3]] or found
+    return exact[0][:3] if len(exact) == 1 else None
+
+
+def _pairs(lines: list[str], line: int, column: int) -> Iterator[tuple[int, str, str]]:
+    """Yield the keys with a plain value of the block that starts at a place."""
+    for number in range(line, len(lines) + 1):
+        text = lines[number - 1]
+        indent = len(text) - len(text.lstrip())
+        if number > line and text.strip() and indent < column - 1:
+            return
+        if number > line and text.startswith("---"):
+            return
+        start = column - 1 if number == line else 0
+        for pair in _PAIR.finditer(text, start):
+            yield number, pair[1], pair[2]
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _bare(written: str) -> str:
+    """Return what is written without its quotes."""
+    text = written.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if quoted else text
+
+
+def _same(written: str, value: Any) -> bool:
+    """Whether a text says a value, as Kuma reads both."""
+    text = _bare(written)
+    if isinstance(value, bool) or value is None:
+        return text.lower() == str(value).lower()
+    if isinstance(value, int | float):
+        try:
+            return float(text) == float(value)
+        except ValueError:
+            return False
+    if text == value:
+        return True
+    nanoseconds = duration.parse(text)
+    return nanoseconds is not None and nanoseconds == duration.parse(str(value))
