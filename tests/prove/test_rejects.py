@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.effective import sections
 from kumamigrate.effective.fields import READ
 from kumamigrate.effective.sections import READ_BY_SECTION, TO_GATEWAYS, is_read
 from kumamigrate.errors import FAULT
@@ -21,7 +22,7 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.policytype import Conf
 from kumamigrate.model.release import known_releases, release
 from kumamigrate.model.state import State
-from kumamigrate.prove import Verdict, sections
+from kumamigrate.prove import Verdict
 from kumamigrate.prove.prover import prove
 from tests.prove.leaves import Leaf, leaves, spec_of
 from tests.prove.states import state
