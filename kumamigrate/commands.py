@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kumamigrate.errors import OutputError, UsageError
@@ -97,7 +98,7 @@ def run(
     try:
         with_diff = dry_run and as_text and (verbose or is_short(patch_text(outcome)))
         diff_first = diff_lines(outcome) if with_diff else ()
-        _tell(forms, data, [*diff_first, *lines], lambda: _page_of(outcome))
+        _tell(forms, data, [*diff_first, *lines], _more_of(outcome))
     except OutputError as error:
         if written and outcome.texts:
             raise OutputError(f"{error}; the files were written") from error
@@ -185,7 +186,7 @@ def prove(
     )
     lines = from_here(proof_lines(compared), second.estate) if forms.printed == TEXT else []
     states = (first.estate, second.estate, claim)
-    _tell(forms, data if forms.needs_data else None, lines, lambda: _drawn(*states))
+    _tell(forms, data if forms.needs_data else None, lines, {"html": lambda: _drawn(*states)})
     return worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])
 
 
@@ -343,16 +344,16 @@ def _tell(
     forms: Forms,
     data: Mapping[str, Any] | None,
     lines: Sequence[Line],
-    drawn: Callable[[], Mapping[str, Any]] = dict,
+    more: Mapping[str, Callable[[], Mapping[str, Any]]] = MappingProxyType({}),
 ) -> None:
-    """Save a report in the forms asked for, then print it; a page shows what is `drawn`, too."""
+    """Save a report in the forms asked for, then print it; some forms show `more`."""
     if data is None or (forms.printed == JSON and not forms.saved):
         _print(data is not None, data, lines)
         return
     from kumamigrate.report.formats import formatted
 
     def formed(form: str) -> str:
-        return formatted(form, {**data, **drawn()} if form == "html" else data)
+        return formatted(form, {**data, **more[form]()} if form in more else data)
 
     for form, file in forms.saved:
         _save(file, formed(form))
@@ -362,11 +363,16 @@ def _tell(
         _print_text(formed(forms.printed))
 
 
-def _page_of(outcome: Outcome) -> Mapping[str, Any]:
-    """Return what only a page shows of a run: the diff, and who reaches whom."""
+def _more_of(outcome: Outcome) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
+    """Return what only some forms show of a run: a page the diff and who reaches whom."""
     from kumamigrate.report.diff import patch_text
+    from kumamigrate.report.replacements import replacements
 
-    return {"patch": patch_text(outcome), **_drawn(outcome.began, outcome.ended, outcome.claim)}
+    def page() -> Mapping[str, Any]:
+        drawn = _drawn(outcome.began, outcome.ended, outcome.claim)
+        return {"patch": patch_text(outcome), **drawn}
+
+    return {"html": page, "sarif": lambda: {"replacements": replacements(outcome)}}
 
 
 def _drawn(before: Estate, after: Estate, claim: str) -> Mapping[str, Any]:

@@ -71,6 +71,28 @@ def test_sarif_names_rules_places_and_fingerprints(folder: Path) -> None:
     assert len(set(marks)) == len(marks)
 
 
+def test_sarif_brings_what_would_change_and_any_program_can_make_it(tmp_path: Path) -> None:
+    inbound = "from: [{targetRef: {kind: Mesh}, default: {idleTimeout: 9s}}]"
+    old = f"{MESH}---\ntype: MeshTimeout\nname: t  # é\nmesh: default\nspec:\n  {inbound}  # ü"
+    file = tmp_path / "ä b.yaml"
+    file.write_text(old)
+    words = ("run", tmp_path, "--target", "3.0")
+    report = json.loads(command(*words, "--dry-run", "--format", "sarif").out)
+    results = report["runs"][0]["results"]
+    (fix,) = [fix for result in results for fix in result.get("fixes", ())]
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"].endswith("%C3%A4%20b.yaml")
+    text = old
+    for one in sorted(change["replacements"], key=lambda r: -r["deletedRegion"]["charOffset"]):
+        start = one["deletedRegion"]["charOffset"]
+        end = start + one["deletedRegion"]["charLength"]
+        text = text[:start] + one["insertedContent"]["text"] + text[end:]
+    command(*words)
+    assert text == file.read_text() != old
+    written = json.loads(command(*words, "--format", "sarif").out)["runs"][0]["results"]
+    assert not [result for result in written if "fixes" in result]
+
+
 @pytest.mark.parametrize("form", ["sarif", "gitlab"])
 def test_fingerprints_do_not_move_with_the_lines(form: str, folder: Path) -> None:
     before = re.findall(r"[0-9a-f]{40}", asked(folder, form))

@@ -24,7 +24,19 @@ def open_findings(report: Mapping[str, Any]) -> Iterator[tuple[Entry, str]]:
     """Yield what is left to do, with a fingerprint that does not move with the lines."""
     seen: Counter[str] = Counter()
     left = [entry for entry in report["findings"] if entry["status"] in OPEN]
-    for entry in (*left, *map(_not_read, report["coverage"]["unread"])):
+    yield from _marked([*left, *map(_not_read, report["coverage"]["unread"])], seen)
+
+
+def proposed_findings(report: Mapping[str, Any]) -> Iterator[tuple[Entry, str]]:
+    """Yield what a run would change that has written nothing yet."""
+    if "whole" in report and not report["written"]:
+        would = {"danger": "advice", "action": "kumamigrate run writes it"}
+        fixed = [entry for entry in report["findings"] if entry["status"] == "fixed"]
+        yield from _marked([{**entry, **would} for entry in fixed], Counter(["fixed"]))
+
+
+def _marked(entries: Iterable[Entry], seen: Counter[str]) -> Iterator[tuple[Entry, str]]:
+    for entry in entries:
         named = entry["resource"] or {}
         parts = (entry["rule"], *(f"{k}={named[k]}" for k in sorted(named)), entry["message"])
         key = "\0".join((entry["file"], *parts))
