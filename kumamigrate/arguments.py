@@ -147,6 +147,16 @@ COMMANDS = (
             _TARGET,
             _SOURCE,
             _flag("--dry-run", "show the diff and the verdict, write nothing"),
+            _one(
+                "-i",
+                "--interactive",
+                action="store_true",
+                help="ask about each change: accept, skip, why, quit; what is skipped is held, and"
+                " the rest proven again",
+            ),
+            _path(
+                "--answers", "FILE", "with -i: take the answers from a file, - from what comes in"
+            ),
             _path("--diff", "FILE", "save the patch to this file"),
             _path(
                 "--plan",

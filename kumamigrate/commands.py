@@ -59,8 +59,14 @@ def run(
     sources = _loaded(given)
     reading = read(sources)
     new = {} if adopt is None else _adopted(reading.estate, adopt)
-    with progress() as tell:
-        outcome = migrate(read(sources, new) if new else reading, progress=tell)
+    began = read(sources, new) if new else reading
+    if given.get("interactive"):
+        from kumamigrate.choose.asking import asker_of, migrate_asking
+
+        outcome = migrate_asking(began, asker_of(given))
+    else:
+        with progress() as tell:
+            outcome = migrate(began, progress=tell)
     guides = tuple(migrated_guides(reading.estate, reading.options)) if markdown else ()
     examples = {guide.path: (guide.old, guide.new) for guide in guides if guide.old != guide.new}
     outcome = replace(outcome, adopted=frozenset(new), examples=examples)
@@ -72,6 +78,8 @@ def run(
     lines: list[Line] = []
     if as_text:
         command = invocation("run", {**given, "dry_run": False})
+        if "plan" in given:
+            command = f"kumamigrate apply {given['plan']}"
         told = run_lines(outcome, written=written, verbose=verbose, command=command)
         lines = from_here(told, outcome.ended)
     outcome = outcome if written else on_disk(outcome)

@@ -25,6 +25,7 @@ from kumamigrate.flow.claims import (
     switched_meshes,
     without_carry,
 )
+from kumamigrate.flow.declined import each_once, held_by_choice
 from kumamigrate.flow.everywhere import all_said, merged
 from kumamigrate.flow.everyworld import in_every_world, open_to
 from kumamigrate.flow.quiet import settled, silenced
@@ -60,9 +61,10 @@ class Outcome:
 
     `before` and `after` are made of all sources; `began` and `ended` are these with what each
     environment gets of them. `texts` holds the new bytes by path, None for a file to remove;
-    `steps` what must be deployed separately, in order. `adopted` are files of `before` that are
-    still to be written, `examples` what changes in files of other languages. `later` counts the
-    findings that no release asks for before a later one than the target.
+    `grounds` are what each kept change is an edit of, `steps` what must be deployed separately,
+    in order. `adopted` are files of `before` that are still to be written, `examples` what
+    changes in files of other languages. `later` counts the findings that no release asks for
+    before a later one than the target.
     """
 
     options: Options
@@ -76,6 +78,7 @@ class Outcome:
     switched: Proof | None = None
     whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
+    grounds: tuple[Estate, ...] = field(default=(), repr=False)
     later: int = 0
     adopted: frozenset[str] = frozenset()
     examples: Mapping[str, tuple[bytes, bytes]] = field(default_factory=dict)
@@ -175,7 +178,7 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     circles: Circles = {}
     done = _settle(old_forms, every, before, before, options, progress, circles=circles)
     between = estate = done.scene
-    kept = [*done.kept]
+    kept, grounds = [*done.kept], [*done.grounds]
     for _ in range(MOST_PASSES):
         now = (Rollout.NOW,)
         first = _settle(rules, now, estate, estate, options, progress, circles=circles)
@@ -184,6 +187,7 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
         done = _settle(rules, every, estate, first.scene, options, progress, held, circles)
         estate = done.scene
         kept += (*first.kept, *done.kept)
+        grounds += (*first.grounds, *done.grounds)
         if not done.kept:
             break
     findings = [f for change in kept for f in _placed(change, Status.FIXED, before.whole)]
@@ -191,7 +195,7 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     for rule in rules:
         findings.extend(_left(rule, before, estate, options, in_the_end))
     outcome = _outcome(options, before, estate, findings)
-    outcome = replace(outcome, kept=tuple(kept), held=done.held)
+    outcome = replace(outcome, kept=tuple(kept), held=done.held, grounds=tuple(grounds))
     outcome = replace(outcome, findings=(*outcome.findings, *_unused_accepts(outcome, rules)))
     outcome = replace(
         outcome, held=with_known(outcome.held, outcome.findings, outcome.options.baseline)
@@ -219,7 +223,7 @@ def _settle(
     the `circles`, and all begins anew without it.
     """
     circles = {} if circles is None else circles
-    scene, kept = base, list[Change]()
+    scene, kept, grounds = base, list[Change](), list[Estate]()
     held: dict[object, Held] = {one.change.key: one for one in known_held}
     last: list[Change] = []
     for _ in range(MOST_PASSES):
@@ -227,12 +231,14 @@ def _settle(
         for done, rule in enumerate(rules):
             progress(rule.title, done, len(rules))
             result = _run_rule(rule, (began, base), scene, options, held, rollouts, circles)
+            grounds.extend(scene for _ in result.kept)
             scene = result.scene
             last.extend(result.kept)
             held.update({one.change.key: one for one in result.held})
         kept.extend(last)
         if not last:
-            return Result(scene=scene, kept=tuple(kept), held=tuple(held.values()))
+            left = each_once(held.values())
+            return Result(scene=scene, kept=tuple(kept), held=left, grounds=tuple(grounds))
     circles.update(circles_in(last))
     return _settle(rules, rollouts, began, base, options, progress, known_held, circles)
 
@@ -412,6 +418,7 @@ def _run_rule(
     repository = estate.whole.repository
     changes = [c for c in changes if c.key in taken or not asks(rule, c, repository)]
     stuck = held_for_circles(changes, circles)
+    stuck += held_by_choice(changes, options.skip)
     changes = [c for c in changes if all(c is not one.change for one in stuck)]
     result = replace(result, held=tuple(stuck))
     for upgrade, trusted in product((False, True), (False, True)):

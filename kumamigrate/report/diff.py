@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from difflib import unified_diff
 
 from kumamigrate.flow.pipeline import Outcome
@@ -11,16 +12,30 @@ from kumamigrate.report.styled import Line
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
+Texts = Mapping[str, tuple[bytes | None, bytes | None]]
+"""Old and new bytes of files by path, None for one that is not there."""
+
+
 def patch_text(outcome: Outcome) -> str:
     """Return the patch of all files, in path order, line ends as in the files."""
-    return "".join(_of_file(path, *change) for path, change in sorted(outcome.texts.items()))
+    return patch_of(outcome.texts)
+
+
+def patch_of(texts: Texts) -> str:
+    """Return the patch of some files, in path order, line ends as in the files."""
+    return "".join(_of_file(path, *change) for path, change in sorted(texts.items()))
 
 
 def diff_lines(outcome: Outcome) -> list[Line]:
     """Return the patch as lines for the screen."""
+    return lines_of_patch(outcome.texts)
+
+
+def lines_of_patch(texts: Texts) -> list[Line]:
+    """Return the patch of some files as lines for the screen."""
     styles = {"+": "good", "-": "bad", "@": "dim"}
     found: list[Line] = []
-    for text in patch_text(outcome).split("\n")[:-1]:
+    for text in patch_of(texts).split("\n")[:-1]:
         header = text.startswith(("--- ", "+++ "))
         found.append(((text.rstrip("\r"), "strong" if header else styles.get(text[:1], "")),))
     return [*found, ()] if found else []

@@ -10,8 +10,8 @@ from typing import Any
 _NAMES = {"source": "from", "dry_run": "dry-run"}
 _SAID = (str, int, Path, list, tuple)
 _PRINTING = frozenset(
-    {"format", "output", "diff", "paths", "before", "after", "stats", "plan", "verbose"}
-)
+    ("format", "output", "diff", "paths", "before", "after", "stats", "plan", "verbose")
+) | {"answers", "deletions"}
 """What says where reports go, or is no option: it does not change what they say."""
 
 

@@ -188,11 +188,12 @@ Trial = TypeVar("Trial")
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Generic[Trial]):
-    """What became of some changes."""
+    """What became of some changes. `grounds` are what those that were kept are edits of."""
 
     scene: Trial
     kept: tuple[Change, ...] = ()
     held: tuple[Held, ...] = ()
+    grounds: tuple[Trial, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.effective.difference import HARMLESS
@@ -32,6 +33,7 @@ class Options:
     `exclude` is relative to `home`, the folder of the settings. `allow` holds the kinds of
     differences with which a change may be written, `hold` those of them that are left for a
     change of their own. `accept` are rules taken on the user's word, `accept_at` single places.
+    `skip` is what somebody said no to (flow/declined.py).
     `baseline` are findings known before, `fail_on` says how dangerous one is that makes an exit
     code (empty: all that asks for something). `today` decides what was to be ignored until some
     day.
@@ -51,6 +53,7 @@ class Options:
     home: Path | None = None
     allow: frozenset[Effect] = HARMLESS
     hold: frozenset[Effect] = frozenset()
+    skip: frozenset[Any] = frozenset()
     baseline: Baseline | None = None
     fail_on: str = ""
     today: date = field(default_factory=today)
