@@ -24,16 +24,17 @@ MOST = 3000
 """At most so many combinations are made."""
 
 
-def proxies_of(matcher: Matcher, mesh: str, types: Iterable[str]) -> tuple[Resource, ...]:
-    """Return the Dataplanes of a mesh and made-up ones that policies of some types tell apart."""
-    state = matcher.state
-    asked = {
-        _traits(policy) for policy in state.of_type(*types, "MeshHTTPRoute") if policy.mesh == mesh
-    }
+def traits_of(policies: Iterable[Resource]) -> frozenset[Traits]:
+    """Return what some policies ask of a proxy, each once."""
+    return frozenset(map(_traits, policies)) - {frozenset()}
+
+
+def proxies_of(matcher: Matcher, mesh: str, asked: Iterable[Traits]) -> tuple[Resource, ...]:
+    """Return the Dataplanes of a mesh and made-up ones, by what is asked of a proxy."""
     made: list[Resource] = []
-    for parts in _subsets(sorted(asked - {frozenset()}, key=sorted)):
+    for parts in _subsets(sorted(asked, key=sorted)):
         for alone in (True, False) if len(parts) > 1 else (True,):
-            proxy = _proxy(f"any-{len(made)}", mesh, parts, state, one_inbound=alone)
+            proxy = _proxy(f"any-{len(made)}", mesh, parts, matcher.state, one_inbound=alone)
             if proxy is not None:
                 made.append(proxy)
     return (*(p for p in matcher.proxies() if p.mesh == mesh), *made)

@@ -6,7 +6,7 @@ mesh-wide and route-level ones (law 3), and a moved policy has a lower rank (law
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from kumamigrate.model.conf import JsonConf, canonical, patch
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
 from kumamigrate.model.state import State
+from kumamigrate.rewrite.references.proxies import Traits, proxies_of, traits_of
 from kumamigrate.rewrite.routes.routeconf import (
     Leaf,
     effective,
@@ -80,11 +81,14 @@ class Draft:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reader:
-    """Asks the matcher of a state what routes read, for one policy type."""
+    """Asks the matcher of a state what routes of a mesh read, for one policy type."""
 
     matcher: Matcher
     policy_type: str
-    proxies: tuple[Resource, ...]
+    mesh: str
+    _proxies: dict[frozenset[Traits], tuple[Resource, ...]] = field(
+        default_factory=dict, repr=False
+    )
     _known: dict[Identity, tuple[Slot, ...]] = field(default_factory=dict, repr=False)
 
     @property
@@ -145,7 +149,7 @@ class Reader:
         """Yield the slots that differ in what they read now or could read afterwards."""
         proxies: set[Any] = set()
         places: set[Any] = set()
-        for proxy in self.proxies:
+        for proxy in self._proxies_at(route):
             routing = self.matcher.selection(proxy, ROUTE)
             if not any(r is route for r in routing.policies):
                 continue
@@ -160,6 +164,35 @@ class Reader:
                 if key not in places:
                     places.add(key)
                     yield slot
+
+    def _proxies_at(self, route: Resource) -> tuple[Resource, ...]:
+        """Return proxies that are told apart by what may show where a route leads from."""
+        names = self._names[route.identity]
+        there = {*names, ""}
+        routes = [r for r in self.state.of_type(ROUTE) if there & self._names[r.identity]]
+        on = {r.display_name for r in routes}
+        policies = (p for p in self.state.of_type(self.policy_type) if _may_count(p, names, on))
+        asked = traits_of(p for p in (*routes, *policies) if p.mesh == self.mesh)
+        if asked not in self._proxies:
+            self._proxies[asked] = proxies_of(self.matcher, self.mesh, asked)
+        return self._proxies[asked]
+
+    @cached_property
+    def _names(self) -> Mapping[Identity, frozenset[str]]:
+        """The names that the destinations of each route have, "" where it is about all."""
+        release = self.matcher.release
+        kind = release.policy_types[ROUTE]
+        found = {}
+        for route in self.state.of_type(ROUTE):
+            names: set[str] = set()
+            for at in to_entries(route, kind, release):
+                if at.target is None or at.target.kind not in REAL:
+                    names.add("")
+                    continue
+                meant = resolve(route, at.target, self.index, release)
+                names |= {kri.name for kri in meant} | _spelled(at.target.name or "")
+            found[route.identity] = frozenset(names)
+        return found
 
     def _slots(self, route: Resource, proxy: Resource, selection: Selection) -> Iterator[Slot]:
         release = self.matcher.release
@@ -238,7 +271,7 @@ class Reader:
         kept = [*others, *(p for p in mine if _may_show(p, names))]
         new = [draft.resource() for draft in drafts]
         state = replace(self.state, resources=(*kept, *new))
-        return Reader(matcher=Matcher(state), policy_type=self.policy_type, proxies=self.proxies)
+        return Reader(matcher=Matcher(state), policy_type=self.policy_type, mesh=self.mesh)
 
     def disturbs(self, slot: Slot, conf: JsonConf, inert: JsonConf) -> bool:
         """Say whether a conf changes what a real-resource outbound reads at a slot today.
@@ -278,13 +311,30 @@ class Reader:
         return out
 
 
-def _may_show(policy: Resource, names: set[str]) -> bool:
+def _spelled(name: str) -> set[str]:
+    """Return a service's name and the first part of it, as `web_shop_svc_80` is that of `web`."""
+    return {name, name.split("_")[0]} - {""}
+
+
+def _may_count(policy: Resource, names: Set[str], routes: Set[str]) -> bool:
+    """Say whether a policy may say something where routes of some names lead from."""
+    on = old_route_name(policy)
+    return on in routes if on is not None else _may_show(policy, names, routes)
+
+
+def _may_show(policy: Resource, names: Set[str], routes: Set[str] | None = None) -> bool:
+    """Say whether a policy in the new form may say something at destinations of some names, or
+    on some routes where they are known."""
     items = policy.spec.get("to")
     for item in items if isinstance(items, list) else ():
         ref = item.get("targetRef") if isinstance(item, Mapping) else None
-        if not isinstance(ref, Mapping) or ref.get("kind") in ("Mesh", ROUTE):
+        name = str(ref.get("name") or "") if isinstance(ref, Mapping) else ""
+        if isinstance(ref, Mapping) and ref.get("kind") == ROUTE:
+            if routes is None or not name or name in routes:
+                return True
+            continue
+        if not isinstance(ref, Mapping) or ref.get("kind") == "Mesh":
             return True
-        name = str(ref.get("name") or "")
         if not name or name in names or name.split("_")[0] in names:
             return True
     return False

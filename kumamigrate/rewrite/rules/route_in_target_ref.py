@@ -12,7 +12,7 @@ from kumamigrate.model.resource import EFFECT, Identity, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.references.proxies import never_meet, proxies_of
+from kumamigrate.rewrite.references.proxies import never_meet
 from kumamigrate.rewrite.routes.compensate import Choice, Problem, Unit, choose, own_of
 from kumamigrate.rewrite.routes.halves import halves_of, just_as_written, without
 from kumamigrate.rewrite.routes.inherited import Reader
@@ -375,11 +375,7 @@ def _change(
 
 def _reader(view: View, policy_type: str, mesh: str) -> Reader:
     matcher = Matcher(with_destinations(view.state.mesh(mesh)))
-    return Reader(
-        matcher=matcher,
-        policy_type=policy_type,
-        proxies=proxies_of(matcher, mesh, (policy_type,)),
-    )
+    return Reader(matcher=matcher, policy_type=policy_type, mesh=mesh)
 
 
 def _ranks(view: View, policy_type: str, mesh: str) -> tuple[Mapping[str, Any] | None, ...]:
