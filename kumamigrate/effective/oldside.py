@@ -81,7 +81,8 @@ class Asked:
 class OldSide:
     """The old policies of one side, its matcher, and the protocols its services have.
 
-    `protocols` may hold an assumed protocol for services of which the state knows none.
+    `assumed` is the protocol of services of which the state knows none, and `guessed` whether
+    anything hung on one.
     """
 
     def __init__(self, side: Side, assumed: str = UNKNOWN) -> None:
@@ -93,6 +94,7 @@ class OldSide:
             tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService")
         )
         self._assumed = assumed
+        self.guessed = False
         self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._led: dict[tuple[object, ...], frozenset[str]] = {}
         zone = side.state.environment.zone
@@ -112,7 +114,12 @@ class OldSide:
         return self.old.routed
 
     def protocol(self, service: str) -> str:
-        """Return the protocol of a service, an assumed one where nothing tells."""
+        """Return the protocol of a service, an assumed one where nothing tells.
+
+        Whether any was assumed is kept: without, all assumptions come to the same.
+        """
+        if service not in self.known:
+            self.guessed = True
         return self.known.get(service, self._assumed)
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cache, partial
 
@@ -240,17 +240,19 @@ def _worsened(
     *,
     exclusive: bool = False,
 ) -> Verdict:
-    now = _prove(before, candidate, claim, current, exclusive=exclusive, also=current)
-    if not now.witnesses(claim) and not now.unknown(claim):
-        # Nothing can have got worse, whatever it was.
-        return Verdict(unknown=tuple(_unread(current, candidate)))
-    then = _prove(before, current, claim, exclusive=exclusive, also=candidate)
-    known = {witness.key for witness in then.witnesses(claim)}
-    made_up = _made_up(then, claim) | _made_up(now, claim)
-    known_there = {_at_service(witness, made_up) for witness in then.witnesses(claim)}
     written = _written_types(current, candidate)
     # What others rest on may be behind a difference of any type.
     everything = not written <= release_of(candidate.source).policy_types.keys() - _BY_ALL
+    types = None if everything else frozenset(written)
+    asked = partial(_prove, claim=claim, exclusive=exclusive, types=types)
+    now = asked(before, candidate, current=current, also=current)
+    if not now.witnesses(claim) and not now.unknown(claim):
+        # Nothing can have got worse, whatever it was.
+        return Verdict(unknown=tuple(_unread(current, candidate)))
+    then = asked(before, current, also=candidate)
+    known = {witness.key for witness in then.witnesses(claim)}
+    made_up = _made_up(then, claim) | _made_up(now, claim)
+    known_there = {_at_service(witness, made_up) for witness in then.witnesses(claim)}
     bad = tuple(
         witness
         for witness in now.witnesses(claim)
@@ -363,6 +365,7 @@ def _prove(
     *,
     exclusive: bool = False,
     also: Scene | None = None,
+    types: Collection[str] | None = None,
 ) -> Proof:
     """Prove a claim. What `current` has not left to another rule yet `after` may not leave.
 
@@ -388,6 +391,7 @@ def _prove(
         claims=(claim,),
         one_protocol=claim != "live",
         also=() if also is None else (before.state(before.source)[0], also.state(release)[0]),
+        types=types,
         locate_before=before.locate,
         locate_after=after.locate,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -65,8 +65,14 @@ class MeshComparison:
     """
 
     def __init__(
-        self, before: Side, after: Side, locate_before: Locate, locate_after: Locate
+        self,
+        before: Side,
+        after: Side,
+        locate_before: Locate,
+        locate_after: Locate,
+        types: Collection[str] | None = None,
     ) -> None:
+        self._types = types
         self.before = before
         self.after = after
         self.locate = (locate_before, locate_after)
@@ -105,10 +111,16 @@ class MeshComparison:
             for kri in known.sections
         )
 
+    def compares(self, policy_type: str) -> bool:
+        """Whether differences of a type are asked for."""
+        return self._types is None or policy_type in self._types
+
     @cached_property
     def covered(self) -> frozenset[str]:
         """The types that both engines are asked for together where the old one has a say."""
-        return covered_types(self.before, self.after, changed_types(self.before, self.after))
+        changed = changed_types(self.before, self.after)
+        found = covered_types(self.before, self.after, changed)
+        return frozenset(kind for kind in found if self.compares(kind))
 
     @cached_property
     def chosen(self) -> Chosen:
@@ -302,6 +314,8 @@ class MeshComparison:
         self, was: Resource, now: Resource, policy_type: str, *, names: bool = False
     ) -> tuple[Any, ...] | None:
         """Return all that an outbound's differences in a type depend on; None: there are none."""
+        if not self.compares(policy_type):
+            return None
         route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
         if policy_type == ROUTING:
             same = self.same_ground and self.same_outbounds and self.same_routes
@@ -450,6 +464,8 @@ class MeshComparison:
 
     def single_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
         """Return what differs in what a proxy reads of one single-item policy type."""
+        if not self.compares(policy_type):
+            return ()
         sig_b = self.before.signature(was, policy_type)
         sig_a = self.after.signature(now, policy_type)
         if sig_b == sig_a and self.same_ground:
@@ -475,6 +491,8 @@ class MeshComparison:
 
     def inbound_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
         """Return what differs in what inbounds read of one policy type."""
+        if not self.compares(policy_type):
+            return ()
         points_b, points_a = (
             {p.key: p for p in side.selection(proxy, policy_type).points}
             if policy_type in side.types

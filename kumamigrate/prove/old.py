@@ -170,8 +170,12 @@ class OldEngine:
         self._assume(found)
         found.beyond.update(dict.fromkeys(self._beyond()))
         listed = self._listed()
-        candidates = (UNKNOWN,) if self._known else ASSUMABLE
-        runs = [self._run(listed, assumed) for assumed in candidates]
+        runs = []
+        for assumed in (UNKNOWN,) if self._known else ASSUMABLE:
+            run = self._run(listed, assumed)
+            runs.append(run.found)
+            if not (run.was.guessed or run.now.guessed):
+                break  # nothing hangs on what is assumed
         _agree(found, runs)
         return found
 
@@ -296,7 +300,7 @@ class OldEngine:
             if (d.namespace, d.name) in now
         ]
 
-    def _run(self, listed: Sequence[tuple[str, Resource, Resource]], assumed: str) -> Answer:
+    def _run(self, listed: Sequence[tuple[str, Resource, Resource]], assumed: str) -> Run:
         run = Run(
             was=OldSide(self.before, assumed),
             now=OldSide(self.after, assumed),
@@ -312,7 +316,7 @@ class OldEngine:
             run.made_up(policy_type)
         if self.sections:
             run.sections(listed)
-        return run.found
+        return run
 
 
 def _agree(found: Answer, runs: Sequence[Answer]) -> None:

@@ -93,6 +93,7 @@ def prove(
     also: Sequence[State] = (),
     same_unread: bool = False,
     only: Collection[str] | None = None,
+    types: Collection[str] | None = None,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
 ) -> Proof:
@@ -105,7 +106,8 @@ def prove(
     (alike.py), so that no difference comes from their own disagreement. `also` are states that
     are not compared, but the services that they refer to are looked at. With `same_unread` what
     could not be read is known to be the same text on both sides, so that it bars nothing that is
-    proven locally (local.py).
+    proven locally (local.py). With `types` only differences of some policy types are looked for:
+    for whoever knows that the others do not matter.
     """
     contents = Contents()
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
@@ -129,6 +131,7 @@ def prove(
                 locate,
                 one_protocol,
                 also,
+                types,
                 local=local,
             )
             for mesh in meshes
@@ -166,6 +169,7 @@ def _prove_mesh(
     locate: tuple[Locate, Locate],
     one_protocol: bool,
     also: Sequence[State],
+    types: Collection[str] | None,
     *,
     local: bool,
 ) -> MeshProof:
@@ -188,7 +192,13 @@ def _prove_mesh(
             states = (earlier.mesh(mesh), later.mesh(mesh))
             others = tuple(state.mesh(mesh) for state in also)
             scenes[asked] = Scene(
-                mesh, *states, contents, locate, one_protocol=one_protocol, also=others
+                mesh,
+                *states,
+                contents,
+                locate,
+                one_protocol=one_protocol,
+                also=others,
+                types=types,
             )
         results[claim] = _prove_claim(claim, scenes[asked], proxies)
         if earlier is not before:
@@ -237,8 +247,10 @@ class Scene:
         *,
         one_protocol: bool = False,
         also: Sequence[State] = (),
+        types: Collection[str] | None = None,
     ) -> None:
         self.mesh = mesh
+        self._types = types
         self.states = (before, after)
         self.complete = before.complete and after.complete
         self.worlds = worlds_of(before, after, mesh, also)
@@ -247,7 +259,7 @@ class Scene:
             was, now = (Side(with_world(s, world), mesh, contents) for s in (before, after))
             services = tags_on(was, now, world.tags)
             sides = alike(was, now, services) if one_protocol else (was, now)
-            self.pairs.append((MeshComparison(*sides, *locate), services))
+            self.pairs.append((MeshComparison(*sides, *locate, types), services))
         self._locate = locate
 
     @cached_property
@@ -257,7 +269,8 @@ class Scene:
         for pair, services in self.pairs:
             before = as_spoken(pair.before, pair.after, services)
             same = before is pair.before
-            pair = pair if same else MeshComparison(before, pair.after, *self._locate)
+            if not same:
+                pair = MeshComparison(before, pair.after, *self._locate, self._types)
             found.append((pair, services))
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kumamigrate.model.kri import Kri, kri_of
@@ -46,6 +46,12 @@ class Known:
         """Whether some entry counts for single routes only."""
         return bool(self.routes or self.bound)
 
+    @property
+    def about(self) -> Hashable:
+        """What its references mean, entries and backends together."""
+        named = (self.everything, self.tags, self.kris, self.sections, self.routes, self.bound)
+        return (*named, self.backends, self.hashes)
+
 
 class Reach:
     """What all policies of a side are about, by type."""
@@ -79,6 +85,11 @@ class Reach:
         if id(policy) not in self._read_already:
             self._read_already[id(policy)] = self._read(policy)
         return self._read_already[id(policy)]
+
+    def is_ambiguous(self, policy: Resource) -> bool:
+        """Whether a policy is on a route of a name that several have."""
+        top = top_of(policy, self.side.release)
+        return top.kind == "MeshHTTPRoute" and len(self._by_name.get(top.name or "", ())) > 1
 
     def routes_at(self, destination: Destination) -> tuple[Known, ...]:
         """Return the route policies about a destination."""

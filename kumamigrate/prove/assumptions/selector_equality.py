@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from kumamigrate.model.release import Release
@@ -19,7 +20,9 @@ from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.items import top_of
+from kumamigrate.targetref.proxyclasses import Need, need_of, offers_of
 from kumamigrate.targetref.select import Proxy, Selector, proxy_of, reach, selector_of
+from kumamigrate.universe.madeup import Requirement, requirement_of
 from kumamigrate.universe.side import Side, ports_of
 
 _BY_TAG = ("MeshSubset", "MeshService", "MeshServiceSubset")
@@ -61,12 +64,34 @@ class Couplings:
         self._gateways = tuple(before.state.of_type("MeshGateway"))
         self.all = tuple(dict.fromkeys(self._find(before.state, after.state)))
 
+    @property
+    def asked(self) -> Iterator[tuple[Requirement, Requirement]]:
+        """What both references of each coupling ask of a proxy."""
+        return ((requirement_of(one.old), requirement_of(one.new)) for one in self.all)
+
     def broken_by(self, dataplane: Resource) -> bool:
         """Say whether a proxy has one side of a coupling without the other."""
         if not self.all:
             return False
         old, new = self._seen(dataplane)
-        return any(not self._alike(one, old, new) for one in self.all)
+        return any(not self._alike(one, old, new) for one in self._felt(old))
+
+    def _felt(self, proxy: Proxy) -> Iterator[Coupling]:
+        """Yield the couplings that may choose a proxy, the others being kept for want of both."""
+        yield from self._by_need.get(None, ())
+        for need in offers_of(proxy) if self._by_need else ():
+            yield from self._by_need.get(need, ())
+
+    @cached_property
+    def _by_need(self) -> dict[Need | None, list[Coupling]]:
+        """The couplings by one thing without which a proxy is chosen by neither reference, twice
+        where each asks for another."""
+        found: dict[Need | None, list[Coupling]] = {}
+        for one in self.all:
+            needs = {need_of(one.old), need_of(one.new)}
+            for need in {None} if None in needs else needs:
+                found.setdefault(need, []).append(one)
+        return found
 
     def _seen(self, dataplane: Resource) -> tuple[Proxy, Proxy]:
         return (

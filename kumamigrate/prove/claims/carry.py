@@ -142,6 +142,8 @@ def carry_one(
     new: RealResource,
 ) -> tuple[Witness, ...]:
     """Return what of one policy type, or of the routes, is not carried over."""
+    if not pair.compares(policy_type):
+        return ()
     if policy_type == ROUTING:
         return carry_routes(pair, was, now, old, new)
     return carry_type(pair, was, now, policy_type, old, new)

@@ -46,7 +46,7 @@ class NothingBetween:
             other.type == self.type
             and other.mesh == self.mesh
             and self.low <= other.display_name <= self.high
-            and any(section == self.section for section, _ in _said(other, release))
+            and any(section == self.section for section, _ in said_in(other, release))
             for other in others
         )
 
@@ -156,7 +156,7 @@ def _speaking(resources: Iterable[Resource], release: Release) -> dict[Place, li
     for policy in resources:
         if policy.type not in release.policy_types:
             continue
-        for section, said in _said(policy, release):
+        for section, said in said_in(policy, release):
             name = policy.display_name
             if policy.type in ROUTES:
                 # A route is told by its name, its own and the displayed one.
@@ -166,7 +166,7 @@ def _speaking(resources: Iterable[Resource], release: Release) -> dict[Place, li
     return {place: sorted(said, key=lambda one: one[0]) for place, said in found.items()}
 
 
-def _said(policy: Resource, release: Release) -> Iterator[tuple[str, Hashable]]:
+def said_in(policy: Resource, release: Release) -> Iterator[tuple[str, Hashable]]:
     """Yield the sections of a policy that a release reads, with what they say."""
     kind = release.policy_types.get(policy.type)
     if kind is None:

@@ -12,16 +12,44 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import product
+from itertools import islice
 
 from kumamigrate.effective.difference import Witness
-from kumamigrate.effective.picture import BY_ROUTE, ON_OUTBOUNDS, ROUTING, TCP_ROUTING
+from kumamigrate.effective.picture import (
+    BY_ROUTE,
+    ON_OUTBOUNDS,
+    ROUTING,
+    TCP_ROUTING,
+    writes_defaults,
+)
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove.claims.carry import CARRIED, as_tags, carry_one
 from kumamigrate.prove.doubts.doubt import tie_doubts
 from kumamigrate.prove.mesh import INBOUND_TYPES, SINGLE_TYPES, MeshComparison
 from kumamigrate.prove.proof import ProxyVerdict, Verdict
+from kumamigrate.prove.stages.sequence import (
+    EVERY,
+    INBOUND,
+    NOWHERE,
+    SINGLE,
+    TO,
+    Sections,
+    Sequences,
+    Suspects,
+    either,
+    speaks,
+)
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.backend import called
+from kumamigrate.universe.combinations import (
+    FEW,
+    MOST_SETS,
+    Combinations,
+    Pairings,
+    Part,
+    TooManySetsError,
+    limited,
+)
 from kumamigrate.universe.madeup import (
     Atom,
     Requirement,
@@ -30,7 +58,6 @@ from kumamigrate.universe.madeup import (
     describe,
     proxy_with,
     settings_of,
-    subsets,
 )
 from kumamigrate.universe.reach import Known, Reach
 from kumamigrate.universe.side import ROUTES
@@ -39,51 +66,64 @@ from kumamigrate.universe.traffic import successors
 ANY_PROXY = "any proxy"
 """What the plainest made-up proxy is called in proofs."""
 
-FEW = 7
-"""Up to so many atoms every subset is tried."""
-MOST_SETS = 6_000
-"""More sets of atoms than this at one place are not tried: the verdict is unknown."""
 ROUTE_SETS, ENTRY_SETS, VALUE_SETS, LIST_SETS = 4, 2, 2, 3
+MOST_TOGETHER = FEW + 3
+"""Where all policies of a proxy decide together, no proxy with more of them is tried."""
 
 Check = Callable[[Resource], Sequence[Witness]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Atoms:
-    """Atoms that matter at one place, by the part they can play."""
+class Role:
+    """What policies ask that can play one part in a decision, and the suspects among them.
 
-    routes: tuple[Atom, ...] = ()
-    entries: tuple[Atom, ...] = ()
-    values: tuple[Atom, ...] = ()
+    Up to `most` of them decide together.
+    """
+
+    asked: frozenset[Requirement] = frozenset()
+    suspects: frozenset[Requirement] = frozenset()
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """All that can matter at one place: those who say values, who hide them, and routes.
+
+    `compared` is whether only sets with a suspect are of interest. With `every_set` all policies
+    decide together.
+    """
+
+    roles: tuple[Role, ...]
+    compared: bool
     every_set: bool = False
 
     @property
-    def _everything(self) -> tuple[Atom, ...]:
-        return tuple(dict.fromkeys((*self.values, *self.entries, *self.routes)))
+    def asked(self) -> frozenset[Requirement]:
+        """What policies that matter here ask of a proxy."""
+        return frozenset(r for role in self.roles for r in role.asked)
 
-    def smallest(self) -> Iterator[tuple[Atom, ...]]:
-        """Yield the smallest sets, for a difference at least, where there are too many."""
-        everything = self._everything
-        return subsets(everything, 2 if count(len(everything), 2) <= MOST_SETS else 1)
+    @property
+    def settled(self) -> bool:
+        """Whether nothing here can differ: no suspect, or routes alone of which nobody speaks."""
+        if not self.compared:
+            return False
+        silent = len(self.roles) > 1 and not any(role.asked for role in self.roles[:-1])
+        return silent or not any(role.suspects for role in self.roles)
 
-    def sets(self, most: int) -> Iterator[tuple[Atom, ...]] | None:
-        """Yield the sets to try, small ones first; None where there are too many."""
-        everything = self._everything
-        if len(everything) <= FEW or (self.every_set and len(everything) <= FEW + 3):
-            return subsets(everything, len(everything))
-        if self.every_set:
-            return None
-        parts = ((self.values, most), (self.entries, ENTRY_SETS), (self.routes, ENTRY_SETS))
-        total = 1
-        for atoms, size in parts:
-            total *= count(len(atoms), size)
-        if total > MOST_SETS:
-            return None
-        chosen = (
-            tuple(dict.fromkeys((*v, *e, *r)))
-            for v, e, r in product(*(tuple(subsets(atoms, size)) for atoms, size in parts))
-        )
-        return iter(sorted(set(chosen), key=len))
+    def parts(self, setting: Setting) -> tuple[Part, ...]:
+        """Return the parts that policies can play in some surroundings."""
+        return tuple(_part(role, setting) for role in self.roles)
+
+
+def _part(role: Role, setting: Setting) -> Part:
+    here = [r for r in role.asked if setting.admits(r)]
+    suspects = [r for r in role.suspects if setting.admits(r)]
+    return Part(
+        atoms=frozenset(r.atom for r in here if r.atom is not None),
+        most=role.most,
+        suspects=frozenset(r.atom for r in suspects if r.atom is not None),
+        anybody=any(r.atom is None for r in suspects),
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,7 +169,9 @@ class Coverage:
         self.zone = zone
         self.reaches = pair.reaches
         self.found = Findings()
-        self._proxies: dict[tuple[frozenset[Atom], Setting, bool], Resource | None] = {}
+        self.sequences = Sequences(pair.before, pair.after, pair.reaches)
+        self.pairings = Pairings(pair.couplings.asked)
+        self._proxies: dict[tuple[tuple[Atom, ...], Setting, bool], Resource | None] = {}
 
     # -- claims ------------------------------------------------------------------------------
 
@@ -137,38 +179,38 @@ class Coverage:
         """Try everything in which something changed."""
         pair = self.pair
         for policy_type in self._affected((*ON_OUTBOUNDS, ROUTING)):
-            for destinations, atoms in self._places(policy_type):
-                self._try(policy_type, atoms, _outbound(pair, policy_type, destinations, names))
+            for destinations, slot in self._places(policy_type):
+                where = _called_together(destinations)
+                check = _outbound(pair, policy_type, destinations, names)
+                self._try(policy_type, where, slot, check)
         for policy_type in self._affected(INBOUND_TYPES):
-            listed = self._all(policy_type)
-            self._try(
-                policy_type,
-                Atoms(values=self._atoms(listed), every_set=_subset_rules(policy_type, listed)),
-                partial(_inbound, pair, policy_type),
-                most=LIST_SETS,
-                one_inbound=True,
-            )
+            slot = self._whole(policy_type, INBOUND)
+            check = partial(_inbound, pair, policy_type)
+            self._try(policy_type, "inbounds", slot, check, one_inbound=True)
         for policy_type in self._affected(SINGLE_TYPES):
-            self._try(
-                policy_type,
-                Atoms(values=self._atoms(self._all(policy_type))),
-                partial(_single, pair, policy_type),
-                most=LIST_SETS,
-            )
+            # Of a MeshTimeout it counts whether one reaches a proxy at all (legacy-notes.md C5).
+            if policy_type != "MeshTimeout":
+                slot = self._whole(policy_type, SINGLE)
+            elif writes_defaults(pair.before) and writes_defaults(pair.after):
+                continue
+            else:
+                slot = self._whole(policy_type, NOWHERE, 1)
+            self._try(policy_type, "the proxy", slot, partial(_single, pair, policy_type))
         return self.found
 
     def carry(self, services: Sequence[str], *, live: bool = False) -> Findings:
         """Try every service with what replaces it; `live` says that its outbounds exist."""
         pair = self.pair
-        for policy_type in (ROUTING, *CARRIED):
-            groups: dict[Atoms, list[tuple[ServiceTag, RealResource]]] = {}
+        for policy_type in filter(pair.compares, (ROUTING, *CARRIED)):
+            groups: dict[Slot, list[tuple[ServiceTag, RealResource]]] = {}
             for service in services:
                 for target in successors(pair.after, service):
                     old = ServiceTag(service)
-                    atoms = self._atoms_at(policy_type, (old,), (target,))
-                    groups.setdefault(atoms, []).append((old, target))
-            for atoms, couples in groups.items():
-                self._try(policy_type, atoms, _carried(pair, policy_type, couples, live))
+                    slot = self._slot_at(policy_type, (old,), (target,), EVERY, EVERY)
+                    groups.setdefault(slot, []).append((old, target))
+            for slot, couples in groups.items():
+                where = _called_together([old for old, _ in couples])
+                self._try(policy_type, where, slot, _carried(pair, policy_type, couples, live))
         return self.found
 
     # -- places ------------------------------------------------------------------------------
@@ -186,21 +228,38 @@ class Coverage:
             there.add(ROUTING)
             changed.add(ROUTING)
         for kind in kinds:
-            if kind in there and (everything or kind in changed):
+            if kind in there and (everything or kind in changed) and self.pair.compares(kind):
                 yield kind
 
-    def _places(self, policy_type: str) -> Iterator[tuple[tuple[Destination, ...], Atoms]]:
-        """Yield destinations with the atoms that matter there, those with equal ones together."""
-        groups: dict[Atoms, list[Destination]] = {}
+    def _places(self, policy_type: str) -> Iterator[tuple[tuple[Destination, ...], Slot]]:
+        """Yield destinations with what matters there, those where the same does together."""
+        routes, values = self._route_suspects(), EVERY
+        if policy_type != ROUTING:
+            values = self.sequences.suspects(policy_type, TO)
+        if not self.pair.same_outbounds or (routes and any(m.routed for m in self.pair.makers)):
+            routes = values = EVERY  # beside TrafficRoutes any route may bring all outbounds
+        if not routes and (policy_type == ROUTING or not values):
+            return
+        groups: dict[Slot, list[Destination]] = {}
         for destination in self.destinations:
-            atoms = self._atoms_at(policy_type, (destination,), (destination,))
-            groups.setdefault(atoms, []).append(destination)
-        for atoms, destinations in groups.items():
-            yield tuple(destinations), atoms
+            at = (destination,)
+            slot = self._slot_at(policy_type, at, at, values, routes)
+            if not slot.settled:
+                groups.setdefault(slot, []).append(destination)
+        for slot, destinations in groups.items():
+            yield tuple(destinations), slot
 
-    def _atoms_at(
-        self, policy_type: str, before: Sequence[Destination], after: Sequence[Destination]
-    ) -> Atoms:
+    def _route_suspects(self) -> Suspects:
+        return either(*(self.sequences.suspects(kind, TO) for kind in ROUTES))
+
+    def _slot_at(
+        self,
+        policy_type: str,
+        before: Sequence[Destination],
+        after: Sequence[Destination],
+        suspects: Suspects,
+        of_routes: Suspects,
+    ) -> Slot:
         routes: list[Known] = []
         entries: list[Known] = []
         values: list[Known] = []
@@ -209,38 +268,47 @@ class Coverage:
             for destination in destinations:
                 at = reach.routes_at(destination)
                 routes += at
-                if policy_type in (ROUTING, TCP_ROUTING):
+                if policy_type in ROUTES:
                     continue
-                listed = reach.of(policy_type)
                 for cluster in reach.clusters_at(destination):
                     values += reach.about(policy_type, cluster, at)
                 entries += (k for k in reach.about(policy_type, destination, at) if k.on_route)
-                if policy_type in BY_ROUTE and _may_lose(reach, destination, listed):
-                    values += listed
-                    every_set = True
-        if policy_type in (ROUTING, TCP_ROUTING):
-            return Atoms(values=self._atoms(routes), every_set=False)
+                if policy_type in BY_ROUTE:
+                    listed = reach.of(policy_type)
+                    if _may_lose(reach, destination, listed):
+                        values += listed
+                        every_set = True
+        compared = not (suspects.every or of_routes.every)
+        if policy_type in ROUTES:
+            roles = (_role(routes, of_routes, ROUTE_SETS),)
+            return Slot(roles=roles, compared=not of_routes.every)
+        said = _role(values, suspects, VALUE_SETS)
         if policy_type not in BY_ROUTE:
-            return Atoms(values=self._atoms(values))
-        return Atoms(
-            routes=self._atoms(routes),
-            entries=self._atoms(entries),
-            values=self._atoms(values),
-            every_set=every_set,
+            return Slot(roles=(said,), compared=not suspects.every)
+        hiding = _role(entries, suspects, ENTRY_SETS)
+        leading = _role(routes, of_routes, ENTRY_SETS)
+        return Slot(roles=(said, hiding, leading), compared=compared, every_set=every_set)
+
+    def _whole(self, policy_type: str, sections: Sections, most: int = LIST_SETS) -> Slot:
+        """Return what matters to a proxy as such, or to any of its inbounds."""
+        listed = [
+            known
+            for reach in self.reaches
+            for known in reach.of(policy_type)
+            if speaks(known.policy, sections, reach.side.release)
+        ]
+        suspects = self.sequences.suspects(policy_type, sections)
+        return Slot(
+            roles=(_role(listed, suspects, most),),
+            compared=not suspects.every,
+            every_set=sections == INBOUND and _subset_rules(policy_type, listed),
         )
-
-    def _all(self, policy_type: str) -> list[Known]:
-        return [known for reach in self.reaches for known in reach.of(policy_type)]
-
-    def _atoms(self, known: Iterable[Known]) -> tuple[Atom, ...]:
-        found = {k.requirement.atom for k in known} - {None}
-        return tuple(sorted((a for a in found if a is not None), key=str))
 
     # -- trying ------------------------------------------------------------------------------
 
-    def _give_up(self, policy_type: str) -> None:
+    def _give_up(self, policy_type: str, where: str) -> None:
         """Note that proxies can be chosen in too many ways to try them."""
-        said = f"{policy_type}: policies choose proxies in more ways than can be tried"
+        said = f"{policy_type} ({where}): policies choose proxies in more ways than can be tried"
         if self.listed:
             self.found.beyond[f"{said}; compared for the Dataplanes of the state"] = None
         else:
@@ -248,56 +316,50 @@ class Coverage:
             self.found.unknown[f"{said}; {advice}"] = None
 
     def _try(
+        self, policy_type: str, where: str, slot: Slot, check: Check, *, one_inbound: bool = False
+    ) -> None:
+        if slot.settled:
+            return
+        for setting in settings_of(slot.asked, self.zone):
+            parts = slot.parts(setting)
+            if slot.compared and not any(part.suspects or part.anybody for part in parts):
+                continue
+            atoms = sorted({atom for part in parts for atom in part.atoms}, key=str)
+            combinations = Combinations(atoms, setting, self.pairings, one_inbound)
+            try:
+                sets = limited(_sets(combinations, slot, parts))
+            except TooManySetsError:
+                self._give_up(policy_type, where)
+                sets = _smallest(combinations)
+            for members in sets:
+                self._ask(policy_type, combinations.chosen(members), setting, one_inbound, check)
+
+    def _ask(
         self,
         policy_type: str,
-        atoms: Atoms,
+        chosen: tuple[Atom, ...],
+        setting: Setting,
+        one_inbound: bool,
         check: Check,
-        *,
-        most: int = 0,
-        one_inbound: bool = False,
     ) -> None:
-        most = most or (ROUTE_SETS if policy_type == ROUTING else VALUE_SETS)
-        for setting, admitted in self._settings(policy_type, atoms):
-            sets = admitted.sets(most)
-            if sets is None:
-                self._give_up(policy_type)
-                sets = admitted.smallest()
-            for chosen in sets:
-                proxy = self._proxy(chosen, setting, one_inbound)
-                if proxy is None:
-                    continue
-                kinds = {policy_type, *(ROUTES if policy_type in (*BY_ROUTE, ROUTING) else ())}
-                tied = tie_doubts(self.pair, proxy, proxy, kinds)
-                if tied:
-                    self.found.unknown.update(dict.fromkeys(d for t in tied.values() for d in t))
-                    continue
-                found = check(proxy)
-                if found:
-                    self.found.add(describe(chosen, setting), found)
-
-    def _settings(self, policy_type: str, atoms: Atoms) -> Iterator[tuple[Setting, Atoms]]:
-        """Yield the surroundings with the atoms that can be chosen there."""
-        kinds = [policy_type]
-        if policy_type in BY_ROUTE or policy_type == ROUTING:
-            kinds += [ROUTING, TCP_ROUTING]
-        requirements = [k.requirement for kind in kinds for k in self._all(kind)]
-        for setting in settings_of(requirements, self.zone):
-            here = _here(requirements, setting)
-            yield (
-                setting,
-                Atoms(
-                    routes=tuple(a for a in atoms.routes if a in here),
-                    entries=tuple(a for a in atoms.entries if a in here),
-                    values=tuple(a for a in atoms.values if a in here),
-                    every_set=atoms.every_set,
-                ),
-            )
+        """Compare one made-up proxy."""
+        proxy = self._proxy(chosen, setting, one_inbound)
+        if proxy is None:
+            return
+        kinds = {policy_type, *(ROUTES if policy_type in (*BY_ROUTE, ROUTING) else ())}
+        tied = tie_doubts(self.pair, proxy, proxy, kinds)
+        if tied:
+            self.found.unknown.update(dict.fromkeys(d for t in tied.values() for d in t))
+            return
+        found = check(proxy)
+        if found:
+            self.found.add(describe(chosen, setting), found)
 
     def _proxy(
         self, chosen: tuple[Atom, ...], setting: Setting, one_inbound: bool
     ) -> Resource | None:
         """Return the made-up proxy, the same each time: the matcher knows proxies by identity."""
-        key = (frozenset(chosen), setting, one_inbound)
+        key = (chosen, setting, one_inbound)
         if key not in self._proxies:
             mesh = self.pair.before.mesh
             made = proxy_with(chosen, setting, mesh, one_inbound=one_inbound)
@@ -306,8 +368,38 @@ class Coverage:
         return self._proxies[key]
 
 
-def _here(requirements: Iterable[Requirement], setting: Setting) -> frozenset[Atom]:
-    return frozenset(r.atom for r in requirements if r.atom is not None and setting.admits(r))
+def _role(listed: Iterable[Known], suspects: Suspects, most: int) -> Role:
+    known = tuple(listed)
+    return Role(
+        asked=frozenset(k.requirement for k in known),
+        suspects=frozenset(k.requirement for k in suspects.among(known)),
+        most=most,
+    )
+
+
+def _sets(combinations: Combinations, slot: Slot, parts: Sequence[Part]) -> Iterator[int]:
+    """Yield the sets to try: all where there are few, else those that can decide together."""
+    if len(combinations.atoms) > FEW and not slot.every_set:
+        yield from combinations.deciding(parts, with_suspects=slot.compared)
+        return
+    every = combinations.every(MOST_TOGETHER)
+    if not slot.compared or any(part.anybody for part in parts):
+        yield from every
+        return
+    holding = combinations.holding(atom for part in parts for atom in part.suspects)
+    yield from (members for members in every if members & holding)
+
+
+def _smallest(combinations: Combinations) -> list[int]:
+    """Return the smallest sets, for a difference at least, where there are too many."""
+    most = 2 if count(len(combinations.atoms), 2) <= MOST_SETS else 1
+    return sorted(islice(combinations.up_to(most), MOST_SETS), key=int.bit_count)
+
+
+def _called_together(destinations: Sequence[Destination]) -> str:
+    """Return what a reader calls the outbounds to some destinations."""
+    more = f" and {len(destinations) - 1} more" if len(destinations) > 1 else ""
+    return f"outbound to {called(destinations[0])}{more}"
 
 
 def _inbound(pair: MeshComparison, policy_type: str, proxy: Resource) -> Sequence[Witness]:

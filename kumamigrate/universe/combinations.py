@@ -1,0 +1,241 @@
+"""Sets of atoms that one made-up proxy can have; those that exclude each other are never built.
+
+An atom brings along what is taken for granted to go with it (a label with its tag), so that a set
+is counted by what policies can tell apart. Sets are numbers: bit `n` stands for the atom `n`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, ZONE
+from kumamigrate.universe.madeup import Atom, Requirement, Setting
+
+FEW = 7
+"""Of up to so many atoms every set is tried."""
+MOST_SETS = 6_000
+"""More sets than this are not tried at one place."""
+
+
+class Pairings:
+    """What is taken for granted to go together: who has one of two atoms has the other."""
+
+    def __init__(self, pairs: Iterable[tuple[Requirement, Requirement]]) -> None:
+        self._by_part: dict[Hashable, list[tuple[Requirement, Requirement]]] = {}
+        self._known: dict[tuple[Atom, Setting], tuple[Atom, ...]] = {}
+        for pair in pairs:
+            for mine, other in (pair, pair[::-1]):
+                if mine.atom is not None and other.atom is not None:
+                    first = next(_parts_of(mine.atom))
+                    self._by_part.setdefault(first, []).append((mine, other))
+
+    def whole(self, atom: Atom, setting: Setting) -> tuple[Atom, ...]:
+        """Return an atom with all that goes with it in some surroundings."""
+        if not self._by_part:
+            return (atom,)
+        key = (atom, setting)
+        if key not in self._known:
+            self._known[key] = tuple(self._joined(atom, setting))
+        return self._known[key]
+
+    def _joined(self, atom: Atom, setting: Setting) -> dict[Atom, None]:
+        found: dict[Atom, None] = {atom: None}
+        waiting = [atom]
+        while waiting:
+            one = waiting.pop()
+            for other in self._beside(one, setting):
+                if other not in found and not implies(one, other):
+                    found[other] = None
+                    waiting.append(other)
+        return found
+
+    def _beside(self, atom: Atom, setting: Setting) -> Iterator[Atom]:
+        for part in _parts_of(atom):
+            for mine, other in self._by_part.get(part, ()):
+                if mine.atom is None or other.atom is None or not implies(atom, mine.atom):
+                    continue
+                if setting.admits(mine) and setting.admits(other):
+                    yield other.atom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Atoms by the part they can play: up to `most` of them decide together.
+
+    `suspects` are those of policies that say or rank otherwise than before; `anybody` that one of
+    those chooses any proxy.
+    """
+
+    atoms: frozenset[Atom] = frozenset()
+    most: int = 0
+    suspects: frozenset[Atom] = frozenset()
+    anybody: bool = False
+
+
+class TooManySetsError(Exception):
+    """There are more sets than can be tried."""
+
+
+@dataclass(slots=True)
+class Combinations:
+    """The sets of some atoms that one proxy can have in some surroundings.
+
+    With `one_inbound` all tags stand on one inbound.
+    """
+
+    atoms: Sequence[Atom]
+    setting: Setting
+    pairings: Pairings
+    one_inbound: bool
+    _wholes: list[tuple[Atom, ...]] = field(init=False)
+    _fits: list[int] = field(init=False)
+    _possible: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Work out which atoms exclude each other."""
+        self._wholes = [self.pairings.whole(atom, self.setting) for atom in self.atoms]
+        asked = [_asked(whole, self.setting, self.one_inbound) for whole in self._wholes]
+        by_slot: dict[Hashable, int] = {}
+        by_value: dict[Hashable, int] = {}
+        self._possible = 0
+        for at, one in enumerate(asked):
+            for slot, value in one.items() if one is not None else ():
+                by_slot[slot] = by_slot.get(slot, 0) | 1 << at
+                by_value[slot, value] = by_value.get((slot, value), 0) | 1 << at
+            self._possible |= (one is not None) << at
+        self._fits = []
+        for at, one in enumerate(asked):
+            fits = self._possible & ~(1 << at)
+            for slot, value in one.items() if one is not None else ():
+                fits &= ~(by_slot[slot] & ~by_value[slot, value])
+            self._fits.append(fits)
+
+    def chosen(self, members: int) -> tuple[Atom, ...]:
+        """Return the atoms of a set with what goes with them."""
+        found = {atom for at in _bits(members) for atom in self._wholes[at]}
+        return tuple(sorted(found, key=str))
+
+    def up_to(self, most: int) -> Iterator[int]:
+        """Yield the sets up to a size."""
+        return self._sets(self._possible, most)
+
+    def every(self, most: int) -> Iterator[int]:
+        """Yield every set. Raises TooManySetsError where one is larger than can be tried."""
+        for members in self.up_to(most + 1):
+            if members.bit_count() > most:
+                raise TooManySetsError
+            yield members
+
+    def holding(self, suspects: Iterable[Atom]) -> int:
+        """Return the atoms whose proxies policies with some atoms choose."""
+        asked = list(suspects)
+        return sum(
+            1 << at
+            for at, whole in enumerate(self._wholes)
+            if any(implies(atom, one) for atom in whole for one in asked)
+        )
+
+    def deciding(self, parts: Sequence[Part], *, with_suspects: bool) -> Iterator[int]:
+        """Yield the sets of up to so many atoms of each part, with a suspect in some part."""
+        masks = [(self._mask(part.atoms), part.most) for part in parts]
+        if not with_suspects:
+            yield from self._product(masks, self._possible)
+            return
+        for at, part in enumerate(parts):
+            less = [(m, most - (i == at)) for i, (m, most) in enumerate(masks)]
+            if part.anybody:
+                yield from self._product(less, self._possible)
+            for one in _bits(self._mask(part.suspects) & self._possible):
+                for members in self._product(less, self._fits[one]):
+                    yield members | 1 << one
+
+    def _product(self, masks: Sequence[tuple[int, int]], allowed: int) -> Iterator[int]:
+        if not masks:
+            yield 0
+            return
+        (mask, most), *rest = masks
+        for members in self._sets(mask & allowed, most):
+            left = allowed
+            for at in _bits(members):
+                left &= self._fits[at]
+            for others in self._product(rest, left):
+                yield members | others
+
+    def _sets(self, mask: int, most: int) -> Iterator[int]:
+        yield 0
+        if most <= 0:
+            return
+        while mask:
+            lowest = mask & -mask
+            mask ^= lowest
+            for members in self._sets(mask & self._fits[lowest.bit_length() - 1], most - 1):
+                yield members | lowest
+
+    def _mask(self, among: Iterable[Atom]) -> int:
+        numbers = {atom: at for at, atom in enumerate(self.atoms)}
+        return sum({1 << numbers[atom] for atom in among if atom in numbers})
+
+
+def limited(sets: Iterable[int]) -> list[int]:
+    """Return sets once each, small ones first. Raises TooManySetsError."""
+    found: dict[int, None] = {}
+    for members in sets:
+        found[members] = None
+        if len(found) > MOST_SETS:
+            raise TooManySetsError
+    return sorted(found, key=int.bit_count)
+
+
+def _asked(
+    whole: Iterable[Atom], setting: Setting, one_inbound: bool
+) -> dict[Hashable, str] | None:
+    """Return what atoms ask of the one place for each thing, None where they exclude each other."""
+    found: dict[Hashable, str] = {("label", NAMESPACE): setting.namespace}
+    if setting.zone:
+        found |= {("label", ZONE): setting.zone, ("label", ORIGIN): "zone"}
+    for atom in whole:
+        if atom.name and atom.identity != (setting.zone, setting.namespace):
+            return None
+        for slot, value in _slots(atom, one_inbound):
+            if found.setdefault(slot, value) != value:
+                return None
+    return found
+
+
+def _slots(atom: Atom, one_inbound: bool) -> Iterator[tuple[Hashable, str]]:
+    if atom.name:
+        yield "name", atom.name
+    for key, value in atom.labels:
+        yield ("name" if key == DISPLAY_NAME else ("label", key)), value
+    if one_inbound:
+        yield from ((("tag", key), value) for key, value in atom.tags if value != "*")
+        if atom.section:
+            yield "section", atom.section
+
+
+def _parts_of(atom: Atom) -> Iterator[Hashable]:
+    """Yield all that an atom is made of, piece by piece."""
+    yield from (("tag", pair) for pair in atom.tags)
+    yield from (("label", pair) for pair in atom.labels)
+    if atom.name:
+        yield "name", atom.name
+    if atom.section:
+        yield "section", atom.section
+
+
+def implies(atom: Atom, other: Atom) -> bool:
+    """Say whether whoever has an atom has another one."""
+    return (
+        set(other.labels) <= set(atom.labels)
+        and set(other.tags) <= set(atom.tags)
+        and other.section in ("", atom.section)
+        and (not other.name or (other.name, other.identity) == (atom.name, atom.identity))
+    )
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest

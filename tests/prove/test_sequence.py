@@ -1,0 +1,163 @@
+"""Local ⇒ sequence ⇒ search ⇒ every set tried: each cheaper stage says what the next one says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
+from kumamigrate.prove import Verdict
+from kumamigrate.prove.prover import prove
+from kumamigrate.prove.stages import search
+from kumamigrate.prove.stages.local import local_proof
+from kumamigrate.prove.stages.sequence import EVERY, INBOUND, SINGLE, TO, Sequences, Suspects
+from kumamigrate.universe.reach import Reach
+from kumamigrate.universe.side import Contents, Side
+from tests.prove import generate
+
+EASY = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+
+rates = st.integers(1, 3).map(
+    lambda n: {"local": {"http": {"requestRate": {"num": n, "interval": "1s"}}}}
+)
+whole_mesh = st.just({"kind": "Mesh"})
+clients = st.one_of(whole_mesh, st.just({"kind": "MeshSubset", "tags": {"team": "red"}}))
+actions = st.sampled_from(["Allow", "Deny"]).map(lambda action: {"action": action})
+backends = st.integers(1, 2).map(
+    lambda n: {"backends": [{"type": "Zipkin", "zipkin": {"url": f"http://z{n}"}}]}
+)
+roles = st.sampled_from(["system", "consumer", "workload-owner"])
+
+
+@st.composite
+def inbound(draw: st.DrawFn) -> Resource:
+    """Draw a policy for inbounds, or for whole proxies."""
+    kind = draw(st.sampled_from(["MeshTimeout", "MeshRateLimit", "MeshTrafficPermission"]))
+    top, name = draw(generate.tops), draw(st.sampled_from("abcdefgh"))
+    spec: dict[str, Any] = {"targetRef": top}
+    if kind == "MeshTrafficPermission":
+        spec["from"] = [{"targetRef": draw(clients), "default": draw(actions)}]
+    elif draw(st.booleans()):
+        spec["rules"] = [{"default": draw(generate.timeouts if kind == "MeshTimeout" else rates)}]
+    else:
+        conf = draw(generate.timeouts if kind == "MeshTimeout" else rates)
+        spec["from"] = [{"targetRef": {"kind": "Mesh"}, "default": conf}]
+    if kind == "MeshTimeout" and draw(st.booleans()):
+        to = {"targetRef": draw(generate.targets), "default": draw(generate.timeouts)}
+        spec["to"] = [to]
+    made = generate.resource(kind, name, spec)
+    labels = {**made.labels, "kuma.io/policy-role": draw(roles), "k8s.kuma.io/namespace": "shop"}
+    return replace(made, labels=labels)
+
+
+@st.composite
+def single(draw: st.DrawFn) -> Resource:
+    spec = {"targetRef": draw(generate.tops), "default": draw(backends)}
+    return generate.resource("MeshTrace", draw(st.sampled_from("abcd")), spec)
+
+
+some = st.one_of(generate.policy(), inbound(), inbound(), single())
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[State, State]:
+    """Draw two states: policies come, go, get another name, selector or value."""
+    mesh = draw(generate.meshes())
+    listed = {p.identity: p for p in draw(st.lists(some, min_size=1, max_size=6))}
+    before = replace(mesh, resources=(*mesh.resources, *listed.values()))
+    later = {r.identity: r for r in before.resources}
+    policies = [r for r in before.resources if r.type not in ("Mesh", "MeshService")]
+    for one in draw(st.lists(st.sampled_from(policies), max_size=3, unique_by=id)):
+        changed = draw(_changed(one))
+        later.pop(one.identity, None)
+        if changed is not None:
+            later[changed.identity] = changed
+    return before, replace(before, resources=tuple(later.values()))
+
+
+@st.composite
+def _changed(draw: st.DrawFn, policy: Resource) -> Resource | None:
+    how = draw(st.sampled_from(["gone", "name", "top", "other", "labels"]))
+    if how == "gone" or (how == "other" and policy.type == "MeshHTTPRoute"):
+        return None
+    if how == "name":
+        return replace(policy, name=draw(st.sampled_from("abcdefghijk")))
+    if how == "top":
+        return replace(policy, spec={**policy.spec, "targetRef": draw(generate.tops)})
+    if how == "labels":
+        return replace(policy, labels={**policy.labels, "team": "red"})
+    return draw(some)
+
+
+def _suspicious(*_: Any) -> Suspects:
+    return EVERY
+
+
+@settings(EASY, max_examples=150)
+@pytest.mark.parametrize("few", [0, search.FEW])
+@given(pair=pairs())
+def test_sets_with_a_suspect_show_what_all_sets_show(few: int, pair: tuple[State, State]) -> None:
+    with pytest.MonkeyPatch.context() as patching:
+        patching.setattr(search, "FEW", few)
+        found = prove(*pair, claims=("live",))
+        patching.setattr(Sequences, "suspects", _suspicious)
+        every = prove(*pair, claims=("live",))
+    assert found.verdict("live") is every.verdict("live")
+    kinds = [{w.policy_type for w in proof.witnesses("live")} for proof in (found, every)]
+    assert kinds[0] == kinds[1]
+
+
+@settings(EASY, max_examples=150)
+@given(pair=pairs())
+def test_what_is_equal_in_sequence_is_equal(pair: tuple[State, State]) -> None:
+    found = _sequences(*pair)
+    kinds = {r.type for state in pair for r in state.resources} - {"Mesh", "MeshService"}
+    suspected = {
+        kind for kind in kinds for sections in (TO, INBOUND, SINGLE) if found(kind, sections)
+    }
+    routes = suspected & {"MeshHTTPRoute", "MeshTCPRoute"}
+    proof = prove(*pair, claims=("live",))
+    assert routes or {w.policy_type for w in proof.witnesses("live")} <= suspected
+
+
+@settings(EASY, max_examples=150)
+@given(pair=pairs())
+def test_what_is_proven_locally_is_proven_by_sequence(pair: tuple[State, State]) -> None:
+    if local_proof(*pair) is None:
+        return
+    proof = prove(*pair, claims=("live",), same_unread=False)
+    assert proof.verdict("live") is Verdict.EQUIVALENT
+    with pytest.MonkeyPatch.context() as patching:
+        patching.setattr("kumamigrate.prove.prover.local_proof", lambda *_: None)
+        assert prove(*pair, claims=("live",)).verdict("live") is Verdict.EQUIVALENT
+
+
+def _sequences(before: State, after: State) -> Any:
+    sides = [Side(state, "default", contents) for contents in [Contents()]
+             for state in (before, after)]  # fmt: skip
+    return Sequences(*sides, (Reach(sides[0]), Reach(sides[1]))).suspects
+
+
+def test_only_what_was_renamed_past_another_is_suspected() -> None:
+    conf = [{"targetRef": {"kind": "Mesh"}, "default": {"connectionTimeout": "1s"}}]
+    policies = [generate.resource("MeshTimeout", name, {"to": conf}) for name in "ac"]
+    before = State(release="2.14", environment=generate.ENVIRONMENT, resources=tuple(policies))
+    after = replace(before, resources=(replace(policies[0], name="d"), policies[1]))
+    found = _sequences(before, after)("MeshTimeout", TO)
+    assert sorted(known.policy.name for known in found.known) == ["a", "d"]
+    assert not _sequences(before, after)("MeshTimeout", INBOUND)
+
+
+def test_policies_that_chance_orders_are_suspected() -> None:
+    conf = [{"targetRef": {"kind": "Mesh"}, "default": {"connectionTimeout": "1s"}}]
+    twice = [
+        replace(generate.resource("MeshTimeout", "a", {"to": conf}), namespace=space)
+        for space in ("x", "y")
+    ]
+    before = State(release="2.14", environment=generate.ENVIRONMENT, resources=tuple(twice))
+    assert len(_sequences(before, before)("MeshTimeout", TO).known) == 4
