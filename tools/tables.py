@@ -1,16 +1,17 @@
-"""Write kumamigrate/model/tables/*.json from the acceptance table: `tables.py SCHEMA.json`.
+"""Write kumamigrate/model/tables/*.json from the acceptance table: `python tools/tables.py`.
 
-The table's citations are left behind. What is equal in several releases is written once, with
-`in` naming them. `behaviour.json` in the same folder is written by hand and not touched.
+The table, acceptance.json beside this file, says release by release and type by type what is
+accepted; it is what one edits when a release comes. What is equal in several releases is written
+once, with `in` naming them. `behaviour.json` in the same folder is written by hand and not touched.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
+ACCEPTANCE = Path(__file__).with_name("acceptance.json")
 OUT = Path(__file__).resolve().parent.parent / "kumamigrate" / "model" / "tables"
 MERGE = {
     "object-deep-merge": "object",
@@ -171,9 +172,9 @@ def text(value: Any, depth: int, indent: int = 0) -> str:
     return json.dumps(value)
 
 
-def main(path: str) -> None:
+def main() -> None:
     """Write the three generated tables."""
-    schema = json.loads(Path(path).read_text(encoding="utf-8"))
+    schema = json.loads(ACCEPTANCE.read_text(encoding="utf-8"))
     entries = [e for e in schema["entries"] if e["present"] and e["kind"] != "DoNothingPolicy"]
     tables = {
         "releases": (release_table(schema["versions"]), 3),
@@ -186,4 +187,4 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

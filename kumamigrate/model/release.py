@@ -148,7 +148,7 @@ def _between(name: str, change: Mapping[str, Any]) -> Release:
     for kind, fields in change.get("withoutConf", {}).items():
         confs = Confs(partial(_rows, kind), change["base"], without=frozenset(fields))
         types[kind] = replace(types[kind], confs=confs)
-    return replace(base, name=name, policy_types=types, assumed=tuple(change["assumed"]))
+    return replace(base, name=name, policy_types=types, assumed=tuple(change.get("assumed", ())))
 
 
 def _snake(name: str) -> str:

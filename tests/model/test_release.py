@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import pytest
 
+from kumamigrate.model import release as release_module
+from kumamigrate.model.packed import packed
 from kumamigrate.model.release import UnknownRelease, known_releases, release
 
 
@@ -112,3 +117,23 @@ def test_plugin_order() -> None:
     names = [t.name for t in release("2.14").in_plugin_order()]
     assert names[0] == "MeshHTTPRoute"
     assert names[-1] == "MeshProxyPatch"
+
+
+def test_a_release_like_its_predecessor_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `{"base": "2.14"}` as its row a release is read, and everything is as in 2.14."""
+    between = {**packed("model/tables", "between.json"), "2.15": {"base": "2.14"}}
+    real = packed
+
+    def patched(folder: str, name: str) -> Any:
+        return between if name == "between.json" else real(folder, name)
+
+    monkeypatch.setattr(release_module, "packed", patched)
+    release.cache_clear()
+    try:
+        new, old = release("2.15"), release("2.14")
+        assert "2.15" in known_releases()
+        assert new.policy_types.keys() == old.policy_types.keys()
+        same = {f.name for f in fields(old)} - {"name", "policy_types"}
+        assert {name for name in same if getattr(new, name) != getattr(old, name)} == set()
+    finally:
+        release.cache_clear()
