@@ -12,8 +12,10 @@ from kumamigrate.scene.trial import Held
 Subject = frozenset[Identity]
 """What a change is about: the resources that its findings name, wherever they stand by now."""
 
-Circles = dict[Subject, str]
-"""What is left alone because rules change it again and again, with the reason."""
+Circles = dict[tuple[str, Subject], str]
+"""What is left alone, by all rules (`ALL`) or by one, with the reason."""
+
+ALL = ""
 
 
 def subject_of(change: Change) -> Subject:
@@ -26,13 +28,20 @@ def circles_in(last: Iterable[Change]) -> Circles:
     rules: dict[Subject, dict[str, None]] = defaultdict(dict)
     for change in last:
         rules[subject_of(change)][change.rule] = None
-    return {subject: _reason(list(by)) for subject, by in rules.items()}
+    return {(ALL, subject): _reason(list(by)) for subject, by in rules.items()}
 
 
-def held_for_circles(changes: Iterable[Change], circles: Mapping[Subject, str]) -> list[Held]:
-    """Return the changes that are about something that goes in circles, held."""
-    found = ((change, circles.get(subject_of(change))) for change in changes if circles)
-    return [Held(change=change, unknown=(why,)) for change, why in found if why is not None]
+def held_for_circles(
+    changes: Iterable[Change], circles: Mapping[tuple[str, Subject], str]
+) -> list[Held]:
+    """Return the changes that are about something that is left alone, held."""
+    found = ((change, _why(change, circles)) for change in changes if circles)
+    return [Held(change=change, unknown=(why,)) for change, why in found if why]
+
+
+def _why(change: Change, circles: Mapping[tuple[str, Subject], str]) -> str:
+    subject = subject_of(change)
+    return circles.get((ALL, subject), "") or circles.get((change.rule, subject), "")
 
 
 def _reason(rules: list[str]) -> str:

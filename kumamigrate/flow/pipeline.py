@@ -29,6 +29,7 @@ from kumamigrate.flow.declined import each_once, held_by_choice
 from kumamigrate.flow.everywhere import all_said, merged
 from kumamigrate.flow.everyworld import in_every_world, open_to
 from kumamigrate.flow.quiet import settled, silenced
+from kumamigrate.flow.unfinished import unfinished
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.flow.word import asks, begun, may_take, takes, unused, with_cause
 from kumamigrate.model.conf import canonical
@@ -168,14 +169,31 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     of it: what goes out with the upgrade is held against what was deployed before it, of which
     each step was proven. A change that was held is not tried again, but where something goes
     out with the upgrade the last two begin anew: a second run would start from there, and has
-    to find nothing. What rules change in circles is held (circles.py).
+    to find nothing. What rules change in circles is held (circles.py), and what writes a document
+    that the target refuses in the end is not done (unfinished.py): all begins anew without it.
     """
-    rules = chosen_rules(options)
-    whole = scene if isinstance(scene, Scene) else scene.whole
-    options = begun(options, whole.repository)
-    old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
-    before, every = single(scene) if isinstance(scene, Scene) else scene, tuple(Rollout)
+    before = single(scene) if isinstance(scene, Scene) else scene
+    options = begun(options, before.whole.repository)
     circles: Circles = {}
+    while True:
+        outcome, between = _migrated(before, options, progress, circles)
+        alone = unfinished(before.whole, outcome.ended.whole, outcome.kept)
+        if alone.keys() <= circles.keys():
+            break
+        circles.update(alone)
+    # An upgrade changes what proxies get although no file does.
+    resources = any(site.applied.repository.resources for site in before.sites)
+    upgrade = outcome.claim == RELEASE and resources
+    return _as_a_whole(outcome, between) if outcome.kept or upgrade else outcome
+
+
+def _migrated(
+    before: Estate, options: Options, progress: Progress, circles: Circles
+) -> tuple[Outcome, Estate]:
+    """Return what all rules come to, and what stood once the old policies were converted."""
+    rules = chosen_rules(options)
+    old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
+    every = tuple(Rollout)
     done = _settle(old_forms, every, before, before, options, progress, circles=circles)
     between = estate = done.scene
     kept, grounds = [*done.kept], [*done.grounds]
@@ -197,13 +215,8 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     outcome = _outcome(options, before, estate, findings)
     outcome = replace(outcome, kept=tuple(kept), held=done.held, grounds=tuple(grounds))
     outcome = replace(outcome, findings=(*outcome.findings, *_unused_accepts(outcome, rules)))
-    outcome = replace(
-        outcome, held=with_known(outcome.held, outcome.findings, outcome.options.baseline)
-    )
-    # An upgrade changes what proxies get although no file does.
-    resources = any(site.applied.repository.resources for site in before.sites)
-    upgrade = outcome.claim == RELEASE and resources
-    return _as_a_whole(outcome, between) if kept or upgrade else outcome
+    known = with_known(outcome.held, outcome.findings, outcome.options.baseline)
+    return replace(outcome, held=known), between
 
 
 def _settle(

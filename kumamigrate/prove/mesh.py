@@ -31,6 +31,7 @@ from kumamigrate.effective.picture import (
     routing_of,
     single_fact,
 )
+from kumamigrate.effective.routeorder import only_turned
 from kumamigrate.effective.sections import INBOUND_TYPES
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
@@ -55,6 +56,8 @@ from kumamigrate.universe.traffic import Outbound
 SINGLE_TYPES = (*settings.SINGLE, "MeshTimeout")
 
 Witnesses = tuple[Witness, ...]
+
+_PATCHES = ("MeshProxyPatch", "ProxyTemplate")
 
 
 class MeshComparison:
@@ -259,8 +262,27 @@ class MeshComparison:
         routes = any(w.route is not None and w.field == "matches" for w in out.values())
         # A route that comes or goes changes the list of matches too; one witness is enough.
         return tuple(
-            w for w in out.values() if not (routes and w.route is None and w.field == "matches")
+            self._turned(w)
+            for w in out.values()
+            if not (routes and w.route is None and w.field == "matches")
         )
+
+    def _turned(self, witness: Witness) -> Witness:
+        """Return a witness, a harmless one where routes that exclude each other change places.
+
+        A patch may go by the place of a route.
+        """
+        if witness.field != "matches" or witness.route is not None:
+            return witness
+        was, now = witness.before.value, witness.after.value
+        listed = isinstance(was, list) and isinstance(now, list)
+        if not listed or self._is_patched() or not only_turned(was, now):
+            return witness
+        return replace(witness, effect=Effect.NAME)
+
+    def _is_patched(self) -> bool:
+        sides = (self.before, self.after)
+        return any(True for side in sides for _ in side.state.of_type(*_PATCHES))
 
     def _name_witnesses(
         self,

@@ -13,6 +13,8 @@ from kumamigrate.source.text import FieldPath
 DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 """A name as RFC 1035 wants it: what a MeshService must be called."""
 
+WORKLOAD = "kuma.io/workload"
+
 TEMPLATE = "{{"
 """Begins what a template fills in later: nothing can be said about such a value."""
 
@@ -40,6 +42,14 @@ def written_labels(dataplane: Resource) -> Mapping[str, str]:
     """Return the labels of a Universal resource as its manifest has them."""
     found = dataplane.body.get("labels")
     return found if isinstance(found, Mapping) else {}
+
+
+def workload_to_come(dataplane: Resource) -> str:
+    """Return the workload that a Universal Dataplane gets with the upgrade, if it is clear."""
+    services = services_of(dataplane)
+    if is_from_kubernetes(dataplane) or WORKLOAD in written_labels(dataplane) or len(services) != 1:
+        return ""
+    return services[0] if DNS_LABEL.fullmatch(services[0]) else ""
 
 
 def with_labels(dataplane: Resource, labels: Mapping[str, str]) -> Json:

@@ -328,7 +328,7 @@ def patched(
 def _parts(changes: tuple[Change, ...], witnesses: Iterable[Witness]) -> list[tuple[Change, ...]]:
     """Return the parts to try of changes that do not hold together, in order."""
     named = {(w.policy_type, value.policy) for w in witnesses for value in (w.before, w.after)}
-    blamed = [change for change in changes if not named.isdisjoint(_written(change))]
+    blamed = [change for change in changes if not named.isdisjoint(written(change))]
     if 0 < len(blamed) < len(changes):
         return [tuple(c for c in changes if c not in blamed), tuple(blamed)]
     groups: dict[str, list[Change]] = defaultdict(list)
@@ -340,7 +340,7 @@ def _parts(changes: tuple[Change, ...], witnesses: Iterable[Witness]) -> list[tu
     return [changes[:middle], changes[middle:]]
 
 
-def _written(change: Change) -> Iterator[tuple[str, str]]:
+def written(change: Change) -> Iterator[tuple[str, str]]:
     """Yield type and name of what a change edits or writes."""
     for finding in change.findings:
         if finding.resource is not None:

@@ -13,7 +13,8 @@ from typing import Any
 
 from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource
 
-NAMING = ("app.kubernetes.io/name", "app", "k8s-app", "name", "kuma.io/workload")
+WORKLOAD = "kuma.io/workload"
+NAMING = ("app.kubernetes.io/name", "app", "k8s-app", "name", WORKLOAD)
 """Labels that tell which application a proxy belongs to, by custom."""
 FEWEST_SERVICES = 2
 """So many different services must show a custom before it is believed."""
@@ -105,27 +106,32 @@ def named_by_custom(service: str, known: Sequence[Resource]) -> list[dict[str, s
 
     On every known proxy a label of `NAMING` says the name in one of its service tags, and the
     label of the namespace says the namespace in it; several services must show it. Gateways show
-    nothing.
+    nothing. On Universal one is enough for `WORKLOAD`: 3.0 makes its services of that label.
     """
     name, namespace = _parts(service)
     place = {NAMESPACE: namespace} if namespace else {}
     return [
         {key: name, **place}
         for key in NAMING
-        if _is_custom(key, known, with_namespace=bool(namespace))
+        if len(_customary(key, known, with_namespace=bool(namespace))) >= _fewest(key, namespace)
     ]
 
 
-def _is_custom(key: str, known: Sequence[Resource], *, with_namespace: bool) -> bool:
+def _fewest(key: str, namespace: str) -> int:
+    return 1 if key == WORKLOAD and not namespace else FEWEST_SERVICES
+
+
+def _customary(key: str, known: Sequence[Resource], *, with_namespace: bool) -> set[str]:
+    """Return the services whose name a label says, none where one proxy has it otherwise."""
     seen: set[str] = set()
     for proxy in known:
         services = {_tags(i)[SERVICE] for _, i in _inbounds(proxy) if SERVICE in _tags(i)}
         told = {_parts(s) for s in services}
         mine = (proxy.labels.get(key, ""), proxy.labels.get(NAMESPACE, ""))
         if told and (mine not in told or bool(mine[1]) != with_namespace):
-            return False
+            return set()
         seen |= {mine[0]} if told else set()
-    return len(seen) >= FEWEST_SERVICES
+    return seen
 
 
 def _parts(service: str) -> tuple[str, str]:

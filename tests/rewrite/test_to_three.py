@@ -27,6 +27,13 @@ SHARED = sorted((HERE.parents[1] / "shared" / "goldens" / "matcher-2.14").glob("
 FILES = [*COPIED, *SHARED]
 # What went out with the upgrade let something be proven that had been held before.
 IN_ROUNDS = [HERE / "golden" / "matcher-2.14" / f"{name}.yaml" for name in ("06-0082", "50-0026")]
+# Parts of routes and policies that were taken apart, and did not get to 3.0 themselves.
+SPLIT = [
+    path
+    for path in (HERE.parents[1] / "shared" / "goldens" / "matcher-2.14" / f"{name}.yaml"
+                 for name in ("01-0360", "11-0052", "50-0160"))
+    if path.exists()
+]  # fmt: skip
 TYPES = frozenset(release("2.14").policy_types)
 OUTBOUND = (
     "MeshTimeout",
@@ -132,6 +139,20 @@ def test_what_stays_old_is_said(path: Path) -> None:
     }
     for policy in policies(outcome):
         assert is_new_form(policy, outcome) or (policy.type, policy.name) in said
+
+
+@pytest.mark.parametrize("path", [*FILES, *SPLIT], ids=lambda path: path.stem)
+def test_no_document_that_is_new_is_refused(path: Path) -> None:
+    """What 3.0 refuses in the end stood there before, and was refused."""
+    outcome = run(path)
+    environment = outcome.options.environment
+
+    def refused(resource: Resource) -> bool:
+        return bool(refusals_of(resource, release="3.0", environment=environment))
+
+    began = {r.identity for r in outcome.before.repository.resources if refused(r)}
+    ended = {r.identity for r in outcome.after.repository.resources if refused(r)}
+    assert ended <= began
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -6,18 +6,17 @@ from collections.abc import Iterator
 
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.dataplanes import (
-    DNS_LABEL,
     TEMPLATE,
+    WORKLOAD,
     is_from_kubernetes,
     services_of,
     with_labels,
+    workload_to_come,
     written_labels,
 )
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.view import View
-
-WORKLOAD = "kuma.io/workload"
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
@@ -36,7 +35,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
         elif TEMPLATE in services[0]:
             reason = f"Its service is filled in by a template. Give the same to {WORKLOAD}."
             yield finding(view, dataplane, path, reason=reason)
-        elif not DNS_LABEL.fullmatch(services[0]):
+        elif not workload_to_come(dataplane):
             reason = f"{services[0]} is no name for a MeshService. Choose one for {WORKLOAD}."
             yield finding(view, dataplane, path, reason=reason)
         else:

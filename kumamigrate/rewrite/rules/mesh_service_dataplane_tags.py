@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from kumamigrate.rewrite.manifest import change, cut, finding, put
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
+from kumamigrate.targetref.share import mirrors, named_by_custom
 
 WORKLOAD = "kuma.io/workload"
 
@@ -60,12 +61,24 @@ def _obstacle(state: State, service: Resource, tags: Tags, keys: Mapping[str, st
     tagged = [d for d in known if _has_tags(d, tags)]
     wanted = {keys[tag]: str(value) for tag, value in tags.items()}.items()
     labelled = [d for d in known if wanted <= d.labels.items()]
+    if not tagged and not labelled and _is_customary(tags, keys, known):
+        return ""
     if not tagged:
         return "No Dataplane with these tags is known."
     if tagged != labelled:
         unlike = next(d for d in known if (d in tagged) != (d in labelled))
         return f"Tags and labels of {unlike.name} differ."
     return ""
+
+
+def _is_customary(tags: Tags, keys: Mapping[str, str], known: Sequence[Resource]) -> bool:
+    """Say whether all known Dataplanes have such labels for such tags, so that new ones will."""
+    return bool(known) and all(
+        {label: str(tags[tag])} in named_by_custom(str(tags[tag]), known)
+        if tag == SERVICE
+        else mirrors(tag, known)
+        for tag, label in keys.items()
+    )
 
 
 def _has_tags(dataplane: Resource, tags: Tags) -> bool:
