@@ -462,7 +462,7 @@ def _toggles(old: str, new: str) -> Any:
     def plan(view: Any) -> Any:
         for policy in view.of_type("MeshTimeout"):
             if policy.labels.get("side") == old and policy.name == "t":
-                body = {**policy.body, "labels": {"side": new}}
+                body = {**policy.body, "labels": {**policy.body["labels"], "side": new}}
                 yield change(
                     view, policy, [body], [finding(view, policy, (), pending=True, kind="x")]
                 )
@@ -478,7 +478,7 @@ def test_rules_that_undo_each_other_are_held_and_the_rest_is_done(
     monkeypatch.setattr("kumamigrate.rewrite.plan.planner_of", planners)
     planners = _instead("top-level-mesh-subset", second)
     monkeypatch.setattr("kumamigrate.rewrite.plan.planner_of", planners)
-    text = TIMEOUT.replace("name: t\n", "name: t\nlabels: {side: a}\n")
+    text = TIMEOUT.replace("name: t\n", "name: t\nlabels: {side: a, word: MeshSubset}\n")
     log = (
         "apiVersion: kuma.io/v1alpha1\nkind: TrafficPermission\nmesh: default\n"
         "metadata: {name: p}\nspec:\n  sources: [{match: {kuma.io/service: '*'}}]\n"
