@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -62,7 +63,7 @@ def _called(words: Sequence[str]) -> Exit:
         raise UsageError(f"there is no {what} {words[0]}; the commands are {known}")
     split = words.index("--") if "--" in words else len(words)
     if any(word in _HELP for word in words[:split]):
-        sys.stdout.write(_parser(command, command.arguments).format_help())
+        sys.stdout.write(_help(command))
         return Exit.CLEAN
     return _ACTIONS[command.name](_given(command, words[1:split], words[split + 1 :]))
 
@@ -110,16 +111,25 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; `{self.prog} --help` lists what there is")
 
 
-def _parser(command: Command, arguments: Iterable[Argument]) -> _Parser:
+def _parser(command: Command, arguments: Iterable[Argument], *, width: int = 80) -> _Parser:
     parser = _Parser(
         prog=f"kumamigrate {command.name}",
         description=command.help,
         allow_abbrev=False,
         add_help=False,
+        # argparse would ask the terminal how wide it is for each argument.
+        formatter_class=partial(argparse.HelpFormatter, width=width),
     )
     for one in arguments:
         parser.add_argument(*one.names, **one.settings)
     return parser
+
+
+def _help(command: Command) -> str:
+    from shutil import get_terminal_size
+
+    width = get_terminal_size().columns - 2
+    return _parser(command, command.arguments, width=width).format_help()
 
 
 def _run(given: Given) -> Exit:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from pathlib import Path
 
 
@@ -51,6 +50,8 @@ def fault(error: Exception) -> str:
     """
     if isinstance(error, KumamigrateError) or os.environ.get("KUMAMIGRATE_DEBUG"):
         raise error
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     said = KumamigrateError(f"{FAULT}: {type(error).__name__}: {str(error)[:200]}{place}")

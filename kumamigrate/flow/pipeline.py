@@ -27,7 +27,6 @@ from kumamigrate.flow.claims import (
 )
 from kumamigrate.flow.declined import each_once, held_by_choice
 from kumamigrate.flow.everywhere import all_said, merged
-from kumamigrate.flow.everyworld import in_every_world, open_to
 from kumamigrate.flow.quiet import settled, silenced
 from kumamigrate.flow.unfinished import unfinished
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
@@ -36,7 +35,6 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.prove import Proof, Verdict
-from kumamigrate.prove.compose import chained, doubting
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.filled import without_guesses
@@ -340,6 +338,8 @@ def prove_scenes(before: Scene, after: Scene, between: Scene | None = None) -> P
 
     With a scene `between` both halves of the way are proven, and what holds in both holds.
     """
+    from kumamigrate.prove.compose import chained, doubting
+
     claims = claims_of(before, after)
     if between is None or between is before or between is after:
         proof = _proof(before, after, claims)
@@ -394,6 +394,8 @@ def _proof(
             locate_before=before.locate,
             locate_after=after.locate,
         )
+
+    from kumamigrate.flow.everyworld import in_every_world
 
     return in_every_world(before, after, claims, one)
 
@@ -477,6 +479,8 @@ def _other_forms(
     @cache
     def elsewhere() -> dict[object, tuple[Change, ...]]:
         found: dict[object, list[Change]] = defaultdict(list)
+        from kumamigrate.flow.everyworld import open_to
+
         for world in open_to(site.written for site in estate.sites):
             old, new = (_in_world(one, world) for one in (before, estate))
             for said in _said(rule, old, new, options):

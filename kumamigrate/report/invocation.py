@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,8 @@ _PRINTING = frozenset(
 def invocation(command: str, given: Mapping[str, Any], *words: str) -> str:
     """Return a command line: the command, the options given, and what it is about."""
     paths = [str(path) for path in given.get("paths") or ()]
+    import shlex
+
     return shlex.join(["kumamigrate", command, *_options(given), *words, *paths])
 
 

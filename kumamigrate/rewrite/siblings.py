@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -82,6 +81,8 @@ def shortened(name: str, longest: int = LONGEST) -> str:
     """Return a name that is short enough, told apart by a hash of the whole where cut."""
     if len(name) <= longest:
         return name
+    import hashlib
+
     mark = hashlib.sha256(name.encode()).hexdigest()[:8]
     return f"{name[: longest - 9].rstrip('-.')}-{mark}"
 

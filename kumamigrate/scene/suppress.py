@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
-from difflib import get_close_matches
 
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.scene.marks import HOW, Mark, Misspelt, Reach, marks_in
@@ -75,6 +74,8 @@ class Suppressions:
     ) -> Iterator[Finding]:
         for rule in mark.rules:
             if rule not in names:
+                from difflib import get_close_matches
+
                 near = get_close_matches(rule, names, n=1)
                 action = f"write {near[0]}" if near else "kumamigrate rules lists them"
                 yield _finding(MISSPELT, mark, f"there is no rule {rule} to ignore", action)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +23,8 @@ def route_hash(matches: Sequence[Mapping[str, Any]] | None) -> str:
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     for char, escape in _ESCAPES.items():
         text = text.replace(char, escape)
+    import hashlib
+
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return base64.b64encode(digest).decode("ascii")
 

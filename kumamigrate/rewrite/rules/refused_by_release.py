@@ -10,7 +10,6 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.audit import audit_finding, owned
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.view import View
-from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
 
 
 def plan(view: View) -> Iterator[Finding]:
@@ -20,6 +19,8 @@ def plan(view: View) -> Iterator[Finding]:
     for resource in owned(view):
         problems = refusals_of(resource, release=name, environment=view.environment)
         if not problems and old_engine and resource.type in OLD_POLICIES:
+            from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
+
             problems = old_refusals_of(resource)
         for problem in problems:
             yield audit_finding(view, resource, problem.path, problem=str(problem))

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 
 from kumamigrate.source.reading.directives import Directive, directives
 from kumamigrate.source.reading.own import all_own
@@ -227,6 +226,8 @@ def branch_words(text: str) -> str:
     """Return what tells the branches and loops of a text from others, however many they are."""
     bodies = (text[m.start : m.end] for m in mask_templates(text).masks)
     words = "\n".join(body for body in bodies if _branching(body))
+    from hashlib import sha256
+
     return sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import replace
-from hashlib import blake2b
 
 from kumamigrate.source.text import Document, Refusal, SourceFile
 
@@ -35,6 +34,8 @@ def seen_of(refusal: Refusal, file: SourceFile, data: bytes) -> Refusal:
 
 def digest_of(*parts: bytes) -> str:
     """Return a short word that tells texts apart."""
+    from hashlib import blake2b
+
     whole = blake2b(digest_size=8)
     for part in parts:
         whole.update(blake2b(part, digest_size=8).digest())
