@@ -7,10 +7,10 @@ a pre-commit hook has for one file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.report.forms import PROOF, SAVED, TEXT
 
 

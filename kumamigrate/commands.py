@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.errors import OutputError, UsageError
 from kumamigrate.flow.claims import RELEASE, claim_of
 from kumamigrate.flow.pipeline import Outcome, write

@@ -14,12 +14,12 @@ what cannot be told is an answer, `Verdict.UNKNOWN` with reasons.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import kumamigrate
+from kumamigrate.dataclass import dataclass, fields, replace
 from kumamigrate.deployment.environment import Facts
 from kumamigrate.errors import SourceError
 from kumamigrate.flow.claims import allowed, left_for_later

@@ -10,13 +10,13 @@ the entry of `to`, `from` or `rules` around it. See matcher.md, "to / from / rul
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from kumamigrate.admit.effect import EFFECTS, Finding
 from kumamigrate.admit.form import FORMS
 from kumamigrate.admit.places import Place, field_path, is_template, places, present
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.versions import version

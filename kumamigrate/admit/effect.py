@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from kumamigrate.admit.form import FORMS
 from kumamigrate.admit.places import field_path, is_template, places, present
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.duration import parse
 from kumamigrate.source.text import FieldPath
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+from kumamigrate.dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

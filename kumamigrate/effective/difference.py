@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.scene.trial import Cause, Held
 from kumamigrate.world.baseline import OPEN, Baseline, Key, key_of

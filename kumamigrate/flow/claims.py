@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.errors import UsageError
 from kumamigrate.model.release import release

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Set
-from dataclasses import replace
 from functools import cache
 from itertools import chain
 
+from kumamigrate.dataclass import replace
 from kumamigrate.prove import Effect, Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding

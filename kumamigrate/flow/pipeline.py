@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.errors import KumamigrateError, SourceError, UsageError
 from kumamigrate.flow.baselined import with_known, without_known
 from kumamigrate.flow.circles import Circles, circles_in, held_for_circles

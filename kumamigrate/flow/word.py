@@ -7,8 +7,8 @@ word is for a rule, or for one place as a report names it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.prove import Effect
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status

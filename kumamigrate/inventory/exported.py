@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Resource
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from kumamigrate.dataclass import dataclass
 
 _STAMP = re.compile(
     r"# kumamigrate snapshot: (?P<count>\d+) resources?, taken (?P<taken>\S+) from (?P<source>.+)"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.versions import at_least

@@ -6,10 +6,10 @@ manifest says, "always" overwrites it, "never" and "kept" leave the label alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.release import Release, release

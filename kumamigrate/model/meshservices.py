@@ -7,8 +7,8 @@ A repository holds Services or Dataplanes instead. In a mesh whose mode is not D
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.kubeservices import Cluster, How, is_made
 from kumamigrate.model.kubeservices import selector as selector_of

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from kumamigrate.dataclass import dataclass, field, replace
 
 Kinds = tuple[str, ...]
 

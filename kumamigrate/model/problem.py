@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.text import FieldPath, path_text
 
 

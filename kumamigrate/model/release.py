@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.packed import packed
 from kumamigrate.model.policytype import Confs, PolicyType, Rows, read
 

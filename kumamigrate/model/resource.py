@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.source.text import FieldPath
 
 Spec = Mapping[str, Any]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.effective.difference import HARMLESS, Effect, Value, Witness
 from kumamigrate.source.text import Refusal
 

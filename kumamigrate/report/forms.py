@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.errors import UsageError
 
 TEXT, JSON = "text", "json"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Where
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.source.value import Value

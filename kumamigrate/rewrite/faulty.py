@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.errors import FAULT, REPORT_IT, fault
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from kumamigrate.admit.places import is_template
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.finding import Finding, Status

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.rewrite.finding import Danger, Safety
 
 

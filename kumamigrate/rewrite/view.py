@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.release import Release, release
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State, mesh_services_mode

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.reading.comments import leaves
 from kumamigrate.source.text import SourceFile
 

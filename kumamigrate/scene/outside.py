@@ -7,8 +7,8 @@ neither is what a control plane generates from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.kubeservices import HEADLESS, is_headless, is_made, made_of
 from kumamigrate.model.meshservices import (
     as_generated,

@@ -6,12 +6,12 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.admit.places import is_template
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.foreign import not_modelled

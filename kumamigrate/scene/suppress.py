@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import date
 
+from kumamigrate.dataclass import replace
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.scene.marks import HOW, Mark, Misspelt, Reach, marks_in
 from kumamigrate.scene.repository import Repository

@@ -8,9 +8,9 @@ inventory that holds the mesh, `skipCreatingInitialPolicies` in its Mesh, the se
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.initial import (
     NONE,
     SKIP,

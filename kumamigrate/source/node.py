@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+
+from kumamigrate.dataclass import dataclass
 
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.source.node import JSON, Node, json_value
 
 ENCRYPTED = "ENC[AES256_GCM,"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Union
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.text import Document, FieldPath
 
 Value = Union[None, bool, int, float, str, "Moved", Mapping[str, "Value"], Sequence["Value"]]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.source.text import FieldPath

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.duration import parse
 
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "m": 60_000_000_000, "h": 3_600_000_000_000}

@@ -11,9 +11,9 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
 from kumamigrate.source.text import FieldPath

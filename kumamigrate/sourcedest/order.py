@@ -7,10 +7,10 @@ an inventory (which has them) or a state whose file order is the order of creati
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Resource
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.sourcedest.selector import Tags, tags_of
 

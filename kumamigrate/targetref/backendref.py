@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mapping

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.policytype import PolicyType
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import EFFECT, Resource

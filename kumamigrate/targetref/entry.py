@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import JsonConf
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.targetref import TargetRef

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import JsonConf
 from kumamigrate.model.policytype import PolicyType
 from kumamigrate.model.release import Release

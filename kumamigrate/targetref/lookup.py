@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.policytype import Conf
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.targetref.entry import Found

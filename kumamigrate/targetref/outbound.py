@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.conf import JsonConf
 from kumamigrate.model.kri import Kri, mesh_kri
 from kumamigrate.model.policytype import Conf, PolicyType

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, SERVICE
 from kumamigrate.targetref.select import Proxy, Selector
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.targetref.entry import Found, origin
 from kumamigrate.targetref.inbound import InboundRule
 from kumamigrate.targetref.outbound import ResourceRule

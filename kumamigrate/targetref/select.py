@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, SERVICE, Resource, mapping
 from kumamigrate.model.targetref import TargetRef

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.ties import Tie
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.policytype import PolicyType
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import Resource

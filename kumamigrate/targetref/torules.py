@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import JsonConf
 from kumamigrate.model.policytype import Conf, PolicyType
 from kumamigrate.model.release import Release

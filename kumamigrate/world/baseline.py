@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.errors import UsageError
 from kumamigrate.rewrite.finding import Finding, Status
 

@@ -7,8 +7,8 @@ when it holds in every environment that what it edits is a part of (world.md §3
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.rendering import Rendering
 from kumamigrate.deployment.tree import Tree

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.errors import UsageError

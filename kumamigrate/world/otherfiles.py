@@ -7,8 +7,8 @@ what is not; and Terraform that reads a file which changes has to be applied as 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.read import read_resources
 from kumamigrate.source.reading.embedded import (

@@ -7,10 +7,10 @@ whichever is nearer above the paths. Where there is neither, the paths themselve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.errors import UsageError
 from kumamigrate.source.reading.find import is_ignored
 from kumamigrate.world.config import has_settings

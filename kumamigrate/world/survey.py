@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from kumamigrate.dataclass import replace
 from kumamigrate.deployment.environment import Deployment, matches
 from kumamigrate.deployment.tree import SHAPING, Tree
 from kumamigrate.inventory import Inventory, load_inventory

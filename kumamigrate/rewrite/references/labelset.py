@@ -7,11 +7,11 @@ Service behind a service tag, labels that happen to select the same known proxie
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, combinations
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
 from kumamigrate.model.state import State

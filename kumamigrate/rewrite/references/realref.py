@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.kubeservices import is_headless
 from kumamigrate.model.labels import PRODUCER, Refused, policy_role

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status

@@ -7,10 +7,10 @@ policies say about the service they then say about its share as well, as they do
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.labels import is_export
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, Form, Resource
 from kumamigrate.model.state import State

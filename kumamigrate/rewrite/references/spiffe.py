@@ -8,9 +8,9 @@ the several of one by `Mesh.mtls` are met by a prefix alone, and only by how the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.identity import SCHEME, has_mtls, old_names, selects, spiffe_id
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import SERVICE, Resource

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.initial import SKIP, is_initial
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Resource

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.rewrite.manifest import finding
 from kumamigrate.rewrite.view import View, at_path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import MESH, Form, Identity, Resource
 from kumamigrate.model.versions import at_least

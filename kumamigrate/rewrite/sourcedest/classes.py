@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import SERVICE, ZONE, Identity, Resource
 from kumamigrate.rewrite.sourcedest.conversion import Json
 from kumamigrate.rewrite.sourcedest.known import World

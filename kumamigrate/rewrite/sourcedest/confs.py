@@ -7,10 +7,10 @@ the old engine left off are written out where the new engine's default differs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.rewrite.sourcedest.conversion import Json
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.goduration import ZERO, Duration, seconds

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.order import Tie

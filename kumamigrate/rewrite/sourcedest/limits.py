@@ -7,8 +7,8 @@ inbound are converted or kept apart from each other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.rewrite.sourcedest.classes import ProxyClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confs import Notes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import SERVICE, Identity, Resource
 from kumamigrate.rewrite.sourcedest.classes import (
     Names,

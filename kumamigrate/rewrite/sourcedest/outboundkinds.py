@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from kumamigrate.dataclass import replace
 from kumamigrate.rewrite.sourcedest import confs
 from kumamigrate.rewrite.sourcedest.backends import access_log_backends
 from kumamigrate.rewrite.sourcedest.confs import Notes

@@ -8,8 +8,8 @@ a broader class probes is given an empty list.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.rewrite.sourcedest import confs

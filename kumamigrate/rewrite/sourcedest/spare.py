@@ -8,9 +8,9 @@ alone, so the question is only whether it comes to the same without them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.classes import Classes, class_of, classes_of
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped

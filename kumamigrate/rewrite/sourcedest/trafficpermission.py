@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.classes import ProxyClass, classes_of, inhabited, prune
 from kumamigrate.rewrite.sourcedest.conversion import (

@@ -7,9 +7,9 @@ once, after all other outbound kinds. A route that leads everything to itself ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.sourcedest import exhaustive
 from kumamigrate.rewrite.sourcedest.classes import (

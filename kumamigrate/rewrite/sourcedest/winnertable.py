@@ -7,9 +7,9 @@ a class restates all that its proxies read, so nothing depends on a broader poli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest import exhaustive
 from kumamigrate.rewrite.sourcedest.classes import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.node import AliasNode, MapNode, Node, ScalarNode, SeqNode, Style
 from kumamigrate.source.reading.mask import Masked
 from kumamigrate.source.text import Document

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from kumamigrate.dataclass import dataclass
 
 _DIRECTIVE = re.compile(r"(?:\A|(?<=[ \t\r\n]))#@(?=[ \t]|[a-z][a-z-]*/)[^\r\n]*+")
 _LOADS = re.compile(r"#@[ \t]*load\(")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from kumamigrate.dataclass import dataclass
 
 MARKDOWN = (".md", ".markdown")
 TERRAFORM = (".tf",)

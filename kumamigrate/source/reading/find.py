@@ -9,12 +9,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.source.text import Reason, Refusal
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.node import MapNode, Node
 from kumamigrate.source.reading.directives import Directive
 from kumamigrate.source.reading.mask import Masked

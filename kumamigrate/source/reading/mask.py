@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.source.reading.directives import Directive, directives
 from kumamigrate.source.reading.own import all_own
 from kumamigrate.source.text import ENCRYPTED

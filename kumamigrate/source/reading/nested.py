@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.node import AliasNode, MapNode, Node, ScalarNode, SeqNode
 from kumamigrate.source.reading.find import universal_type_pattern
 from kumamigrate.source.text import Document, Span

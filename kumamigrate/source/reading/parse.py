@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.source.node import (
     JSON,
     AliasNode,

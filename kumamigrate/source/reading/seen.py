@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.source.text import Document, Refusal, SourceFile
 
 _MESH = re.compile(
