@@ -200,6 +200,11 @@ COMMANDS = (
             _IGNORE,
             _STAGE,
             _BASELINE,
+            _flag(
+                "--dead",
+                "say as well which policies reach nobody, are overruled everywhere, or repeat what"
+                " holds without them",
+            ),
             _FAIL_ON,
             _VERBOSE,
             _PRINTED_AS,

@@ -128,6 +128,7 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     """Print findings; change nothing."""
     from kumamigrate.report.outcome import check_json, exit_of_check
     from kumamigrate.report.screen.checkscreen import check_lines
+    from kumamigrate.report.screen.deadtext import dead_lines, is_dead
     from kumamigrate.report.screen.userpaths import from_here
 
     forms = forms_of(printed, saved)
@@ -139,9 +140,11 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
         data |= baseline_json(outcome)
     lines: list[Line] = []
     if forms.printed == TEXT:
-        told = check_lines(
-            outcome, verbose=bool(given.get("verbose")), command=invocation("run", given)
-        )
+        command = invocation("run", {**given, "dead": False})
+        others = tuple(f for f in outcome.findings if not is_dead(f))
+        verbose = bool(given.get("verbose"))
+        told = check_lines(replace(outcome, findings=others), verbose=verbose, command=command)
+        told += dead_lines(outcome.findings) if given.get("dead") else []
         lines = from_here([*told, *baseline_lines(outcome)], outcome.began)
     _tell(forms, data, lines)
     return exit_of_check(outcome)

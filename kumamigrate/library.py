@@ -197,6 +197,7 @@ def _options(asked: Mapping[str, Any]) -> Options:
         home=asked.get("home"),
         allow=allowed(asked.get("allow")),
         hold=left_for_later(asked.get("hold")),
+        dead=bool(asked.get("dead", False)),
         fail_on=asked.get("fail_on", ""),
     )
 

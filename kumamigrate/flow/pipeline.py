@@ -150,6 +150,10 @@ def check(scene: Scene | Estate, options: Options) -> Outcome:
     findings: list[Finding] = []
     for said in wanted(estate, options):
         findings.extend(said.findings if isinstance(said, Change) else [said])
+    if options.dead:
+        from kumamigrate.flow.dead import dead_settings
+
+        findings.extend(dead_settings(estate))
     return _outcome(options, estate, estate, findings)
 
 

@@ -12,7 +12,8 @@ from kumamigrate.scene.suppress import Suppressions, Used
 from kumamigrate.scene.trial import Scene
 from kumamigrate.world.options import Options
 
-OTHER_NAMES = ("inventory-drift",)
+DEAD = ("unreached-policy", "overruled-setting", "repeated-setting", "undecided-setting")
+OTHER_NAMES = ("inventory-drift", *DEAD)
 """What findings may be called besides the rules of the rulebook, and be silenced by."""
 
 Place = Callable[[Iterable[Finding]], Iterable[Finding]]
@@ -49,7 +50,8 @@ def settled(
     marks.settled(place(f for f in said if f.status is not Status.FIXED), used)
     known = (*(rule.id for rule in rulebook()), *OTHER_NAMES)
     asked = {rule.id for rule in rules if _speaks(rule, scene)}
-    asked |= set(OTHER_NAMES) if scene.inventory and not options.select else set()
+    asked |= {"inventory-drift"} if scene.inventory and not options.select else set()
+    asked |= set(DEAD) if options.dead else set()
     return (*result, *marks.complaints(used, known=known, asked=asked.__contains__))
 
 
