@@ -130,6 +130,7 @@ _OUTPUT = _many(
     f"save the result as {', '.join(SAVED[:-1])} or {SAVED[-1]}, too",
     default=[],
 )
+_STATS = _flag("--stats", "say aside what was met, what it cost and where the time went")
 _PROOF_PRINTED_AS = _choice("--format", (TEXT, *PROOF), "how to print the result", default="text")
 _PROOF_OUTPUT = _many(
     "--output",
@@ -186,6 +187,7 @@ COMMANDS = (
             _VERBOSE,
             _PRINTED_AS,
             _OUTPUT,
+            _STATS,
         ),
     ),
     Command(
@@ -209,6 +211,7 @@ COMMANDS = (
             _VERBOSE,
             _PRINTED_AS,
             _OUTPUT,
+            _STATS,
         ),
     ),
     Command(
@@ -264,6 +267,7 @@ COMMANDS = (
             _VERBOSE,
             _PROOF_PRINTED_AS,
             _PROOF_OUTPUT,
+            _STATS,
         ),
     ),
     Command(

@@ -14,12 +14,14 @@ from kumamigrate.errors import OutputError, UsageError
 from kumamigrate.flow.claims import RELEASE, claim_of
 from kumamigrate.flow.pipeline import Outcome, write
 from kumamigrate.flow.pipeline import check as check_estate
+from kumamigrate.flow.told import WHOLE
 from kumamigrate.library import Reading, Sources, load, migrate, read
 from kumamigrate.library import prove as prove_states
 from kumamigrate.report.baselinetext import baseline_json, baseline_lines
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.forms import JSON, PROOF, TEXT, Forms, forms_of
 from kumamigrate.report.invocation import invocation
+from kumamigrate.report.stats import PLANNING, REPORT, Stopwatch, stats_json, tell_stats
 from kumamigrate.report.styled import Line, line, show
 from kumamigrate.scene.trial import Scene
 from kumamigrate.source.reading.find import interrupted
@@ -53,7 +55,7 @@ def run(
     from kumamigrate.report.screen.runscreen import run_lines
     from kumamigrate.report.screen.userpaths import from_here
 
-    forms = forms_of(printed, saved)
+    forms, watch = forms_of(printed, saved), Stopwatch()
     if not dry_run:
         _complete(given)
     sources = _loaded(given)
@@ -66,7 +68,8 @@ def run(
         outcome = migrate_asking(began, asker_of(given))
     else:
         with progress() as tell:
-            outcome = migrate(began, progress=tell)
+            outcome = migrate(began, progress=watch.telling(tell))
+    watch.begin(REPORT)
     guides = tuple(migrated_guides(reading.estate, reading.options)) if markdown else ()
     examples = {guide.path: (guide.old, guide.new) for guide in guides if guide.old != guide.new}
     outcome = replace(outcome, adopted=frozenset(new), examples=examples)
@@ -96,6 +99,7 @@ def run(
 
         lines += deletion_lines(outcome, tool) if as_text else []
         data = data if data is None else {**data, "deletions": deletions_json(outcome, tool)}
+    data = _with_stats(given, data, watch, reading.estate)
     if written:
         write(outcome)
     elif "plan" in given:
@@ -131,9 +135,12 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     from kumamigrate.report.screen.deadtext import dead_lines, is_dead
     from kumamigrate.report.screen.userpaths import from_here
 
-    forms = forms_of(printed, saved)
+    forms, watch = forms_of(printed, saved), Stopwatch()
     sources = _checked(given)
-    outcome = check_estate(read(sources).estate, sources.options)
+    reading = read(sources)
+    watch.begin(PLANNING)
+    outcome = check_estate(reading.estate, sources.options)
+    watch.begin(REPORT)
     data = check_json(outcome) if forms.needs_data else None
     if data is not None:
         data["command"] = invocation("check", given)
@@ -146,7 +153,7 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
         told = check_lines(replace(outcome, findings=others), verbose=verbose, command=command)
         told += dead_lines(outcome.findings) if given.get("dead") else []
         lines = from_here([*told, *baseline_lines(outcome)], outcome.began)
-    _tell(forms, data, lines)
+    _tell(forms, _with_stats(given, data, watch, reading.estate), lines)
     return exit_of_check(outcome)
 
 
@@ -171,13 +178,15 @@ def prove(
 
     if (after is None) == (against is None):
         raise UsageError("prove needs either BEFORE and AFTER, or --against REF")
-    forms = forms_of(printed, saved, PROOF)
+    forms, watch = forms_of(printed, saved, PROOF), Stopwatch()
     if against is not None:
         first, second = _revision_and_tree(given, against, before)
     else:
         assert after is not None
         first, second = _state(given, before), _state(given, after)
+    watch.telling()(WHOLE, 0, 1)
     proof = prove_states(first, second)
+    watch.begin(REPORT)
     whole, allow = second.estate.whole, second.options.allow
     claim = claim_of(whole.source, whole.target)
     repositories = (first.estate.whole.repository, whole.repository)
@@ -197,7 +206,8 @@ def prove(
     )
     lines = from_here(proof_lines(compared), second.estate) if forms.printed == TEXT else []
     states = (first.estate, second.estate, claim)
-    _tell(forms, data if forms.needs_data else None, lines, {"html": lambda: _drawn(*states)})
+    told = _with_stats(given, data if forms.needs_data else None, watch, second.estate)
+    _tell(forms, told, lines, {"html": lambda: _drawn(*states)})
     return worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])
 
 
@@ -349,6 +359,17 @@ def _save(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def _with_stats(
+    given: Given, data: dict[str, Any] | None, watch: Stopwatch, estate: Estate
+) -> dict[str, Any] | None:
+    """Return a report's data with the stats, and say them aside, where that was asked for."""
+    if not given.get("stats"):
+        return data
+    stats = stats_json(watch, estate.whole.repository)
+    tell_stats(stats)
+    return None if data is None else {**data, "stats": stats}
 
 
 def _tell(

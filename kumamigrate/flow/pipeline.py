@@ -28,6 +28,7 @@ from kumamigrate.flow.claims import (
 from kumamigrate.flow.declined import each_once, held_by_choice
 from kumamigrate.flow.everywhere import all_said, merged
 from kumamigrate.flow.quiet import settled, silenced
+from kumamigrate.flow.told import WHOLE, Progress, silent, telling
 from kumamigrate.flow.unfinished import unfinished
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.flow.word import asks, begun, may_take, takes, unused, with_cause
@@ -136,14 +137,6 @@ class Outcome:
         }
 
 
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many steps are done and how many there are."""
-
-
-def silent(_what: str, _done: int, _total: int) -> None:
-    """Report no progress."""
-
-
 def check(scene: Scene | Estate, options: Options) -> Outcome:
     """Return what every rule would do or asks, proving and changing nothing."""
     estate = single(scene) if isinstance(scene, Scene) else scene
@@ -186,7 +179,10 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     # An upgrade changes what proxies get although no file does.
     resources = any(site.applied.repository.resources for site in before.sites)
     upgrade = outcome.claim == RELEASE and resources
-    return _as_a_whole(outcome, between) if outcome.kept or upgrade else outcome
+    if not (outcome.kept or upgrade):
+        return outcome
+    progress(WHOLE, 0, 1)
+    return _as_a_whole(outcome, between)
 
 
 def _migrated(
@@ -245,7 +241,8 @@ def _settle(
         last = []
         for done, rule in enumerate(rules):
             progress(rule.title, done, len(rules))
-            result = _run_rule(rule, (began, base), scene, options, held, rollouts, circles)
+            since = (began, base)
+            result = _run_rule(rule, since, scene, options, held, rollouts, circles, progress)
             grounds.extend(scene for _ in result.kept)
             scene = result.scene
             last.extend(result.kept)
@@ -421,6 +418,7 @@ def _run_rule(
     held: Mapping[object, Held],
     rollouts: Collection[Rollout],
     circles: Circles,
+    progress: Progress = silent,
 ) -> Result[Estate]:
     """Return what of one rule's changes holds. `since` is what it calls before, and the base."""
     from kumamigrate.flow.everywhere import judge_everywhere
@@ -454,7 +452,8 @@ def _run_rule(
                 hold=options.hold,
             )
             forms = _other_forms(rule, began, estate, options)
-            tried = try_changes(estate, without_conflicts(part), judge, apply, forms)
+            apart = without_conflicts(part)
+            tried = try_changes(estate, apart, telling(judge, progress), apply, forms)
             left = (with_cause(one, options.hold) for one in tried.held)
             result = replace(tried, held=(*result.held, *left))
     return result

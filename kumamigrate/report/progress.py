@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kumamigrate.flow.pipeline import Progress, silent
+from kumamigrate.flow.told import PROVING, Progress, silent
 
 _PATIENCE = 1.0
 
@@ -29,6 +29,8 @@ def progress() -> Iterator[Progress]:
         task = bar.add_task("reading", total=None, visible=False)
 
         def tell(what: str, done: int, total: int) -> None:
+            if what == PROVING:
+                return
             late = time.monotonic() - started > _PATIENCE
             bar.update(task, description=what[:60], completed=done, total=total, visible=late)
 

@@ -43,7 +43,8 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     [
         ("check", "--target", "3.0"),
         ("run", "--dry-run", "--target", "3.0"),
-        ("run", "--dry-run", "--markdown", "--hold", "activation"),
+        ("run", "--dry-run", "--markdown", "--hold", "activation", "--stats"),
+        ("run", "--dry-run", "--target", "3.0", "--deletions", "kubectl"),
     ],
     ids=" ".join,
 )
