@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import unified_diff
 
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.report.styled import Line
@@ -47,6 +46,8 @@ def _of_file(path: str, old: bytes | None, new: bytes | None) -> str:
     after = [] if new is None else _lines(new)
     goal = "/dev/null" if new is None else _quoted(f"b/{path}")
     lines = []
+    from difflib import unified_diff
+
     for text in unified_diff(before, after, fromfile=start, tofile=goal):
         lines.append(text if text.endswith("\n") else f"{text}\n{_NO_NEWLINE}")
     return "".join(lines)

@@ -7,9 +7,9 @@ old text before them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
+from kumamigrate.dataclass import replace
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.prove import Proof, Witness
 from kumamigrate.rewrite.finding import Finding, Status

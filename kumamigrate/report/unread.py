@@ -4,8 +4,8 @@ to it, and the places it concerns."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.prove.doubts.unreadreason import READ, unread_reason
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.screen.causes import Heap, fitting, heaped

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-
 MOST_PAIRS = 2_000
 """In a greater part that was rewritten lines are told by their number alone."""
 
@@ -15,6 +13,8 @@ def text_lines(data: bytes) -> list[str]:
 
 def old_lines(old: list[str], new: list[str]) -> tuple[int, ...]:
     """Return for each new line the old one it was, or in whose place it stands, from 1."""
+    from difflib import SequenceMatcher
+
     found = [1] * len(new)
     for word, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         for at in range(c, d):
@@ -26,6 +26,8 @@ def old_lines(old: list[str], new: list[str]) -> tuple[int, ...]:
 
 
 def _most_like(line: str, old: list[str], among: range) -> int:
+    from difflib import SequenceMatcher
+
     compared = SequenceMatcher(None, autojunk=False)
     compared.set_seq2(line)
     likeness = {}

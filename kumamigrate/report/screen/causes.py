@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.rewrite.finding import Finding
 
 T = TypeVar("T")

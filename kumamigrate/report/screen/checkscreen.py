@@ -8,9 +8,8 @@ from kumamigrate.report.beside import beside_lines
 from kumamigrate.report.inventory import inventory_lines
 from kumamigrate.report.outcome import to_change
 from kumamigrate.report.screen.findingtext import fault_lines, finding_lines
-from kumamigrate.report.screen.onscreen import RUN, count
+from kumamigrate.report.screen.onscreen import RUN, count, scope_words
 from kumamigrate.report.screen.restblock import rest_lines
-from kumamigrate.report.screen.runscreen import scope_words
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import unread_lines
 from kumamigrate.report.worldtext import world_lines

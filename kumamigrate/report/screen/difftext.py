@@ -7,9 +7,9 @@ policy comes or goes as a whole it is one difference, however many settings it h
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.report.screen.fieldwords import SWITCHES, block_of, field_words
 from kumamigrate.report.screen.standing import Shown, Texts, shown

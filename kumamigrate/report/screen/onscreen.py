@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.model.resource import Resource
 from kumamigrate.report.ondisk import on_disk
@@ -159,3 +159,12 @@ def some(words: Iterable[str], most: int, *, width: int = 0) -> str:
         shown.append(word)
     more = len(listed) - len(shown)
     return ", ".join(shown) + (f" … and {more} more" if more else "")
+
+
+def scope_words(outcome: Outcome) -> str:
+    """Say how many resources were looked at, in how many files."""
+    repository = outcome.before.repository
+    holding, examined = len(repository.files), repository.examined
+    files = count(examined, "file")
+    within = files if holding == examined else f"{holding} of {files}"
+    return f" ({count(len(repository.resources), 'resource')} in {within})"

@@ -16,7 +16,7 @@ from kumamigrate.report.outcome import exit_of_state, orders_of
 from kumamigrate.report.screen.causes import fitting
 from kumamigrate.report.screen.changeblock import change_lines
 from kumamigrate.report.screen.leftblock import left_lines
-from kumamigrate.report.screen.onscreen import RUN, OnScreen, count
+from kumamigrate.report.screen.onscreen import RUN, OnScreen, count, scope_words
 from kumamigrate.report.screen.restblock import facts_of, rest_lines
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import unread_lines
@@ -48,15 +48,6 @@ def _nothing(outcome: Outcome) -> Line:
         looked = f"{count(waiting, 'finding')} to look at for Kuma {target}{scope_words(outcome)}"
         return line(("Nothing was written", "warn"), f"; {looked}")
     return line(("Nothing to change", "good"), f" for Kuma {target}{scope_words(outcome)}")
-
-
-def scope_words(outcome: Outcome) -> str:
-    """Say how many resources were looked at, in how many files."""
-    repository = outcome.before.repository
-    holding, examined = len(repository.files), repository.examined
-    files = count(examined, "file")
-    within = files if holding == examined else f"{holding} of {files}"
-    return f" ({count(len(repository.resources), 'resource')} in {within})"
 
 
 def _rest_lines(screen: OnScreen) -> list[Line]:

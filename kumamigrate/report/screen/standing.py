@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.model import duration
 from kumamigrate.model.kinds import OLD_POLICIES

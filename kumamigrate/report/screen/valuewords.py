@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
@@ -59,6 +58,8 @@ def _entries_that_differ(
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield what differs in two lists, entries that are in both set against each other."""
     old_texts, new_texts = ([canonical(one) for one in side] for side in (before, after))
+    from difflib import SequenceMatcher
+
     matched = SequenceMatcher(None, old_texts, new_texts, autojunk=False)
     for word, a, b, c, d in matched.get_opcodes():
         if word == "equal":

@@ -6,9 +6,9 @@ Used where destinations get a resource each, and where what must wait is taken a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import DISPLAY_NAME, Resource
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec

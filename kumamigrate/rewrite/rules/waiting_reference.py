@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from kumamigrate.admit.check import refusals_of
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.dataplanes import workload_to_come
