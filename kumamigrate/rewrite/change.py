@@ -23,11 +23,13 @@ class ResourceEdit:
     """What one resource shall become: its manifests in order, none to remove it.
 
     The first manifest is the old text edited, further ones follow it as own documents. Parts
-    of the old text stand in them as `source.value.Moved`.
+    of the old text stand in them as `source.value.Moved`. `heads` are comments that say why they
+    are there, in their order; empty where that shows.
     """
 
     where: Where
     manifests: tuple[Value, ...]
+    heads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -314,6 +314,7 @@ def patched(
                     document=documents[edit.where.document],
                     item=edit.where.item,
                     values=edit.manifests,
+                    heads=edit.heads,
                 )
                 for edit in by_file[path]
             ],

@@ -481,3 +481,30 @@ def test_new_text_of_several_lines_stays_readable_whatever_its_lines_end_in() ->
     value = "name: x \nother: y"
     text = patch(file, [Replacement(document=file.documents[0], values=({"a": 1, "b": value},))])
     assert text == "a: 1\nb: |-\n  name: x \n  other: y\n"
+
+
+def test_a_comment_stands_above_what_is_new_and_above_what_took_the_place() -> None:
+    text = "# mine\nkind: A\nname: a\n---\nkind: B\n"
+    file = read_file("a.yaml", text.encode())
+    values = ({"kind": "C", "name": "a"}, {"kind": "D"})
+    one = Replacement(document=file.documents[0], values=values, heads=("why C", "why D"))
+    assert patch(file, [one]) == (
+        "# mine\n# why C\nkind: C\nname: a\n---\n# why D\nkind: D\n---\nkind: B\n"
+    )
+
+
+def test_no_comment_is_written_where_none_can_stand() -> None:
+    file = read_file("a.json", b'{"kind": "A"}\n')
+    one = Replacement(document=file.documents[0], values=({"kind": "C"},), heads=("why",))
+    assert patch(file, [one]) == '{"kind": "C"}\n'
+
+
+def test_a_long_comment_has_several_lines_in_the_file_s_own_breaks() -> None:
+    file = read_file("a.yaml", b"kind: A\r\n")
+    words = " ".join(["word"] * 20)
+    one = Replacement(document=file.documents[0], values=({"kind": "C"},), heads=(words,))
+    found = patch(file, [one])
+    assert isinstance(found, str)
+    lines = found.split("\r\n")
+    assert [line[:6] for line in lines] == ["# word", "# word", "kind: ", ""]
+    assert " ".join(line[2:] for line in lines[:2]) == words

@@ -21,6 +21,8 @@ def plan(view: View) -> Iterator[Change | Finding]:
         entries = policy.spec.get("from")
         if policy.type not in types or not isinstance(entries, list) or not entries:
             continue
+        if _is_read_by_both_alone(view, policy):
+            continue
         if policy.spec.get("rules"):
             yield _manual(view, policy, "remove either from or rules: no release takes both")
         elif not all(_is_plain(entry) for entry in entries):
@@ -29,6 +31,15 @@ def plan(view: View) -> Iterator[Change | Finding]:
             yield _split(view, policy, entries)
         else:
             yield _in_place(view, policy, entries)
+
+
+def _is_read_by_both_alone(view: View, policy: Resource) -> bool:
+    """Say whether `from` is the one form that the release in use and the target both read."""
+    sections = (
+        release.policy_types[policy.type].sections for release in (view.source, view.target)
+    )
+    old, new = sections
+    return "rules" not in old and "from" in new
 
 
 def _is_plain(entry: Any) -> bool:

@@ -15,7 +15,7 @@ from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import cut
 from kumamigrate.rewrite.restraint import restrains
-from kumamigrate.rewrite.sourcedest.commentplaces import carried
+from kumamigrate.rewrite.sourcedest.commentplaces import carried, why
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
     Dropped,
@@ -289,6 +289,7 @@ def _edit(view: View, world: World, done: Conversion, resource: Resource) -> Res
     assert resource.where is not None
     new = [p for p in done.policies if p.home.identity == resource.identity]
     manifests: list[Any] = [manifest(p, world, view) for p in new]
+    heads = [why(policy) for policy in new]
     stays = resource.type == "Mesh" or any(k.identity == resource.identity for k in done.kept)
     if view.stage == "expand" and any(resource in (p.home, *p.sources) for p in done.policies):
         stays = True
@@ -297,10 +298,10 @@ def _edit(view: View, world: World, done: Conversion, resource: Resource) -> Res
         body: Any = resource.body
         for path in fields if view.stage != "expand" else ():
             body = cut(body, (*resource.spec_path, *path))
-        manifests = [body, *manifests]
+        manifests, heads = [body, *manifests], ["", *heads]
     elif manifests:
         manifests[0] = {**manifests[0], "spec": carried(manifests[0]["spec"], resource)}
-    return ResourceEdit(where=resource.where, manifests=tuple(manifests))
+    return ResourceEdit(where=resource.where, manifests=tuple(manifests), heads=tuple(heads))
 
 
 def manifest(policy: NewPolicy, world: World, view: View) -> Json:

@@ -20,6 +20,9 @@ _OTHER = "\x00other"
 
 _ALWAYS = (SERVICE, ZONE)
 _LIMIT = 400
+_FROM_NARROW = ("exact", "narrow", "partly", "wide")
+_WORDS = {1: _FROM_NARROW[1:2], 2: ("narrow", "wide"), 3: _FROM_NARROW[1:], 4: _FROM_NARROW}
+"""Words in the order of the alphabet, the narrowest class first, by how many are needed."""
 _KINDS = ("Mesh", "Dataplane", "MeshSubset", "MeshService", "MeshServiceSubset")
 
 
@@ -251,10 +254,20 @@ def in_rank_order(items: Sequence[tuple[ProxyClass, str]]) -> tuple[str, ...]:
             for j in own
         )
         if wrong:
-            ranked = sorted(own, key=lambda i: (-len(items[i][0].tags), names[i]))
-            for position, index in enumerate(ranked):
-                names[index] = f"a{position:02d}-{names[index]}"
+            for index in own:
+                names[index] = (
+                    f"{_word([items[i][0] for i in own], items[index][0])}-{names[index]}"
+                )
     return tuple(names)
+
+
+def _word(classes: Iterable[ProxyClass], item: ProxyClass) -> str:
+    """Return a word that sorts a class before the broader ones among some."""
+    sizes = sorted({len(one.tags) for one in classes}, reverse=True)
+    place = sizes.index(len(item.tags))
+    if len(sizes) <= len(_FROM_NARROW):
+        return _WORDS[len(sizes)][place]
+    return f"level-{place:02d}"
 
 
 def home_of(

@@ -1,4 +1,5 @@
-"""Which part of a new policy carries on which field of the old one, so that comments go along."""
+"""Comments of new policies: those of the old go along with the fields that carry on theirs, and
+where it does not show why a policy says what it says, a comment of its own does (notes C27)."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.sourcedest.conversion import NewPolicy
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
 from kumamigrate.sourcedest.goduration import parse_duration
@@ -79,3 +81,75 @@ def _same(old: Any, new: Any) -> bool:
         spans = parse_duration(old), parse_duration(new)
         return old.lower() == new.lower() or (spans[0] is not None and spans[0] == spans[1])
     return str(old) == str(new)
+
+
+_WHY = {
+    "MeshTimeout.off": (
+        "Zeros switch off what is off today: where no policy says anything, the new engine has"
+        " limits of its own (15s for a request, 30m for a stream, 1h idle)."
+    ),
+    "MeshTimeout.inbound": (
+        "A MeshTimeout that reaches a proxy sets the limits of its inbounds as well; these are the"
+        " ones they have today."
+    ),
+    "MeshCircuitBreaker.off": (
+        "Ejects nobody, as the old policy for this traffic did not; without it a policy for more"
+        " traffic would. A policy has to name a detector, which does nothing here."
+    ),
+    "MeshRetry.off": (
+        "Zero retries where there are none today; without it a policy for more traffic would bring"
+        " some."
+    ),
+    "MeshHealthCheck.off": (
+        "What is disabled is not probed today; without it a policy for more traffic would probe it."
+    ),
+    "MeshTrafficPermission.deny": (
+        "Deny comes first: whom nothing below it allows is refused, as today; without it a policy"
+        " for more proxies would let others in."
+    ),
+}
+
+
+def why(policy: NewPolicy) -> str:
+    """Return the comment for a policy, empty where its reason shows."""
+    return " ".join(_WHY[f"{policy.type}.{key}"] for key in _keys(policy))
+
+
+def _keys(policy: NewPolicy) -> Iterator[str]:
+    outbound = [_conf(item) for item in policy.spec.get("to") or ()]
+    inbound = [item for key in ("from", "rules") for item in policy.spec.get(key) or ()]
+    match policy.type:
+        case "MeshTimeout":
+            if any(_at(conf, "http", "requestTimeout") == "0s" for conf in outbound):
+                yield "off"
+            if inbound:
+                yield "inbound"
+        case "MeshCircuitBreaker":
+            if any(_at(conf, "outlierDetection", "disabled") is True for conf in outbound):
+                yield "off"
+        case "MeshRetry":
+            if any(_at(conf, "http", "numRetries") == 0 for conf in outbound):
+                yield "off"
+        case "MeshHealthCheck":
+            if any(_all_disabled(conf) for conf in outbound):
+                yield "off"
+        case "MeshTrafficPermission":
+            first = _conf(inbound[0]) if len(inbound) > 1 else {}
+            if first.get("action") == "Deny":
+                yield "deny"
+
+
+def _conf(item: Any) -> Mapping[str, Any]:
+    found = item.get("default") if isinstance(item, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _at(conf: Any, *path: str) -> Any:
+    for part in path:
+        conf = conf.get(part) if isinstance(conf, Mapping) else None
+    return conf
+
+
+def _all_disabled(conf: Mapping[str, Any]) -> bool:
+    probes = [conf[key] for key in ("tcp", "http", "grpc") if key in conf]
+    return bool(probes) and all(_at(probe, "disabled") is True for probe in probes)

@@ -39,8 +39,11 @@ class World:
 
     @property
     def with_rules(self) -> bool:
-        """Whether the target release reads `rules` and Dataplane references (dialect D2)."""
-        return at_least(self.target, _RULES_SINCE)
+        """Whether target and release in use read `rules` and Dataplane references (dialect D2).
+
+        What both read can go out before the upgrade (legacy-notes C25).
+        """
+        return at_least(self.target, _RULES_SINCE) and at_least(self.state.release, _RULES_SINCE)
 
     @property
     def mesh_resource(self) -> Resource | None:

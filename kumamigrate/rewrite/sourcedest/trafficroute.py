@@ -148,7 +148,8 @@ def still_off(world: World, home: Resource) -> tuple[NewPolicy, ...]:
         return ()
     taken = {p.name for p in world.state.of_type("MeshTimeout")}
     last = max((p.display_name for p in broad), default="")
-    wanted = [f"{home.name}-timeouts", *(f"z{n}-{home.name}-timeouts" for n in range(10))]
+    behind = (f"{last}-otherwise-off", *(f"{last}-otherwise-off-{n}" for n in range(2, 10)))
+    wanted = [f"{home.name}-timeouts", *(name for name in behind if last)]
     name = next(n for n in wanted if n > last and n not in taken)
     spec: Json = {
         "targetRef": {"kind": "Mesh"},

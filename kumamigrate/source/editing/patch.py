@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from textwrap import wrap
 
 from kumamigrate.source.editing.align import same
 from kumamigrate.source.editing.draft import Draft, edits_of_copy
@@ -13,13 +14,15 @@ from kumamigrate.source.editing.layout import Layout, layout_of
 from kumamigrate.source.editing.render import Renderer
 from kumamigrate.source.editing.sheet import RefusedError, Sheet, is_refused, sheet_of
 from kumamigrate.source.editing.sources import moved_node, place_of, plain, root_place
-from kumamigrate.source.node import JSON, Node, SeqNode, json_value, node_at
+from kumamigrate.source.node import JSON, MapNode, Node, SeqNode, Style, json_value, node_at
 from kumamigrate.source.reading.comments import comments_of
 from kumamigrate.source.reading.lines import newline_of
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.reading.mask import mask_templates
 from kumamigrate.source.text import Document, FieldPath, Lock, Reason, Refusal, SourceFile
 from kumamigrate.source.value import Moved, Replacement, Unchanged, Value
+
+COMMENT_WIDTH = 78
 
 
 def patch(file: SourceFile, replacements: Sequence[Replacement]) -> str | tuple[Refusal, ...]:
@@ -234,6 +237,11 @@ def _whole(
     vacated = frozenset(_vacated(root, one.values[0], ()))
     draft = Draft(sheet=sheet, base=root, base_place=place, layout=layout, runs=[], vacated=vacated)
     draft.diff(root, one.values[0], place)
+    if head := _head(one, 0, root, sheet):
+        at = sheet.lines.start(place.at)
+        pad = sheet.text[at : place.at] if sheet.text[at : place.at].isspace() else ""
+        shown = "".join(pad + line for line in head.splitlines(keepends=True))
+        draft.put(Run(start=at, end=at, render=lambda: ("", shown), whole=True))
     added = one.values[1:]
     if added:
         renderer = Renderer(
@@ -250,10 +258,23 @@ def _whole(
 
         def render() -> tuple[str, str]:
             separator = above + "---" + sheet.newline + below
-            return "", "".join(separator + renderer.document(value) for value in added)
+            return "", "".join(
+                separator + _head(one, number, root, sheet) + renderer.document(value)
+                for number, value in enumerate(added, 1)
+            )
 
         draft.put(Run(start=at, end=at, render=render, whole=True))
     return draft.runs
+
+
+def _head(one: Replacement, number: int, root: Node, sheet: Sheet) -> str:
+    """Return the comment above one of the new documents, empty where none can stand."""
+    text = one.heads[number] if number < len(one.heads) else ""
+    block = isinstance(root, MapNode) and root.style is Style.BLOCK
+    if not text or not block:
+        return ""
+    lines = wrap(text, COMMENT_WIDTH)
+    return "".join(f"# {line}{sheet.newline}" for line in lines)
 
 
 def _vacated(root: Node, value: Value, path: FieldPath) -> Iterator[int]:
