@@ -26,7 +26,7 @@ ALLOWED = {
     "universe": {"universe", *MATCHERS},
     "effective": {"effective", "universe", *MATCHERS},
     "prove": PROVER,
-    "rewrite": {"rewrite", "admit", *MATCHERS},
+    "rewrite": {"rewrite", "admit", "effective", *MATCHERS},
     "inventory": {"inventory", "model", "source"},
     "scene": {"scene", "inventory", "rewrite", "admit", *PROVER - {"targetref"}},
     "world": {"world", "scene", "deployment", "inventory", "rewrite", *PROVER - MATCHERS},
@@ -38,7 +38,9 @@ COMMANDS |= {"dataclass", "errors"}
 """All that stands beside the rooms: the way in, and what every room may raise."""
 TEXT_ONLY = {"kumamigrate.source.text", "kumamigrate.source.node", "kumamigrate.source.value"}
 """What layers above the model may see of the source: values, not the reading of text."""
-EMBEDDED = {"kumamigrate/effective/settings.py imports kumamigrate.source.reading.load"}
+EMBEDDED = {
+    "kumamigrate/effective/policies/meshproxypatch.py imports kumamigrate.source.reading.load"
+}
 """The value of a MeshProxyPatch is YAML inside YAML; it is compared parsed (matcher-notes §3.9)."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kumamigrate.effective.settings import Settings
+from kumamigrate.effective.reading import Values
 from kumamigrate.model.identity import (
     IDENTITY,
     is_ready,
@@ -54,7 +54,7 @@ def reads_rules(point: InboundPoint | None, *, identified: bool | None) -> bool:
     return bool(identified) or (point is not None and bool(point.rules))
 
 
-def admitted(state: State, mesh: str, point: InboundPoint | None, *, by_rules: bool) -> Settings:
+def admitted(state: State, mesh: str, point: InboundPoint | None, *, by_rules: bool) -> Values:
     """Return what an inbound does with each known client that it lets in."""
     found = {}
     for client, names in certificates(state, mesh).items():

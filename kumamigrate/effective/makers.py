@@ -12,12 +12,12 @@ from functools import cached_property
 
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.picture import ROUTING, TCP_ROUTING
-from kumamigrate.effective.settings import HTTP_LIKE
+from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
 from kumamigrate.sourcedest.engine import order
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.backend import called, place_of
-from kumamigrate.universe.side import UNKNOWN_PROTOCOL, Side
+from kumamigrate.universe.side import Side
 from kumamigrate.universe.traffic import Outbound
 
 OUTBOUND_ITSELF = "outbound"

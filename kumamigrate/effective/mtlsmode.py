@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.effective.policies.meshsections import enabled_backend
 from kumamigrate.model.identity import IDENTITY, has_mtls, selects
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.targetref.inbound import InboundPoint
 
@@ -24,19 +25,12 @@ MTLS_UNKNOWN = (
 )
 
 
-def backends(spec: Mapping[str, Any], section: str) -> list[Any]:
-    """Return the backends of a section of the Mesh, as they stand."""
-    found = mapping(spec.get(section)).get("backends")
-    return found if isinstance(found, list) else []
-
-
 def backend_mode(spec: Mapping[str, Any]) -> str:
     """Return the mode of the enabled backend of a Mesh; OFF without one."""
-    enabled = mapping(spec.get("mtls")).get("enabledBackend")
-    for backend in backends(spec, "mtls"):
-        if enabled and mapping(backend).get("name") == enabled:
-            return PERMISSIVE if mapping(backend).get("mode") == "PERMISSIVE" else STRICT
-    return OFF
+    backend = enabled_backend(spec, "mtls")
+    if backend is None:
+        return OFF
+    return PERMISSIVE if backend.get("mode") == "PERMISSIVE" else STRICT
 
 
 def may_show_certificate(proxy: Resource, state: State, *, by_mesh: bool) -> bool:

@@ -6,9 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.effective.mtlsmode import STRICT, backend_mode, backends, said_by, sent_by_clients
+from kumamigrate.effective.mtlsmode import STRICT, backend_mode, said_by, sent_by_clients
 from kumamigrate.effective.oldmade import ANY_SERVICE
 from kumamigrate.effective.oldside import Asked, OldSide, Places, outcome
+from kumamigrate.effective.policies.meshsections import (
+    backends,
+    enabled_backend,
+    locality_aware,
+    passes_through,
+)
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.targetref.entry import Found
 from kumamigrate.universe.side import Side, may_be_transparent
@@ -59,9 +65,9 @@ def sections_changed(before: Side, after: Side) -> tuple[str, ...]:
         found.append("metrics")
     if _modes(left) != _modes(right) and _without_modes(left) == _without_modes(right):
         found.append("mtls mode")
-    if _passthrough(left) != _passthrough(right):
+    if passes_through(left) != passes_through(right):
         found.append("passthrough")
-    if _locality(left) != _locality(right):
+    if locality_aware(left) != locality_aware(right):
         found.append("locality")
     return tuple(found)
 
@@ -93,7 +99,9 @@ def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Plac
             found["MeshMetric", "proxy"] = outcome([effect], (), single)
         elif name == "passthrough":
             single = side.single(asked, policy_type)
-            mode = (single.conf.get("passthroughMode") if single else None) or _passthrough(spec)
+            mode = (single.conf.get("passthroughMode") if single else None) or (
+                "All" if passes_through(spec) else "None"
+            )
             shown = {"passthroughMode": mode} if may_be_transparent(asked.dataplane) else {}
             found["MeshPassthrough", "proxy"] = outcome([shown], (), single)
         elif name == "mtls mode":
@@ -102,7 +110,7 @@ def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Plac
         elif name == "locality":
             for service in (ANY_SERVICE, *asked.services):
                 to = side.to(asked, policy_type, service)
-                aware = _locality(spec) if to is None else not _disabled(to)
+                aware = locality_aware(spec) if to is None else not _disabled(to)
                 called = "any service" if service == ANY_SERVICE else service
                 found[policy_type, "outbound", called] = outcome(
                     [{"locality aware": aware}], (), to
@@ -143,15 +151,6 @@ def _without_modes(spec: Mapping[str, Any]) -> Any:
     return {**mapping(spec.get("mtls")), "backends": bare}
 
 
-def _passthrough(spec: Mapping[str, Any]) -> str:
-    outbound = mapping(mapping(spec.get("networking")).get("outbound"))
-    return "None" if outbound.get("passthrough") is False else "All"
-
-
-def _locality(spec: Mapping[str, Any]) -> bool:
-    return mapping(spec.get("routing")).get("localityAwareLoadBalancing") is True
-
-
 _TLS = {
     "activeMTLSBackend": "ActiveMTLSBackend",
     "providedTLS": "ProvidedTLS",
@@ -160,11 +159,8 @@ _TLS = {
 
 
 def _old_metric(spec: Mapping[str, Any]) -> dict[str, Any]:
-    enabled = mapping(spec.get("metrics")).get("enabledBackend")
-    for backend in backends(spec, "metrics"):
-        if enabled and mapping(backend).get("name") == enabled:
-            return _old_backend(mapping(mapping(backend).get("conf")))
-    return {}
+    backend = enabled_backend(spec, "metrics")
+    return {} if backend is None else _old_backend(mapping(backend.get("conf")))
 
 
 def _old_backend(conf: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
+from kumamigrate.effective.policies.patched import Checks, plain_services, split
+from kumamigrate.effective.reading import Values
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.sourcedest.engine import order
 from kumamigrate.sourcedest.order import Latest
-from kumamigrate.sourcedest.patched import Checks, plain_services, split
 from kumamigrate.sourcedest.proxy import Proxy, proxy_of
 from kumamigrate.sourcedest.selector import Tags, matches, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import (
@@ -21,7 +22,6 @@ from kumamigrate.sourcedest.targets import (
     service_protocols,
     zone_egress,
 )
-from kumamigrate.sourcedest.values import Effect
 from kumamigrate.sourcedest.winners import (
     connection_winner,
     led_to,
@@ -47,7 +47,7 @@ class Outcome:
     policies that may win, `found` what the new engine reads.
     """
 
-    effects: tuple[Effect, ...]
+    effects: tuple[Values, ...]
     old: tuple[Resource, ...] = ()
     found: Found | None = None
     why: str = ""
@@ -292,13 +292,13 @@ def _tagged(node: Any, zone: str) -> Any:
 
 
 def outcome(
-    effects: Sequence[Effect],
+    effects: Sequence[Values],
     old: Sequence[Resource | None] = (),
     found: Found | None = None,
     why: str = "",
 ) -> Outcome:
     """Return an outcome with each effect once."""
-    distinct: list[Effect] = []
+    distinct: list[Values] = []
     for effect in effects:
         if effect not in distinct:
             distinct.append(effect)

@@ -6,18 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kumamigrate.effective import settings
 from kumamigrate.effective.admitted import without_old
-from kumamigrate.effective.settings import HTTP_LIKE, Settings
+from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
+from kumamigrate.effective.reading import At, Part, Values
+from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.split import Split, mirror_of, split_of
 from kumamigrate.model.conf import canonical, merge
+from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.versions import at_least
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.inbound import InboundPoint
+from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, own_cluster, written_outbounds
 from kumamigrate.universe.side import (
-    UNKNOWN_PROTOCOL,
     Side,
     inbounds_of,
     may_be_transparent,
@@ -40,15 +43,13 @@ ON_OUTBOUNDS = (
 BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshLoadBalancingStrategy", "MeshAccessLog")
 ROUTING = "MeshHTTPRoute"
 TCP_ROUTING = "MeshTCPRoute"
-FILTER_NAME = "filter name"
-"""A field that no policy sets: what Envoy calls a filter. Its change concerns no traffic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Settings at one place, and the look-up they were read from."""
+    """Values at one place, and the look-up they were read from."""
 
-    settings: Settings
+    settings: Values
     found: Found | None = None
     route: EffectiveRoute | None = None
 
@@ -136,7 +137,7 @@ def routing_facts(side: Side, routing: Routing) -> dict[Key, Fact]:
     return facts
 
 
-def _route_settings(side: Side, route: EffectiveRoute, split: Split) -> Settings:
+def _route_settings(side: Side, route: EffectiveRoute, split: Split) -> Values:
     found = _traffic(side, split)
     if route.filters:
         policy = None if route.entry is None else route.entry.policy
@@ -155,9 +156,9 @@ def _filter(side: Side, one: Any, policy: Resource | None) -> Any:
     return {**one, "requestMirror": {**mirror, "backendRef": cluster}}
 
 
-def _traffic(side: Side, split: Split) -> Settings:
+def _traffic(side: Side, split: Split) -> Values:
     """Return where requests go; what is answered with an error, where something is."""
-    found: Settings = {BACKENDS: [[meant(side, b.cluster).key, b.weight] for b in split.backends]}
+    found: Values = {BACKENDS: [[meant(side, b.cluster).key, b.weight] for b in split.backends]}
     if split.failing:
         found[FAILING] = split.failing
     if split.gone:
@@ -277,7 +278,7 @@ class Reader:
         selection = self.side.selection(self.proxy, self.policy_type)
         return self.side.matcher.lookup(selection, destination, route)
 
-    def own_of_routes(self) -> Settings:
+    def own_of_routes(self) -> Values:
         """Return what routes read that differs from what the outbound says, by match."""
         said = self.route(None).settings
         read = ((key, self.route(route).settings) for key, route in self.routing.http or ())
@@ -288,15 +289,7 @@ class Reader:
         if self.policy_type == "MeshAccessLog":
             return NOTHING if route is None else self._direct(route)
         found = self._look_up(self.destination, route)
-        conf = None if found is None else found.conf
-        match self.policy_type:
-            case "MeshTimeout":
-                read = settings.timeout_route(conf, service_tag=self.tag)
-            case "MeshRetry":
-                read = settings.retry(conf, protocols=http_protocols(self.routing.protocol))
-            case _:
-                read = settings.balancer_route(conf)
-        return Fact(read, found, route)
+        return self._fact(Part.ROUTE, found, self.routing.protocol, route)
 
     def _direct(self, route: EffectiveRoute) -> Fact:
         """Return what only the route's own entry says, on real resources (matcher.md (f))."""
@@ -304,43 +297,30 @@ class Reader:
             return NOTHING
         selection = self.side.selection(self.proxy, self.policy_type)
         found = self.side.matcher.lookup(selection, self.destination, route, direct_route=True)
-        return Fact(settings.whole(None if found is None else found.conf), found, route)
+        return self._fact(Part.ROUTE, found, self.routing.protocol, route)
 
     def _listener(self) -> Fact:
         found = self._look_up(self.destination)
-        conf = None if found is None else found.conf
-        protocol = self.routing.protocol
-        match self.policy_type:
-            case "MeshTimeout":
-                read = settings.timeout_listener(conf, protocol=protocol, service_tag=self.tag)
-            case "MeshRetry" if self.routing.tcp is not None:
-                read = settings.retry(conf, protocols=("tcp",))
-            case "MeshAccessLog":
-                read = settings.whole(conf)
-            case "MeshLoadBalancingStrategy" if self.routing.tcp is not None:
-                read = settings.balancer_route(conf)
-            case _:
-                read = {}
-        return Fact(read, found)
+        return self._fact(Part.LISTENER, found, self.routing.protocol)
 
     def _cluster(self, cluster: Cluster) -> Fact:
         found = self._look_up(cluster.destination)
+        return self._fact(Part.CLUSTER, found, self.side.protocol(cluster.destination))
+
+    def _fact(
+        self, part: Part, found: Found | None, protocol: str, route: EffectiveRoute | None = None
+    ) -> Fact:
+        at = At(
+            part=part,
+            protocol=protocol,
+            tag=self.tag,
+            tcp=self.routing.tcp is not None,
+            always=writes_defaults(self.side),
+            release=self.side.release.name,
+            mesh=self.side.mesh_spec,
+        )
         conf = None if found is None else found.conf
-        protocol = self.side.protocol(cluster.destination)
-        match self.policy_type:
-            case "MeshTimeout" if conf is None and not writes_defaults(self.side):
-                read = {}
-            case "MeshTimeout":
-                read = settings.timeout_cluster(conf, protocol=protocol)
-            case "MeshCircuitBreaker":
-                read = settings.breaker(conf)
-            case "MeshHealthCheck":
-                read = settings.health_check(conf, protocol=protocol)
-            case "MeshLoadBalancingStrategy":
-                read = settings.balancer_cluster(conf)
-            case _:
-                read = settings.whole(conf)
-        return Fact(read, found)
+        return Fact(READINGS[self.policy_type].of_conf(conf, at), found, route)
 
 
 def _pair(first: Any, second: Any, *, apart: bool) -> Any:
@@ -350,50 +330,47 @@ def _pair(first: Any, second: Any, *, apart: bool) -> Any:
 def writes_defaults(side: Side) -> bool:
     """Whether clusters and inbounds have MeshTimeout's defaults without any MeshTimeout.
 
-    Since 2.14 they always do (legacy.md §3, fact 6).
+    Since 2.10 they always do (notes C16).
     """
-    return tuple(int(part) for part in side.release.name.split(".")) >= (2, 14)
-
-
-def http_protocols(protocol: str) -> tuple[str, ...]:
-    """Return the protocols an HTTP outbound may have."""
-    return ("http", "grpc") if protocol == UNKNOWN_PROTOCOL else (protocol,)
+    return at_least(side.release.name, ALWAYS_SINCE)
 
 
 def inbound_fact(
-    side: Side, policy_type: str, point: InboundPoint | None, *, identified: bool | None = False
+    side: Side,
+    policy_type: str,
+    point: InboundPoint | None,
+    *,
+    identified: bool | None = False,
+    reached: bool = True,
+    always: bool | None = None,
 ) -> Fact:
     """Return what an inbound reads of one policy type; `point` is None where nothing reaches.
 
-    `identified`: the proxy has its certificate from a MeshIdentity, and so reads no `from` of
-    permissions. Where it only may have (None), what it would read either way is said.
+    `identified`: the proxy has its certificate from a MeshIdentity (None: it may have); `reached`:
+    some policy of the type reaches the proxy.
     """
-    rules = [(rule.match, rule.conf) for rule in point.rules] if point is not None else []
+    reading = READINGS[policy_type]
+    at = At(
+        part=Part.INBOUND,
+        reached=reached,
+        always=writes_defaults(side) if always is None else always,
+        release=side.release.name,
+        identified=identified,
+        mesh_name=side.mesh,
+        mesh=side.mesh_spec,
+    )
+    rules = [(r.match, _counted(side, policy_type, r.conf)) for r in point.rules] if point else []
+    if reading.of_from is not None and not rules:
+        return Fact(reading.of_from(_subsets(point), at), _all_from(point))
+    assert reading.of_rules is not None
     found = _merged_inbound(side, policy_type, point)
-    merged = None if found is None else found.conf
-    match policy_type:
-        case "MeshTrafficPermission":
-            shown = [(m, without_old(conf, side.state, side.mesh)) for m, conf in rules]
-            if rules or identified:
-                return Fact(settings.permission_rules(shown, side.mesh), _all_rules(point))
-            read = settings.permission_from(_subsets(point))
-            if identified is None:
-                read |= settings.permission_rules(shown, side.mesh)
-            return Fact(read, _all_from(point))
-        case "MeshFaultInjection" if not rules and point is not None and point.from_rules:
-            if not any(subset for subset, _ in _subsets(point)):
-                read = settings.each_rule([(None, conf) for _, conf in _subsets(point)], None)
-                return Fact({**read, FILTER_NAME: "envoy.filters.http.fault"}, _all_from(point))
-            listed = [{"from": subset, "conf": conf} for subset, conf in _subsets(point)]
-            return Fact({"from": listed}, _all_from(point))
-        case "MeshAccessLog" if not rules and point is not None and point.from_rules:
-            read = settings.each_rule([(None, conf) for _, conf in _subsets(point)], None)
-            return Fact(read, _all_from(point))
-        case "MeshTimeout" if found is None and not rules and not writes_defaults(side):
-            return NOTHING
-        case _:
-            read = settings.INBOUND[policy_type](rules, merged)
-            return Fact(read, found or _all_rules(point))
+    read = reading.of_rules(rules, None if found is None else found.conf, at)
+    return Fact(read, found or _all_rules(point))
+
+
+def _counted(side: Side, policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what of a rule some client can meet."""
+    return without_old(conf, side.state, side.mesh) if policy_type == PERMISSION else conf
 
 
 def _merged_inbound(side: Side, policy_type: str, point: InboundPoint | None) -> Found | None:
@@ -438,28 +415,17 @@ def _all_from(point: InboundPoint | None) -> Found | None:
 
 
 def single_fact(side: Side, proxy: Resource, policy_type: str) -> Fact:
-    """Return what a proxy reads of a single-item policy type.
-
-    Of MeshTimeout it is whether one reaches the proxy at all, where that rewrites all inbounds
-    (legacy-notes.md C5).
-    """
+    """Return what a proxy reads of a single-item policy type."""
     if policy_type not in side.types:
         return NOTHING
-    if policy_type == "MeshTimeout":
-        reached = bool(side.selection(proxy, policy_type).policies)
-        return Fact({"inbounds": "rewritten"} if reached and not writes_defaults(side) else {})
     found = side.matcher.single(side.selection(proxy, policy_type))
-    conf = None if found is None else found.conf
-    match policy_type:
-        case "MeshTrace":
-            read = settings.trace(conf, http=has_http(side, proxy))
-        case "MeshPassthrough":
-            read = settings.passthrough(conf, transparent=may_be_transparent(proxy))
-        case "MeshProxyPatch":
-            read = settings.patches(conf)
-        case _:
-            read = settings.whole(conf)
-    return Fact(read, found)
+    at = At(
+        part=Part.PROXY,
+        http=has_http(side, proxy),
+        transparent=may_be_transparent(proxy),
+        mesh=side.mesh_spec,
+    )
+    return Fact(READINGS[policy_type].of_conf(None if found is None else found.conf, at), found)
 
 
 def has_http(side: Side, proxy: Resource) -> bool:

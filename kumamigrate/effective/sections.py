@@ -7,20 +7,24 @@ is not passed over in silence until somebody reads it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from kumamigrate.effective import settings
-from kumamigrate.effective.picture import ON_OUTBOUNDS, ROUTING, TCP_ROUTING
+from kumamigrate.effective.picture import ROUTING, TCP_ROUTING
+from kumamigrate.effective.reading import Part
+from kumamigrate.effective.readings import READINGS, read_at
+from kumamigrate.model.policytype import PolicyType
 from kumamigrate.universe.side import Side
 
-INBOUND_TYPES = (*settings.INBOUND, "MeshTrafficPermission")
+INBOUND_TYPES = tuple(name for name, one in READINGS.items() if one.of_rules is not None)
 TO_GATEWAYS = ("MeshFaultInjection", "MeshRateLimit")
 """Types whose `to` is for built-in gateways alone."""
+_ON_OUTBOUNDS = read_at(Part.ROUTE, Part.LISTENER, Part.CLUSTER)
 
 READ_BY_SECTION: Mapping[str, tuple[str, ...]] = {
-    "to": (*ON_OUTBOUNDS, ROUTING, TCP_ROUTING, *TO_GATEWAYS),
+    "to": (*_ON_OUTBOUNDS, ROUTING, TCP_ROUTING, *TO_GATEWAYS),
     "from": INBOUND_TYPES,
     "rules": INBOUND_TYPES,
-    "default": settings.SINGLE,
+    "default": read_at(Part.PROXY),
 }
 
 
@@ -34,6 +38,8 @@ def unread_sections(side: Side, policy_type: str) -> Iterator[str]:
     kind = side.release.policy_types.get(policy_type)
     for section in kind.sections if kind is not None else ():
         if is_read(policy_type, section):
+            assert kind is not None
+            yield from _unread_leaves(side, kind, section)
             continue
         for policy in side.state.of_type(policy_type):
             if policy.spec.get(section):
@@ -41,3 +47,38 @@ def unread_sections(side: Side, policy_type: str) -> Iterator[str]:
                     f"what {policy_type} {policy.name} says in `{section}` is not modelled;"
                     " compare by hand what it does"
                 )
+
+
+def _unread_leaves(side: Side, kind: PolicyType, section: str) -> Iterator[str]:
+    """Yield doubts about leaves of a schema that no reading has: none, as long as a test holds."""
+    missing = unread_leaves(kind, section)
+    for policy in side.state.of_type(kind.name) if missing else ():
+        for path in missing:
+            if _says(policy.spec.get(section), ("default", *path.split("."))):
+                yield (
+                    f"what {kind.name} {policy.name} says in `{section}` of {path} is not"
+                    " modelled; compare by hand what it does"
+                )
+
+
+def unread_leaves(kind: PolicyType, section: str) -> tuple[str, ...]:
+    """Return the leaves of a section of a policy type that no reading has."""
+    reading = READINGS.get(kind.name)
+    if reading is None:
+        return ()
+    every = (leaf for top in kind.conf(section).values() for leaf in top.walk() if not leaf.fields)
+    return tuple(
+        path for path in (leaf.path.replace("[]", "") for leaf in every) if not reading.has(path)
+    )
+
+
+def _says(node: Any, path: tuple[str, ...]) -> bool:
+    """Whether something stands at a path, lists seen through."""
+    if isinstance(node, list):
+        return any(_says(item, path) for item in node)
+    if not path:
+        return node is not None
+    if not isinstance(node, Mapping):
+        return False
+    inner = node.get(path[0], node if path[0] == "default" else None)
+    return _says(inner, path[1:])

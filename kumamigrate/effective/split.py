@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.backendref import HTTP_PROTOCOLS, tcp_protocols
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource
 from kumamigrate.universe.backend import Cluster, Referred, own_cluster, referred_to, tag_cluster
-from kumamigrate.universe.side import UNKNOWN_PROTOCOL, Side
+from kumamigrate.universe.side import Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

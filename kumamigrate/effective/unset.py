@@ -8,29 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.effective.difference import Value, Witness
-from kumamigrate.model.versions import at_least
+from kumamigrate.effective.difference import Effect, Value, Witness
+from kumamigrate.effective.picture import writes_defaults
+from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM, of_rules
+from kumamigrate.effective.reading import At, Part
 from kumamigrate.universe.side import Side
 
-SINCE = "2.10"
 TYPES = ("MeshTimeout", "Timeout")
-INBOUND = {"http.requestTimeout": ("0s", "15s"), "connectionTimeout": ("10s", "5s")}
-"""By field what a proxy had for its inbounds, and what it gets."""
 
 
 def unset_differences(before: Side, after: Side) -> Iterator[Witness]:
     """Yield what an upgrade changes in a mesh without any timeout policy, old or new."""
-    if at_least(before.release.name, SINCE) or not at_least(after.release.name, SINCE):
+    was, now = (writes_defaults(side) for side in (before, after))
+    if was or not now:
         return
     if any(True for side in (before, after) for _ in side.state.of_type(*TYPES)):
         return
-    for field, (had, gets) in INBOUND.items():
-        yield Witness(
-            mesh=before.mesh,
-            proxy="",
-            policy_type="MeshTimeout",
-            direction="inbound",
-            field=field,
-            before=Value(value=had),
-            after=Value(value=gets),
-        )
+    had, gets = (of_rules((), None, _inbound(always=always)) for always in (was, now))
+    for field in had:
+        if had[field] != gets[field]:
+            yield Witness(
+                mesh=before.mesh,
+                proxy="",
+                policy_type="MeshTimeout",
+                direction="inbound",
+                field=field,
+                before=Value(value=had[field]),
+                after=Value(value=gets[field]),
+                effect=Effect.RESIDUE if field == DOWNSTREAM else Effect.VALUE,
+            )
+
+
+def _inbound(*, always: bool) -> At:
+    return At(part=Part.INBOUND, reached=False, always=always)

@@ -33,8 +33,13 @@ class Read:
 
     def fact(self, policy_type: str) -> Fact:
         """Return what it reads of a policy type."""
-        known = self.side.identified(self.proxy)
-        return inbound_fact(self.side, policy_type, self.answer(policy_type), identified=known)
+        return inbound_fact(
+            self.side,
+            policy_type,
+            self.answer(policy_type),
+            identified=self.side.identified(self.proxy),
+            reached=self.side.signature(self.proxy, policy_type) != 0,
+        )
 
     @property
     def by_rules(self) -> bool:

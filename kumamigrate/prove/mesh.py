@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
-from kumamigrate.effective import settings
 from kumamigrate.effective.changed import changed_types, covered_types
 from kumamigrate.effective.compare import Difference, differences, match_of, value_of
 from kumamigrate.effective.difference import Effect, Locate, Witness
@@ -16,7 +15,6 @@ from kumamigrate.effective.mtlsmode import TLS_ONLY, may_show_certificate
 from kumamigrate.effective.picture import (
     BY_ROUTE,
     FAILING,
-    FILTER_NAME,
     ON_OUTBOUNDS,
     ROUTING,
     TCP_ROUTING,
@@ -30,16 +28,22 @@ from kumamigrate.effective.picture import (
     routing_facts,
     routing_of,
     single_fact,
+    writes_defaults,
 )
+from kumamigrate.effective.policies.meshfault import FILTER_NAME
+from kumamigrate.effective.policies.meshproxypatch import names_matter
+from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
+from kumamigrate.effective.reading import At, Part, flat
+from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.routeorder import only_turned
-from kumamigrate.effective.sections import INBOUND_TYPES
+from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove.assumptions.selector_equality import Couplings
 from kumamigrate.prove.assumptions.subset_service import shares_of
 from kumamigrate.prove.letin import Read, go_by_clients
-from kumamigrate.sourcedest.proxy import PASS_THROUGH
+from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
 from kumamigrate.targetref.merge import merge_entries
@@ -53,7 +57,7 @@ from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import Side, may_be_transparent, ports_of
 from kumamigrate.universe.traffic import Outbound
 
-SINGLE_TYPES = (*settings.SINGLE, "MeshTimeout")
+SINGLE_TYPES = READ_BY_SECTION["default"]
 
 Witnesses = tuple[Witness, ...]
 
@@ -314,7 +318,7 @@ class MeshComparison:
         for side, proxy in ((self.before, was), (self.after, now)):
             if "MeshProxyPatch" in side.types:
                 found = side.matcher.single(side.selection(proxy, "MeshProxyPatch"))
-                if found is not None and settings.names_matter(found.conf):
+                if found is not None and names_matter(found.conf):
                     return True
         return False
 
@@ -522,10 +526,30 @@ class MeshComparison:
             for side, proxy in ((self.before, was), (self.after, now))
         )
         found: Witnesses = ()
-        for name in dict.fromkeys((*points_b, *points_a)):
+        for name in dict.fromkeys((*points_b, *points_a, *self._rewritten(was, now, policy_type))):
             old, new = points_b.get(name), points_a.get(name)
             found += self._inbound(was, now, policy_type, name, old, new)
         return found
+
+    def _rewritten(self, was: Resource, now: Resource, policy_type: str) -> tuple[str, ...]:
+        """Return the inbounds that a policy changes which reaches the proxy by another of them.
+
+        A release that changes those that no policy reaches does so in every mesh; proxies that
+        nobody lists say no more than that.
+        """
+        sides = (self.before, self.after)
+        if policy_type != "MeshTimeout" or all(map(writes_defaults, sides)):
+            return ()
+        reached = any(self._reached(was, now, policy_type))
+        if not reached and (was.made_up or not any(policy_type in s.types for s in sides)):
+            return ()
+        zone = self.before.state.environment.zone
+        return tuple(i.name.rpartition(":")[0] for i in proxy_of(was, zone).inbounds)
+
+    def _reached(self, was: Resource, now: Resource, policy_type: str) -> tuple[bool, bool]:
+        """Return whether any policy of a type reaches a proxy, before and after."""
+        there = (self.before.signature(was, policy_type), self.after.signature(now, policy_type))
+        return there[0] != 0, there[1] != 0
 
     def _inbound(
         self,
@@ -538,13 +562,14 @@ class MeshComparison:
     ) -> Witnesses:
         sig_b = self.before.contents.of_list(old.policies) if old is not None else 0
         sig_a = self.after.contents.of_list(new.policies) if new is not None else 0
-        if sig_b == sig_a and self.same_ground:
+        reached = self._reached(was, now, policy_type)
+        if sig_b == sig_a and reached[0] == reached[1] and self.same_ground:
             return ()
         if policy_type in TLS_ONLY and not self._shows_certificate(was, now):
             return ()
         effect = Effect.VALUE if self._names_matter(was, now) else Effect.NAME
         known = (self.before.identified(was), self.after.identified(now))
-        key = (policy_type, sig_b, sig_a, effect, *known)
+        key = (policy_type, sig_b, sig_a, effect, *known, *reached)
         if key not in self._inbounds:
             reads = (Read(self.before, was, old), Read(self.after, now, new))
             clients = policy_type == PERMISSION and go_by_clients(*reads)
@@ -604,6 +629,7 @@ class MeshComparison:
             field=found.field,
             before=value_of(found.was, found.field, found.before, self.locate[0], of_route=routes),
             after=value_of(found.now, found.field, found.after, self.locate[1], of_route=routes),
+            effect=Effect.RESIDUE if found.field == DOWNSTREAM else Effect.VALUE,
         )
 
 
@@ -660,14 +686,10 @@ def _together(policy_type: str, fact: Fact, field: str) -> list[str]:
 
 
 def _said_at_route(policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a conf says at a route, without the defaults it leaves out."""
+    """Return what a conf says at a route, without the defaults of a MeshTimeout it leaves out."""
     if policy_type == "MeshTimeout":
-        return settings.flat(conf)
-    if policy_type == "MeshRetry":
-        return settings.retry(conf, protocols=("http", "grpc"))
-    if policy_type == "MeshLoadBalancingStrategy":
-        return settings.balancer_route(conf)
-    return settings.whole(conf)
+        return flat(conf)
+    return READINGS[policy_type].of_conf(conf, At(part=Part.ROUTE))
 
 
 def _names_route(policy: Resource) -> bool:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.effective.difference import Value, Witness
-from kumamigrate.effective.settings import flat
+from kumamigrate.effective.reading import flat
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource

@@ -13,9 +13,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from kumamigrate.effective.difference import Effect, Witness
-from kumamigrate.effective.fields import READ
 from kumamigrate.effective.makers import OUTBOUND_ITSELF
-from kumamigrate.effective.oldmade import INBOUND, OUTBOUND, ROUTES, kinds_of
+from kumamigrate.effective.oldmade import INBOUND, OUTBOUND, ROUTES, WHOLE, kinds_of
 from kumamigrate.effective.oldsection import (
     SECTIONS,
     section_reads,
@@ -93,13 +92,9 @@ class OldEngine:
         return self._activated(witness) if covered else witness
 
     def _answers(self, witness: Witness) -> bool:
-        """Whether both engines are asked together for what a witness is about (fields.py).
-
-        That any MeshTimeout rewrites inbounds shows at the inbounds.
-        """
-        slot = (witness.policy_type, witness.direction)
-        rewritten = slot == ("MeshTimeout", "proxy")
-        return witness.policy_type in self.covered and (slot in READ or rewritten)
+        """Whether both engines are asked together for what a witness is about."""
+        places = {"inbound": INBOUND, "proxy": WHOLE}.get(witness.direction, ())
+        return witness.policy_type in self.covered and witness.policy_type in places
 
     def _activated(self, witness: Witness) -> Witness | None:
         """Return what shows on a real outbound: the old engine has none to compare it with.

@@ -12,16 +12,9 @@ from kumamigrate.effective.compare import value_of
 from kumamigrate.effective.difference import Effect, Locate, Value, Witness
 from kumamigrate.effective.makers import Makers
 from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN
-from kumamigrate.effective.oldin import (
-    BARE,
-    Identity,
-    clients,
-    existing,
-    inbound_places,
-    is_loose,
-    shown,
-    whole_places,
-)
+from kumamigrate.effective.oldclients import BARE, Identity, clients, existing, is_loose, shown
+from kumamigrate.effective.oldexternal import EXTERNAL, external_access
+from kumamigrate.effective.oldin import inbound_places, whole_places
 from kumamigrate.effective.oldmade import (
     ANY_SERVICE,
     INBOUND,
@@ -37,12 +30,9 @@ from kumamigrate.effective.oldmade import (
 )
 from kumamigrate.effective.oldout import (
     CROSSED,
-    DOWNSTREAM,
-    EXTERNAL,
     NORMALIZED,
     SHARED,
     TREATED,
-    external_access,
     log_of_passthrough,
     outbound_places,
 )
@@ -59,6 +49,7 @@ from kumamigrate.effective.oldside import (
     names,
 )
 from kumamigrate.effective.picture import Fact
+from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.sourcedest.goduration import Duration

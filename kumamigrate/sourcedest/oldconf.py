@@ -16,6 +16,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
+from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.goduration import parse_duration
 from kumamigrate.sourcedest.selector import tags_of
@@ -51,6 +52,11 @@ def read_conf(kind: str, spec: Mapping[str, Any]) -> OldConf:
     """Return the conf of an old policy. Never raises: what cannot be read is a Problem."""
     shape = table("shapes.json").get(kind, {})
     return read_shape(shape, spec.get("conf"), ("conf",))
+
+
+def conf_of(policy: Resource | None) -> OldConf:
+    """Return the conf of an old policy; an empty one without a policy."""
+    return OldConf() if policy is None else read_conf(policy.type, policy.spec)
 
 
 def read_shape(shape: Any, value: Any, path: FieldPath = ()) -> OldConf:

@@ -11,6 +11,7 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.identity import IDENTITY, holder_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.workloads import port_protocol, service_tag
@@ -24,7 +25,6 @@ from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.targetref.selection import Selection
 
 PROTOCOL = "kuma.io/protocol"
-UNKNOWN_PROTOCOL = ""
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 REMOVED = "3.0"
 """The release that knows no old policies any more."""
@@ -100,6 +100,12 @@ class Side:
         if order(self.release.name) >= order(REMOVED):
             return OldPolicies(mesh=self.mesh, by_kind={})
         return old_policies(self.state, self.mesh)
+
+    @cached_property
+    def mesh_spec(self) -> Mapping[str, Any]:
+        """What the Mesh says; nothing where the state lacks it."""
+        named = (r.spec for r in self.state.of_type("Mesh") if r.name == self.mesh)
+        return next(named, {})
 
     def selection(self, proxy: Resource, policy_type: str) -> Selection:
         """Return what of a policy type reaches a proxy."""

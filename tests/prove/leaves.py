@@ -28,10 +28,12 @@ _BACKENDS: Mapping[str, tuple[Any, Any]] = {
 
 _PROBE: Mapping[str, Any] = {"http": {"path": "/"}, "tcp": {}, "grpc": {}}
 _RATE: Mapping[str, Any] = {"requestRate": {"num": 1, "interval": "1s"}}
+_CONNECTIONS: Mapping[str, Any] = {"connectionRate": {"num": 1, "interval": "1s"}}
 _ZIPKIN: Mapping[str, Any] = {"type": "Zipkin", "zipkin": {"url": "http://z"}}
 BESIDE: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("MeshHealthCheck", ""): _PROBE,
     ("MeshRateLimit", "local.http"): {"local": {"http": _RATE}},
+    ("MeshRateLimit", "local.tcp"): {"local": {"tcp": _CONNECTIONS}},
     ("MeshTrace", "sampling"): {"backends": [_ZIPKIN]},
     ("MeshTrace", "tags"): {"backends": [_ZIPKIN]},
     ("MeshCircuitBreaker", "outlierDetection"): {

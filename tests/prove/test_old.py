@@ -335,7 +335,7 @@ def test_what_no_policy_can_say_is_residue() -> None:
     after = PAIRS["timeout"][1].replace("idleTimeout: 0s", "idleTimeout: 9s", 1)
     found = _proof(before, after).witnesses("live")
     assert {w.effect for w in found} == {Effect.RESIDUE}
-    assert {w.before.value for w in found} == {"9s", "2h"}
+    assert {w.before.value for w in found} == {"9s", "2h0m0s"}
 
 
 def test_a_tie_is_unknown_whoever_is_taken() -> None:

@@ -102,7 +102,7 @@ def test_a_default_has_no_policy() -> None:
     }
     assert values == {
         "http.requestTimeout": ("slow-api", "0s", ""),
-        "http.streamIdleTimeout": ("", None, ""),
+        "http.streamIdleTimeout": ("", "5m0s", ""),  # Envoy's own
     }
 
 

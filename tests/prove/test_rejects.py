@@ -15,11 +15,9 @@ from typing import Any
 import pytest
 
 from kumamigrate.effective import sections
-from kumamigrate.effective.fields import READ
 from kumamigrate.effective.sections import READ_BY_SECTION, TO_GATEWAYS, is_read
 from kumamigrate.errors import FAULT
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.policytype import Conf
 from kumamigrate.model.release import known_releases, release
 from kumamigrate.model.state import State
 from kumamigrate.prove import Verdict
@@ -218,25 +216,3 @@ def test_a_section_that_nobody_reads_is_unknown(
     before, after = _sides(leaf, "2.14", kind, section, ())
     reasons = prove(before, after, claims=("live",)).unknown("live")
     assert any(f"in `{section}` is not modelled" in reason for reason in reasons)
-
-
-def test_what_both_engines_say_is_what_the_tables_know() -> None:
-    """Each path of fields.READ is in a table, and each type and direction has a section."""
-    wrong = []
-    for (kind, direction), paths in READ.items():
-        found = {
-            path
-            for name in RELEASES
-            for section in _SECTIONS[direction]
-            if kind in release(name).policy_types
-            for path in _below(release(name).policy_types[kind].conf(section))
-        }
-        wrong += [f"{kind} {direction} {path}" for path in paths if path not in found]
-    assert wrong == []
-
-
-_SECTIONS = {"outbound": ("to",), "inbound": ("from", "rules"), "proxy": ("default",)}
-
-
-def _below(conf: Conf) -> set[str]:
-    return {f.path.replace("[]", "") for top in conf.values() for f in top.walk()}

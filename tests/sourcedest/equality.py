@@ -6,30 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from kumamigrate.effective.policies.meshfault import faults_of, old_faults
+from kumamigrate.effective.policies.meshhealthcheck import probed
+from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
+from kumamigrate.effective.policies.patched import Checks, split
+from kumamigrate.effective.reading import At, Part, Values
+from kumamigrate.effective.readings import READINGS
 from kumamigrate.model.resource import ZONE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.sourcedest.conversion import Conversion
 from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.sourcedest.clients import admits_before, identities
-from kumamigrate.sourcedest.effective import Facts, facts_of
-from kumamigrate.sourcedest.effects import (
-    breakers_after,
-    probes_after,
-    retries_after,
-    timeouts_after,
-)
-from kumamigrate.sourcedest.patched import Checks, patched, split
+from kumamigrate.sourcedest.clients import admits_before, bears, identities
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, Proxy, proxy_of
 from kumamigrate.sourcedest.selector import selectors_of
-from kumamigrate.sourcedest.sinks import (
-    faults_after,
-    faults_before,
-    logs_after,
-    traces_after,
-)
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.selection import Point
 from kumamigrate.targetref.subset import contains
+from tests.sourcedest.facts import Facts, facts_of
 
 
 def as_resource(policy: Any, mesh: str) -> Resource:
@@ -97,23 +90,35 @@ class _Asked:
         found = self.matcher.service(selection, service)
         return found.conf if found is not None else None
 
+    def _said(self, kind: str, service: str, part: Part, treated: str = "") -> Values:
+        """Return what a place reads of a new policy type, with nothing of old policies left."""
+        reading = READINGS[kind]
+        protocol = self.world.protocol(service)
+        at = At(part=part, protocol=protocol, treated=treated or protocol, tag=True, always=False)
+        conf = self._to(kind, service)
+        assert reading.of_old is not None and reading.beside is not None
+        return reading.of_old(None, at) if conf is None else reading.beside(None, conf, at)
+
     def _connections(self) -> Iterator[str]:
         for service, effect in self.facts.timeouts.items():
             if "Timeout" in self.kinds:
-                protocol = self.world.protocol(service)
-                conf = self._to("MeshTimeout", service)
-                got = timeouts_after(conf, protocol, self.facts.treated.get(service))
-                if got != effect and service not in self.facts.routes:
-                    got = {"connect": got["connect"]}
-                    effect = {"connect": effect["connect"]}
-                if got != effect:
+                treated = self.facts.treated.get(service, "")
+                parts = (Part.LISTENER, Part.CLUSTER)
+                got: Values = {}
+                for part in parts:
+                    got |= self._said("MeshTimeout", service, part, treated)
+                unsaid = {DOWNSTREAM}  # no MeshTimeout can say it
+                if service not in self.facts.routes:
+                    unsaid |= got.keys() - {"connectionTimeout"}
+                unlike = {k for k in {*got, *effect} - unsaid if got.get(k) != effect.get(k)}
+                if unlike:
                     yield f"Timeout {service} {effect} != {got}"
         for service, effect in self.facts.retries.items():
-            got = retries_after(self._to("MeshRetry", service), self.world.protocol(service))
+            got = self._said("MeshRetry", service, Part.LISTENER)
             if "Retry" in self.kinds and got != effect:
                 yield f"Retry {service} {effect} != {got}"
         for service, effect in self.facts.breakers.items():
-            got = breakers_after(self._to("MeshCircuitBreaker", service))
+            got = self._said("MeshCircuitBreaker", service, Part.CLUSTER)
             if "CircuitBreaker" in self.kinds and got != effect:
                 yield f"CircuitBreaker {service} {effect} != {got}"
         set_by_patch = self._patches()
@@ -121,11 +126,9 @@ class _Asked:
             if service not in self.world.protocols:
                 continue  # no endpoint, nothing to probe
             conf = self._to("MeshHealthCheck", service)
-            got = probes_after(conf, self.world.protocol(service))
-            if (
-                service in set_by_patch
-            ):  # the HealthCheck is gone, so only `conf` says what panic is
-                got = next(iter(patched(set_by_patch[service], None, conf)), {})
+            at = At(part=Part.CLUSTER, protocol=self.world.protocol(service))
+            # the HealthCheck is gone, so only `conf` says what panic is
+            got = probed(set_by_patch.get(service, ()), None, conf, at)
             if "HealthCheck" in self.kinds and got != effect:
                 yield f"HealthCheck {service} {effect} != {got}"
 
@@ -138,7 +141,7 @@ class _Asked:
     def _logs(self) -> Iterator[str]:
         for service, effect in self.facts.logs.items():
             if "TrafficLog" in self.kinds:
-                got = logs_after(self._to("MeshAccessLog", service))
+                got = self._said("MeshAccessLog", service, Part.LISTENER)
                 if got != effect:
                     yield f"TrafficLog {service} {effect} != {got}"
         if not self.facts.live and "TrafficLog" in self.kinds:
@@ -183,17 +186,18 @@ class _Asked:
                 continue
             for identity in _real(identities(sources)):
                 client = {"kuma.io/service": "\x00other", ZONE: "\x00other", **dict(identity)}
-                want = faults_before(listed, client.items())
+                want = old_faults(_met(listed, client.items()))
                 # Which rules Envoy makes of `from` overlap is for the prover (notes C19).
                 conf = self._from("MeshFaultInjection", inbound.name, client)
-                got = faults_after([conf] if conf is not None else [])
+                got = faults_of([conf] if conf is not None else [])
                 if want != got:
                     yield f"FaultInjection {inbound.name} {client} {want} != {got}"
 
     def _whole(self) -> Iterator[str]:
         if "TrafficTrace" in self.kinds:
             found = self.matcher.single(self.matcher.selection(self.dataplane, "MeshTrace"))
-            got = traces_after(found.conf if found is not None else None)
+            at = At(part=Part.PROXY)
+            got = READINGS["MeshTrace"].of_conf(found.conf if found is not None else None, at)
             if got != self.facts.traces:
                 yield f"TrafficTrace {self.facts.traces} != {got}"
         if "ProxyTemplate" in self.kinds:
@@ -210,3 +214,8 @@ def _real(found: Iterable[tuple[tuple[str, str], ...]]) -> list[tuple[tuple[str,
     """Leave out clients with a value that nobody has yet (legacy-notes.md C7)."""
     always = ("kuma.io/service", ZONE)
     return [t for t in found if all(k in always or v != "\x00other" for k, v in t)]
+
+
+def _met(policies: Iterable[Resource], client: Iterable[tuple[str, str]]) -> list[Resource]:
+    own = tuple(client)
+    return [p for p in policies if any(bears(own, s) for s in selectors_of(p.spec, "sources"))]

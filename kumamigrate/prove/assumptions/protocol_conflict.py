@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.targetref.route import RealResource, ServiceTag
-from kumamigrate.universe.side import UNKNOWN_PROTOCOL, Side
+from kumamigrate.universe.side import Side
 from kumamigrate.universe.traffic import successors
 
 

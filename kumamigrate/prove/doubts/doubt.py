@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.effective.picture import BY_ROUTE
+from kumamigrate.effective.policies.patched import PATCH, read_patch
 from kumamigrate.effective.sections import TO_GATEWAYS, unread_sections
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
@@ -16,7 +17,6 @@ from kumamigrate.model.state import State
 from kumamigrate.prove.doubts.unreadreason import unread_reason
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.source.text import Refusal
-from kumamigrate.sourcedest.patched import PATCH, read_patch
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve
 from kumamigrate.targetref.selection import Selection

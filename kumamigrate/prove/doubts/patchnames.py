@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from kumamigrate.effective.policies.patched import PATCH, read_patch
 from kumamigrate.model.resource import EFFECT, Resource
 from kumamigrate.prove.doubts.doubt import place
-from kumamigrate.sourcedest.patched import PATCH, read_patch
 from kumamigrate.universe.side import Side
 
 _OWN_NAME = ("cluster", "listener", "virtualHost")

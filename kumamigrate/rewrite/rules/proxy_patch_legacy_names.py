@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from kumamigrate.effective.policies.patched import read_patch
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, items
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
-from kumamigrate.sourcedest.patched import read_patch
 
 _NAMES = ("name", "listenerName", "routeConfigurationName", "clusterName")
 _FILTERS = ("httpFilter", "networkFilter")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import replace
+from kumamigrate.effective.policies.patched import PATCH, only_probes
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import MESH, Form, Identity, Resource
 from kumamigrate.model.versions import at_least
@@ -30,7 +31,6 @@ from kumamigrate.rewrite.view import View
 from kumamigrate.sourcedest.admit import refusals_of
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import Ties
-from kumamigrate.sourcedest.patched import PATCH, only_probes
 
 BOTH_ACT = ("HealthCheck", "TrafficLog", "ProxyTemplate")
 """Old kinds that act beside their successors (§3): both probe, both log, both patch."""

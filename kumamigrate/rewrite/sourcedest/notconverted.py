@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kumamigrate.effective.policies.patched import only_probes
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.sourcedest.classes import Classes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.sourcedest.patched import only_probes
 
 INERT = "inert: the mesh has no TrafficRoute, so the old engine sets nothing on outbounds"
 

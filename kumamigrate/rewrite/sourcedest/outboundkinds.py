@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kumamigrate.dataclass import replace
+from kumamigrate.effective.policies.meshhealthcheck import UNPROBED
 from kumamigrate.rewrite.sourcedest import confs
 from kumamigrate.rewrite.sourcedest.backends import access_log_backends
 from kumamigrate.rewrite.sourcedest.confs import Notes
@@ -12,16 +13,8 @@ from kumamigrate.rewrite.sourcedest.notconverted import unrouted
 from kumamigrate.rewrite.sourcedest.probes import patches, why_unpatched, with_lasting
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE, outbound_family
 from kumamigrate.rewrite.sourcedest.winnertable import Cell, OutboundKind, convert_outbound
-from kumamigrate.sourcedest.effects import (
-    breakers_before,
-    probes_before,
-    retries_before,
-    timeouts_before,
-)
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.patched import UNPROBED
 from kumamigrate.sourcedest.proxy import PASS_THROUGH
-from kumamigrate.sourcedest.sinks import logs_before
 from kumamigrate.sourcedest.targets import UNKNOWN
 
 
@@ -97,7 +90,6 @@ _TIMEOUT = OutboundKind(
     old="Timeout",
     new="MeshTimeout",
     value=_timeout_conf,
-    effect=lambda policy, protocol, _: timeouts_before(policy, policy, protocol),
     leads=True,
 )
 
@@ -119,7 +111,6 @@ _RETRY = OutboundKind(
     old="Retry",
     new="MeshRetry",
     value=_retry_conf,
-    effect=lambda policy, protocol, _: retries_before(policy, protocol),
     looked_up="own",
 )
 
@@ -137,7 +128,6 @@ _CIRCUIT_BREAKER = OutboundKind(
     old="CircuitBreaker",
     new="MeshCircuitBreaker",
     value=_circuit_breaker_conf,
-    effect=lambda policy, _, __: breakers_before(policy),
     looked_up="target",
 )
 
@@ -176,7 +166,6 @@ _HEALTH_CHECK = OutboundKind(
     old="HealthCheck",
     new="MeshHealthCheck",
     value=_health_check_conf,
-    effect=lambda policy, _, __: probes_before(policy),
     looked_up="target",
     apart=True,
     patches=patches,
@@ -200,7 +189,6 @@ _TRAFFIC_LOG = OutboundKind(
     old="TrafficLog",
     new="MeshAccessLog",
     value=_traffic_log_conf,
-    effect=lambda policy, _, world: logs_before(policy, world.mesh_resource),
     routed=False,
 )
 _PASSED_THROUGH = replace(_TRAFFIC_LOG, only=PASS_THROUGH)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kumamigrate.dataclass import replace
+from kumamigrate.effective.policies.meshhealthcheck import UNPROBED
+from kumamigrate.effective.policies.patched import PATCH, may_touch, plain_services
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.rewrite.sourcedest import confs
@@ -19,7 +21,6 @@ from kumamigrate.rewrite.sourcedest.known import World
 from kumamigrate.rewrite.sourcedest.newpolicies import Draft
 from kumamigrate.rewrite.sourcedest.winnertable import Row, Setting
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.patched import PATCH, UNPROBED, may_touch, plain_services
 
 _LASTS = (
     "a MeshProxyPatch sets the probe on its cluster. That holds while service tags name the"

@@ -11,22 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.effective.readings import said_by
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.classes import Classes, class_of, classes_of
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped
 from kumamigrate.rewrite.sourcedest.known import World
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE
 from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of
-from kumamigrate.sourcedest.effects import (
-    breakers_before,
-    probes_before,
-    retries_before,
-    timeouts_before,
-)
 from kumamigrate.sourcedest.order import Ties, latest
 from kumamigrate.sourcedest.proxy import PASS_THROUGH
 from kumamigrate.sourcedest.selector import ANY, Rank, Tags, best_rank, selectors_of
-from kumamigrate.sourcedest.sinks import limit_before, logs_before, traces_before
 
 Policies = Sequence[Resource]
 Ranks = Mapping[int, Rank]
@@ -34,6 +28,9 @@ Ranks = Mapping[int, Rank]
 Said = Callable[[Policies], Any]
 """What comes of the policies that no other outranks, in file order; of none as well."""
 _PROTOCOLS = ("http", "http2", "grpc", "tcp", "kafka", "unknown")
+_ON_CONNECTIONS = (
+    "Timeout", "Retry", "CircuitBreaker", "HealthCheck", "TrafficLog", "TrafficRoute",
+)  # fmt: skip
 _MOST = 2000
 _NOTHING = "it changes nothing: others win, or say the same, wherever it matches"
 
@@ -120,11 +117,11 @@ def _decided(kind: str, world: World) -> tuple[Iterable[Ranks], Said] | None:
     if classes.too_many:
         return None
     every = _apart(policies, _witnesses(classes, own), field)
-    if kind in _EFFECTS:
+    if kind in _ON_CONNECTIONS:
         names = [OTHER_SERVICE, PASS_THROUGH, *world.services]
         services = _apart(policies, [{SERVICE: name} for name in names], "destinations")
         both = ({at: a[at] + b[at] for at in a if at in b} for a in every for b in services)
-        return both, _winner(lambda p: _EFFECTS[kind](p, world), old.ties)
+        return both, _winner(lambda p: _said(kind, p, world), old.ties)
     if kind == "TrafficPermission":
         return every, _winner(lambda p: clients_of(p) if p else None, old.ties)
     if kind == "RateLimit":
@@ -184,14 +181,12 @@ def _exact(tags: Tags) -> dict[str, str]:
     return {key: value for key, value in tags.items() if value != ANY}
 
 
-_EFFECTS: dict[str, Callable[[Resource | None, World], Any]] = {
-    "Timeout": lambda p, _: [timeouts_before(p, p, name) for name in _PROTOCOLS],
-    "Retry": lambda p, _: [retries_before(p, name) for name in _PROTOCOLS],
-    "CircuitBreaker": lambda p, _: breakers_before(p),
-    "HealthCheck": lambda p, _: probes_before(p),
-    "TrafficLog": lambda p, world: logs_before(p, world.mesh_resource),
-    "TrafficRoute": lambda p, _: p.spec.get("conf") if p is not None else None,
-}
+def _said(kind: str, policy: Resource | None, world: World) -> Any:
+    """Return what a policy of a kind comes to, whatever the protocol."""
+    if kind == "TrafficRoute":
+        return policy.spec.get("conf") if policy is not None else None
+    protocols = _PROTOCOLS if kind in ("Timeout", "Retry") else ("",)
+    return [said_by(kind, policy, protocol, world.mesh_resource) for protocol in protocols]
 
 
 def _winner(effect: Callable[[Resource | None], Any], ties: Ties) -> Said:
@@ -212,7 +207,7 @@ def _winner(effect: Callable[[Resource | None], Any], ties: Ties) -> Said:
 
 def _first_limit() -> Said:
     """Return what says which limit is met first, whichever was created last."""
-    known = _remembered(lambda p: limit_before(p) if p else {})
+    known = _remembered(lambda p: said_by("RateLimit", p))
 
     def said(best: Policies) -> Any:
         if _agree(best, known):
@@ -228,5 +223,5 @@ def _agree(policies: Policies, effect: Callable[[Resource | None], Any]) -> bool
 
 def _whole(policy: Resource | None, world: World) -> Any:
     if policy is None or policy.type == "TrafficTrace":
-        return traces_before(policy, world.mesh_resource) if policy else None
+        return said_by("TrafficTrace", policy, mesh=world.mesh_resource)
     return policy.spec.get("conf")

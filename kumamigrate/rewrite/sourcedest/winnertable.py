@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
+from kumamigrate.effective.policies.patched import PATCH
+from kumamigrate.effective.readings import said_by
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest import exhaustive
 from kumamigrate.rewrite.sourcedest.classes import (
@@ -33,7 +35,6 @@ from kumamigrate.rewrite.sourcedest.routetargets import (
 )
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import Tie, merge_ties
-from kumamigrate.sourcedest.patched import PATCH
 from kumamigrate.sourcedest.selector import ANY, selectors_of
 from kumamigrate.sourcedest.winners import connection_winner
 
@@ -65,16 +66,14 @@ class OutboundKind:
     outbound: Timeout, TrafficLog. target: clusters that routes lead to (CircuitBreaker,
     HealthCheck). own: by the outbound, if it is a target too (Retry, notes C12). `leads`: the
     cluster reads the policy of the outbound that leads to it (C2). `routed`: inert without a
-    TrafficRoute. `only`: the one service that counts. `effect`: what a policy comes to on an
-    outbound of a protocol; only where it differs does a tie matter. `apart`: both engines act
-    next to each other, so that services without an equivalent can stay with the old one.
+    TrafficRoute. `only`: the one service that counts. `apart`: both engines act next to each
+    other, so that services without an equivalent can stay with the old one.
     `patches`: what of the rows needs a MeshProxyPatch besides.
     """
 
     old: str
     new: str
     value: Callable[[Cell, Notes], Json]
-    effect: Callable[[Resource, str, World], Any]
     looked_up: str = "outbound"
     leads: bool = False
     routed: bool = True
@@ -130,8 +129,8 @@ class _Run:
         if service not in world.protocols and not world.listed:
             protocols |= {"http", "http2", "grpc", "tcp"}
         return any(
-            self.kind.effect(policy, protocol, world)
-            != self.kind.effect(tie.policies[0], protocol, world)
+            said_by(self.kind.old, policy, protocol, world.mesh_resource)
+            != said_by(self.kind.old, tie.policies[0], protocol, world.mesh_resource)
             for policy in tie.policies[1:]
             for protocol in protocols
         )

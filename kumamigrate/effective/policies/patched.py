@@ -11,25 +11,25 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from kumamigrate.effective.policies.meshhealthcheck import FIELDS, PANIC, UNPROBED, tcp_probe
+from kumamigrate.effective.reading import Conf, Part, Values, as_read, read
+from kumamigrate.model import duration
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.sourcedest.effects import PROBE_DEFAULTS
 from kumamigrate.sourcedest.proxy import Proxy
-from kumamigrate.sourcedest.targets import UNKNOWN, live_targets
-from kumamigrate.sourcedest.values import Effect, Json, as_duration, conf_of, same_type
+from kumamigrate.sourcedest.targets import live_targets
 from kumamigrate.sourcedest.winners import OldPolicies, connection_winner
 
 PATCH = "MeshProxyPatch"
-UNPROBED = ("kafka", UNKNOWN)
-"""Protocols that no MeshHealthCheck probes."""
-
-Checks = tuple[Effect, ...]
+Checks = tuple[Values, ...]
 
 _ELSEWHERE = ("listener", "networkFilter", "httpFilter", "virtualHost")
 _ON_KUBERNETES = "k8s.kuma.io/"
-_PANIC = ("failTrafficOnPanic", "healthyPanicThreshold")
 _DURATION = re.compile(r"[0-9]+(\.[0-9]{1,9})?s")
 _HEX = re.compile(r"([0-9a-f]{2})+")
+_DEFAULTS = {
+    name: value for name, value in read(FIELDS, Part.CLUSTER, None).items() if name not in PANIC
+}
 _REQUIRED = ("interval", "timeout", "unhealthyThreshold", "healthyThreshold")
 
 
@@ -132,65 +132,48 @@ def read_patch(modification: Any) -> tuple[str, Checks] | None:
     return (name, known) if len(known) == len(checks) else None
 
 
-def patched(checks: Checks, policy: Resource | None, conf: Json | None) -> Checks:
-    """Return health checks of a patch with the panic settings that policies give the cluster.
-
-    `policy` is its HealthCheck, `conf` what a MeshHealthCheck says, for any protocol.
-    """
-    panic = {
-        name: same_type(
-            (conf or {}).get(name, conf_of(policy).value.get(name, PROBE_DEFAULTS[name])),
-            PROBE_DEFAULTS[name],
-        )
-        for name in _PANIC
-    }
-    return tuple({**check, **panic} for check in checks)
-
-
-def _fields(node: Any, names: Sequence[str]) -> Json:
+def _fields(node: Any, names: Sequence[str]) -> Conf:
     """Return a mapping that has just these fields, else an empty one."""
     return node if isinstance(node, Mapping) and set(node) == set(names) else {}
 
 
-def _check(node: Any) -> Effect | None:
+def _check(node: Any) -> Values | None:
+    """Return a health check as a MeshHealthCheck says it, None for what is not known."""
     if not isinstance(node, Mapping) or any(name not in node for name in _REQUIRED):
         return None
     probe = _tcp(node.get("tcpHealthCheck"))
     rest = {name: _value(name, value) for name, value in node.items() if name != "tcpHealthCheck"}
     if probe is None or any(value is None for value in rest.values()):
         return None
-    return {**PROBE_DEFAULTS, **rest, "probe": probe}
+    return {**_DEFAULTS, **rest, **probe}
 
 
 def _value(name: str, value: Any) -> Any:
-    """Return a field of a health check as its effect has it, None for what is not known."""
-    like = PROBE_DEFAULTS.get(name)
-    if name in _PANIC or like is None:
-        return None
-    if isinstance(like, bool | str):
-        return value if isinstance(value, type(like)) else None
+    like = _DEFAULTS.get(name)
+    if isinstance(like, bool) or like in (None, ""):
+        return value if like is not None and isinstance(value, type(like)) else None
     if isinstance(like, int):
         positive = name in _REQUIRED
         whole = isinstance(value, int) and not isinstance(value, bool)
         return value if whole and value >= int(positive) else None
     fits = isinstance(value, str) and _DURATION.fullmatch(value) is not None
-    return as_duration(value) if fits else None
+    return duration.normal(value) if fits else None
 
 
-def _tcp(node: Any) -> tuple[Any, ...] | None:
+def _tcp(node: Any) -> Values | None:
     if not isinstance(node, Mapping) or not set(node) <= {"send", "receive"}:
         return None
     received = node.get("receive", [])
     if not isinstance(received, list):
         return None
-    sent = b"" if "send" not in node else _bytes(node["send"])
-    parts = [_bytes(one) for one in received]
+    sent = "" if "send" not in node else _text(node["send"])
+    parts = [_text(one) for one in received]
     if sent is None or any(part is None for part in parts):
         return None
-    return ("tcp", sent, tuple(parts))
+    return tcp_probe(sent, [part for part in parts if part is not None])
 
 
-def _bytes(node: Any) -> bytes | None:
+def _text(node: Any) -> str | None:
     text = _fields(node, ("text",)).get("text")
     fits = isinstance(text, str) and _HEX.fullmatch(text) is not None
-    return bytes.fromhex(str(text)) if fits else None
+    return as_read(bytes.fromhex(str(text))) if fits else None

@@ -1,7 +1,7 @@
-"""What the old engine comes to for one proxy, in the form of `effects`, `sinks` and `clients`.
+"""What the old engine comes to for one proxy, as the readings of `effective` say it.
 
-A prover puts this beside what the new engine comes to (`*_after`) at the same place: listener and
-routes by outbound service, cluster by service, inbound by name, the proxy as a whole.
+Beside it stands what the new engine comes to at the same place: listener and routes by outbound
+service, cluster by service, inbound by name, the proxy as a whole.
 """
 
 from __future__ import annotations
@@ -10,19 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.effective.reading import Values
+from kumamigrate.effective.readings import said_by
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.sourcedest.clients import Clients, clients_before
-from kumamigrate.sourcedest.effects import (
-    breakers_before,
-    probes_before,
-    retries_before,
-    timeouts_before,
-)
 from kumamigrate.sourcedest.order import Tie, merge_ties
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, Proxy
-from kumamigrate.sourcedest.sinks import logs_before, traces_before
 from kumamigrate.sourcedest.targets import UNKNOWN, common_protocol, live_targets, main_targets
-from kumamigrate.sourcedest.values import Effect
 from kumamigrate.sourcedest.winners import OldPolicies, ProxyWinners, winners
 
 
@@ -37,15 +31,15 @@ class Facts:
     """
 
     live: bool
-    timeouts: Mapping[str, Effect] = field(default_factory=dict)
-    retries: Mapping[str, Effect] = field(default_factory=dict)
-    breakers: Mapping[str, Effect] = field(default_factory=dict)
-    probes: Mapping[str, Effect] = field(default_factory=dict)
-    logs: Mapping[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
+    timeouts: Mapping[str, Values] = field(default_factory=dict)
+    retries: Mapping[str, Values] = field(default_factory=dict)
+    breakers: Mapping[str, Values] = field(default_factory=dict)
+    probes: Mapping[str, Values] = field(default_factory=dict)
+    logs: Mapping[str, Values] = field(default_factory=dict)
     clients: Mapping[str, Clients] = field(default_factory=dict)
     faults: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
     limits: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
-    traces: Effect = field(default_factory=dict)
+    traces: Values = field(default_factory=dict)
     template: Resource | None = None
     routes: Mapping[str, Resource] = field(default_factory=dict)
     treated: Mapping[str, str] = field(default_factory=dict)
@@ -71,12 +65,13 @@ def facts_of(
         live=old.routed,
         **outbound,
         logs={
-            name: logs_before(_policy(won.service["TrafficLog"].get(name)), mesh) for name in logged
+            name: _said("TrafficLog", _policy(won.service["TrafficLog"].get(name)), mesh=mesh)
+            for name in logged
         },
         clients={name: clients_before(_policy(found)) for name, found in inbound.items()},
         faults={n: found.policies for n, found in won.lists["FaultInjection"].items()},
         limits={n: found.policies for n, found in won.lists["RateLimit"].items()},
-        traces=traces_before(_policy(trace), mesh),
+        traces=_said("TrafficTrace", _policy(trace), mesh=mesh),
         template=_policy(template),
         ties=_ties(won, live=old.routed),
     )
@@ -105,7 +100,7 @@ def _outbound_facts(
         "routes": routes,
         "treated": treated,
         "timeouts": {
-            s: timeouts_before(
+            s: _timeouts(
                 timeout.get(s),
                 leaders.get(s, timeout.get(s)),
                 treated.get(s, protocols.get(s, UNKNOWN)),
@@ -113,17 +108,32 @@ def _outbound_facts(
             for s in (*services, *(c for c in clusters if c not in services))
         },
         "retries": {
-            s: retries_before(
+            s: _said(
+                "Retry",
                 _policy(won.service["Retry"].get(s)) if s in reached else None,
                 treated[s],
             )
             for s in services
         },
         "breakers": {
-            c: breakers_before(_policy(won.service["CircuitBreaker"].get(c))) for c in clusters
+            c: _said("CircuitBreaker", _policy(won.service["CircuitBreaker"].get(c)))
+            for c in clusters
         },
-        "probes": {c: probes_before(_policy(won.service["HealthCheck"].get(c))) for c in clusters},
+        "probes": {
+            c: _said("HealthCheck", _policy(won.service["HealthCheck"].get(c))) for c in clusters
+        },
     }
+
+
+def _said(
+    kind: str, policy: Resource | None, protocol: str = "", mesh: Resource | None = None
+) -> Values:
+    return {k: v for one in said_by(kind, policy, protocol, mesh) for k, v in one.items()}
+
+
+def _timeouts(own: Resource | None, leading: Resource | None, protocol: str) -> Values:
+    """Return the timeouts of an outbound and of the cluster that another may lead to (C2)."""
+    return {**said_by("Timeout", own, protocol)[0], **said_by("Timeout", leading, protocol)[1]}
 
 
 def _ties(won: ProxyWinners, *, live: bool) -> tuple[Tie, ...]:

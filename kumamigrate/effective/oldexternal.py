@@ -1,0 +1,40 @@
+"""ExternalServices without zone egress: who may use them, by old permissions (legacy.md §2.7)."""
+
+from __future__ import annotations
+
+from kumamigrate.effective.oldside import Asked, OldSide, Places, mentioned, outcome
+from kumamigrate.effective.reading import Values
+from kumamigrate.model.resource import SERVICE
+from kumamigrate.sourcedest.clients import clients_before
+from kumamigrate.sourcedest.winners import inbound_winner
+
+EXTERNAL = "ExternalService"
+
+
+def external_access(side: OldSide, asked: Asked, led_to: frozenset[str]) -> Places:
+    """Return which ExternalServices a proxy may use without zone egress (§2.7).
+
+    Asked of those only to which its traffic is led, before or after: `led_to`.
+    """
+    found: Places = {}
+    filtered = side.routed and not side.has_to(asked, "MeshHTTPRoute")
+    filtered = filtered and not side.has_to(asked, "MeshTCPRoute")
+    for tags in (tags for tags in side.external if tags.get(SERVICE) in led_to):
+        place = (EXTERNAL, "outbound", mentioned(tags))
+        if side.egress or not filtered:
+            found[place] = outcome([{"reached": True}])
+            continue
+        options = side.options(
+            inbound_winner(side.old.of("TrafficPermission"), tags, side.old.ties)
+        )
+        effects: list[Values] = []
+        for policy in options:
+            clients = clients_before(policy)
+            reached = any(
+                set(needed) <= set(own.items())
+                for needed in clients
+                for own in asked.proxy.tag_sets
+            )
+            effects.append({"reached": reached})
+        found[place] = outcome(effects, options, None, "creation time")
+    return found

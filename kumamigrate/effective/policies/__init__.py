@@ -1,0 +1,1 @@
+"""How each policy type is read, and the old kind that it takes the place of: one module a type."""

@@ -1,0 +1,79 @@
+"""MeshFaultInjection, and the FaultInjection before it (legacy.md §1.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kumamigrate.effective.reading import (
+    At,
+    Conf,
+    Part,
+    Reading,
+    Rules,
+    Subsets,
+    Values,
+    as_read,
+    leaf,
+    number,
+    rule,
+)
+from kumamigrate.model.resource import Resource
+from kumamigrate.sourcedest.oldconf import read_conf
+
+HTTP, FAULTS = "http", "faults"
+GRPC_SINCE = "2.14"
+"""Since then faults reach inbounds of gRPC, too."""
+FILTER_NAME = "filter name"
+"""A field that no policy sets: what Envoy calls a filter. Its change concerns no traffic."""
+FIELDS = {HTTP: leaf(Part.INBOUND)}
+_SECTIONS = ("delay", "abort", "responseBandwidth")
+
+
+def of_conf(conf: Conf | None, _at: At) -> Values:
+    """Return the faults of a conf, in order."""
+    found = [_fault(one) for one in (conf or {}).get(HTTP) or ()]
+    return {HTTP: found} if found else {}
+
+
+def of_rules(rules: Rules, _merged: Conf | None, at: At) -> Values:
+    """Return the faults of an inbound: each rule by itself, in order."""
+    found = [rule(match, of_conf(conf, at)) for match, conf in rules]
+    return {"rules": found} if found else {}
+
+
+def of_from(subsets: Subsets, at: At) -> Values:
+    """Return the faults of clients by their tags; `from` for all has a filter of another name."""
+    if not any(subset for subset, _ in subsets):
+        found = of_rules([(None, conf) for _, conf in subsets], None, at)
+        return {**found, FILTER_NAME: "envoy.filters.http.fault"} if found else {}
+    return {"from": [{"from": subset, "conf": of_conf(conf, at)} for subset, conf in subsets]}
+
+
+def faults_of(confs: Iterable[Conf]) -> list[Values]:
+    """Return the faults of confs that a client meets one after the other."""
+    return [_fault(one) for conf in confs for one in conf.get(HTTP) or ()]
+
+
+def old_faults(policies: Sequence[Resource]) -> list[Values]:
+    """Return the faults of FaultInjections that a client meets one after the other."""
+    return [_fault(read_conf("FaultInjection", policy.spec).value) for policy in policies]
+
+
+def _fault(values: Mapping[str, Any]) -> Values:
+    result: Values = {}
+    for name in _SECTIONS:
+        section = values.get(name)
+        if section:
+            share = number(section.get("percentage", 0))
+            result[name] = {k: as_read(v) for k, v in section.items()} | {"percentage": share}
+    return result
+
+
+READING = Reading(
+    policy_type="MeshFaultInjection",
+    fields=FIELDS,
+    of_conf=of_conf,
+    of_rules=of_rules,
+    of_from=of_from,
+)

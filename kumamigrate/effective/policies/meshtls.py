@@ -1,0 +1,25 @@
+"""MeshTLS: what an inbound asks of its clients."""
+
+from __future__ import annotations
+
+from kumamigrate.effective.reading import At, Conf, Part, Reading, Rules, Values, leaf, read
+
+FIELDS = {
+    "mode": leaf(Part.INBOUND),
+    "tlsVersion.min": leaf(Part.INBOUND, default="TLSAuto"),
+    "tlsVersion.max": leaf(Part.INBOUND, default="TLSAuto"),
+    "tlsCiphers": leaf(Part.INBOUND),
+}
+
+
+def of_conf(conf: Conf | None, at: At) -> Values:
+    """Return what a conf asks for; without one the Mesh decides."""
+    return read(FIELDS, at.part, conf)
+
+
+def of_rules(_rules: Rules, merged: Conf | None, at: At) -> Values:
+    """Return what an inbound reads: rules with a match are nothing (matcher-notes §3.10)."""
+    return of_conf(merged, at)
+
+
+READING = Reading(policy_type="MeshTLS", fields=FIELDS, of_conf=of_conf, of_rules=of_rules)

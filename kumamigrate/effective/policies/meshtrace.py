@@ -1,0 +1,88 @@
+"""MeshTrace, and the TrafficTrace before it with the backends of the Mesh (legacy.md §1.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kumamigrate.effective.policies.meshsections import backend_of
+from kumamigrate.effective.reading import At, Conf, Part, Reading, Values, leaf, number, read
+from kumamigrate.model.resource import Resource, mapping
+
+BACKENDS = "backends"
+FIELDS = {
+    BACKENDS: leaf(Part.PROXY),
+    "sampling.overall": leaf(Part.PROXY, default=100),
+    "sampling.client": leaf(Part.PROXY, default=100),
+    "sampling.random": leaf(Part.PROXY, default=100),
+    "tags": leaf(Part.PROXY),
+}
+_ZIPKIN = {"traceId128bit": False, "apiVersion": "httpJson", "sharedSpanContext": True}
+_DATADOG = {"splitService": False}
+
+
+def of_conf(conf: Conf | None, at: At) -> Values:
+    """Return how a proxy traces; without HTTP listeners only where spans would go."""
+    written = [_written_out(mapping(one)) for one in (conf or {}).get(BACKENDS) or ()]
+    if not written:
+        return {}
+    if not at.http:
+        return {BACKENDS: written}
+    found = {k: number(v) if k.startswith("sampling.") else v for k, v in _read(conf).items()}
+    return {**found, BACKENDS: written}
+
+
+def _read(conf: Conf | None) -> Values:
+    return read(FIELDS, Part.PROXY, conf)
+
+
+def _written_out(backend: Mapping[str, Any]) -> Values:
+    """Return a backend with what it leaves out."""
+    out = dict(backend)
+    if backend.get("type") == "Zipkin":
+        out["zipkin"] = {**_ZIPKIN, **mapping(backend.get("zipkin"))}
+    if backend.get("type") == "Datadog":
+        out["datadog"] = {**_DATADOG, **mapping(backend.get("datadog"))}
+    return out
+
+
+def of_old(policy: Resource | None, at: At) -> Values:
+    """Return how the old engine traces a proxy."""
+    backend = backend_of(policy, at.mesh, "tracing")
+    if backend is None:
+        return {}
+    sampling = backend.get("sampling")
+    said = {"overall": 100 if sampling is None else sampling}
+    return of_conf({BACKENDS: [_old_backend(backend)], "sampling": said}, at)
+
+
+def _old_backend(backend: Mapping[str, Any]) -> Values:
+    conf = mapping(backend.get("conf"))
+    if backend.get("type") == "datadog":
+        url = f"http://{conf.get('address', '')}:{conf.get('port', '')}"
+        split = conf.get("splitService") is True
+        return {"type": "Datadog", "datadog": {"url": url, "splitService": split}}
+    version = conf.get("apiVersion") or _ZIPKIN["apiVersion"]
+    zipkin = {
+        "url": conf.get("url"),
+        "traceId128bit": conf.get("traceId128bit") is True,
+        "apiVersion": _ZIPKIN["apiVersion"] if version == "httpJsonV1" else version,
+        "sharedSpanContext": conf.get("sharedSpanContext") is not False,
+    }
+    return {"type": str(backend.get("type") or "").capitalize(), "zipkin": zipkin}
+
+
+def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
+    """Return what both come to: a MeshTrace with a backend takes it all (§3)."""
+    return of_conf(conf, at) or of_old(policy, at)
+
+
+READING = Reading(
+    policy_type="MeshTrace",
+    fields=FIELDS,
+    of_conf=of_conf,
+    old="TrafficTrace",
+    old_parts=(Part.PROXY,),
+    of_old=of_old,
+    beside=beside,
+)

@@ -1,0 +1,81 @@
+"""The readings of all policy types, and what old policies and new ones come to together.
+
+A type or section that no reading has is unknown (prover.md §1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kumamigrate.effective.policies import (
+    meshaccesslog,
+    meshcircuitbreaker,
+    meshfault,
+    meshhealthcheck,
+    meshloadbalancing,
+    meshmetric,
+    meshpassthrough,
+    meshpermission,
+    meshproxypatch,
+    meshratelimit,
+    meshretry,
+    meshtimeout,
+    meshtls,
+    meshtrace,
+)
+from kumamigrate.effective.reading import At, Conf, Part, Reading, Values
+from kumamigrate.model.resource import Resource
+from kumamigrate.targetref.entry import Found
+
+_MODULES = (
+    meshtimeout,
+    meshretry,
+    meshloadbalancing,
+    meshaccesslog,
+    meshcircuitbreaker,
+    meshhealthcheck,
+    meshtls,
+    meshratelimit,
+    meshfault,
+    meshpermission,
+    meshmetric,
+    meshtrace,
+    meshpassthrough,
+    meshproxypatch,
+)
+READINGS: Mapping[str, Reading] = {m.READING.policy_type: m.READING for m in _MODULES}
+_BY_OLD: Mapping[str, Reading] = {one.old: one for one in READINGS.values() if one.old}
+
+
+def read_at(*parts: Part) -> tuple[str, ...]:
+    """Return the policy types that some parts of a proxy read."""
+    return tuple(
+        name
+        for name, one in READINGS.items()
+        if any(part in leaf.parts for leaf in one.fields.values() for part in parts)
+    )
+
+
+def both(
+    policy_type: str, options: Sequence[Resource | None], found: Found | None, at: At
+) -> list[Values]:
+    """Return what a place comes to with each of some old policies beside what new ones say."""
+    reading = READINGS[policy_type]
+    assert reading.of_old is not None and reading.beside is not None
+    if found is None:
+        return [reading.of_old(policy, at) for policy in options]
+    return [reading.beside(policy, found.conf, at) for policy in options]
+
+
+def said_by(
+    kind: str, policy: Resource | None, protocol: str = "", mesh: Resource | None = None
+) -> tuple[Values, ...]:
+    """Return what an old policy comes to wherever it is read; None: what comes without any.
+
+    `protocol` is that of the outbounds. Policies of which this is equal are interchangeable.
+    """
+    reading = _BY_OLD[kind]
+    assert reading.of_old is not None
+    said: Conf = mesh.spec if mesh is not None else {}
+    places = (At(part=p, protocol=protocol, treated=protocol, mesh=said) for p in reading.old_parts)
+    return tuple(reading.of_old(policy, at) for at in places)

@@ -1,0 +1,419 @@
+"""The rules of matcher-notes §3: what of a conf reaches Envoy, no leaf of a schema unseen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from kumamigrate.effective import sections
+from kumamigrate.effective.policies import (
+    meshhealthcheck,
+    meshloadbalancing,
+    meshpassthrough,
+    meshpermission,
+    meshproxypatch,
+    meshratelimit,
+    meshretry,
+    meshtimeout,
+    meshtls,
+    meshtrace,
+)
+from kumamigrate.effective.reading import At, Part, flat
+from kumamigrate.effective.readings import READINGS
+from kumamigrate.effective.sections import unread_leaves
+from kumamigrate.model.policytype import Conf
+from kumamigrate.model.release import known_releases, release
+from kumamigrate.prove.prover import prove
+from tests.prove.states import state
+
+DEFAULT_ROUTE = {"http.requestTimeout": "15s", "http.streamIdleTimeout": "30m0s"}
+ROUTE, LISTENER, CLUSTER = Part.ROUTE, Part.LISTENER, Part.CLUSTER
+INBOUND, PROXY = Part.INBOUND, Part.PROXY
+NO_ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
+"""Read route by route, by the matcher and by split.py."""
+
+
+def _leaves(conf: Conf) -> set[str]:
+    """Return the leaves of a schema, lists seen through."""
+    found = set()
+    for top in conf.values():
+        found |= {f.path.replace("[]", "") for f in top.walk() if not f.fields}
+    return found
+
+
+@pytest.mark.parametrize("name", known_releases())
+def test_every_leaf_of_every_schema_is_read(name: str) -> None:
+    """A leaf that a release brings fails here until some module says how it is read."""
+    overlooked = [
+        f"{kind.name} {section} {path}"
+        for kind in release(name).policy_types.values()
+        if kind.name not in NO_ROUTES
+        for section in kind.sections
+        for path in unread_leaves(kind, section)
+    ]
+    assert overlooked == []
+    kinds = {kind.name for kind in release(name).policy_types.values()}
+    assert kinds <= READINGS.keys() | set(NO_ROUTES)
+
+
+def test_every_field_that_is_read_is_in_some_schema() -> None:
+    known: dict[str, set[str]] = {}
+    for name in known_releases():
+        for kind in release(name).policy_types.values():
+            for section in kind.sections:
+                known.setdefault(kind.name, set()).update(_leaves(kind.conf(section)))
+    wrong = [
+        f"{kind} {path}"
+        for kind, reading in READINGS.items()
+        for path in reading.fields
+        if not any(leaf == path or leaf.startswith(f"{path}.") for leaf in known[kind])
+    ]
+    assert wrong == []
+
+
+def test_a_leaf_that_nobody_reads_is_a_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = "MeshRetry"
+    kept = {k: v for k, v in READINGS[kind].fields.items() if k != "http.hostSelection"}
+    less = {**READINGS, kind: replace(READINGS[kind], fields=kept)}
+    monkeypatch.setattr(sections, "READINGS", less)
+    text = """
+type: MeshRetry
+mesh: default
+name: r
+spec:
+  to:
+  - targetRef: {kind: Mesh}
+    default: {http: {numRetries: %s, %s}}
+"""
+    predicate = "hostSelection: [{predicate: OmitPreviousHosts}]"
+    for more, seen in ((predicate, True), ("perTryTimeout: 1s", False)):
+        before, after = (state(text % (number, more)) for number in (1, 2))
+        found = prove(before, after, claims=("live",)).unknown("live")
+        assert any("http.hostSelection" in reason for reason in found) is seen
+
+
+def test_every_default_is_what_nothing_said_comes_to() -> None:
+    """A leaf written down with its default equals the leaf left out (prover.md §1)."""
+    for kind, reading in READINGS.items():
+        for path, leaf in reading.fields.items():
+            if leaf.default is None:
+                continue
+            for part in leaf.parts:
+                at = At(part=part)
+                base = _enough(kind, path)
+                said = _over(base, _nested(path, leaf.default))
+                assert reading.of_conf(said, at) == reading.of_conf(base, at), (kind, path, part)
+
+
+def _enough(kind: str, path: str) -> dict[str, Any]:
+    """Return what must stand beside a leaf for it to be read."""
+    top, _, rest = path.partition(".")
+    if kind == "MeshRetry":
+        return {top: {"perTryTimeout": "1s"}}
+    if path.startswith("outlierDetection."):
+        counting = {"totalFailures": {"consecutive": 9}}
+        return {top: {"detectors": {rest.split(".")[1]: {}} if "." in rest else counting}}
+    if kind == "MeshRateLimit":
+        return {"local": {"http": {"requestRate": {"num": 1, "interval": "1s"}}}}
+    if kind == "MeshTrace":
+        return {"backends": [{"type": "Zipkin", "zipkin": {"url": "http://z"}}]}
+    if kind == "MeshHealthCheck":
+        return {"tcp": {}}
+    return {}
+
+
+def _nested(path: str, value: Any) -> dict[str, Any]:
+    for name in reversed(path.split(".")):
+        value = {name: value}
+    found: dict[str, Any] = value
+    return found
+
+
+def _over(low: dict[str, Any], high: dict[str, Any]) -> dict[str, Any]:
+    out = dict(low)
+    for key, value in high.items():
+        both = isinstance(value, dict) and isinstance(out.get(key), dict)
+        out[key] = _over(out[key], value) if both else value
+    return out
+
+
+@pytest.mark.parametrize(
+    ("conf", "protocol", "read"),
+    [
+        ({"http": {"numRetries": 0, "retryOn": ["5xx"]}}, "http", []),
+        ({"grpc": {"numRetries": 3}, "tcp": {"maxConnectAttempt": 2}}, "http", []),
+        ({"http": {"numRetries": 2}}, "http2", ["http.numRetries"]),
+        ({"http": {"numRetries": 2}, "grpc": {"numRetries": 3}}, "grpc", ["grpc.numRetries"]),
+        (
+            {"http": {"numRetries": 2}, "grpc": {"numRetries": 3}},
+            "",
+            ["http.numRetries", "grpc.numRetries"],
+        ),
+        (None, "http", []),
+    ],
+)
+def test_rule_1_retry_reads_the_block_of_its_protocol(
+    conf: Any, protocol: str, read: list[str]
+) -> None:
+    found = meshretry.of_conf(conf, At(part=ROUTE, protocol=protocol))
+    assert [name for name in found if name.endswith("numRetries")] == read
+    assert bool(found) is bool(read)
+
+
+@pytest.mark.parametrize(("protocol", "read"), [("tcp", True), ("kafka", False), ("", True)])
+def test_connections_are_retried_for_tcp_alone(protocol: str, read: bool) -> None:
+    """legacy.md §1.4: new retries hit the protocol tcp only."""
+    conf = {"tcp": {"maxConnectAttempt": 3}}
+    found = meshretry.of_conf(conf, At(part=LISTENER, protocol=protocol))
+    assert found == ({"tcp.maxConnectAttempt": 3} if read else {})
+
+
+def _route(conf: Any, *, tag: bool) -> Any:
+    return meshtimeout.of_conf(conf, At(part=ROUTE, tag=tag))
+
+
+def _cluster(conf: Any, protocol: str) -> Any:
+    return meshtimeout.of_conf(conf, At(part=CLUSTER, protocol=protocol))
+
+
+def test_rule_2_only_two_timeouts_reach_a_route() -> None:
+    conf = {"connectionTimeout": "1s", "idleTimeout": "2s", "http": {"maxStreamDuration": "3s"}}
+    assert _route(conf, tag=False) == DEFAULT_ROUTE
+
+
+@pytest.mark.parametrize("conf", [None, {}, {"http": {"requestTimeout": "15s"}}])
+def test_rule_3_absent_is_default_at_real_resources(conf: Any) -> None:
+    assert _route(conf, tag=False) == DEFAULT_ROUTE
+
+
+def test_rule_4_no_conf_at_a_service_tag_is_no_timeout() -> None:
+    """Streams are then ended after five minutes, which is Envoy's own."""
+    unreached = {"http.requestTimeout": "0s", "http.streamIdleTimeout": "5m0s"}
+    assert _route(None, tag=True) == unreached
+    assert _route({"idleTimeout": "1s"}, tag=True) == DEFAULT_ROUTE
+
+
+@pytest.mark.parametrize(
+    "conf",
+    [
+        None,
+        {"connectionTimeout": "5s", "idleTimeout": "1h0m0s"},
+        {"http": {"maxStreamDuration": "0s", "maxConnectionDuration": "0s"}},
+    ],
+)
+def test_rule_5_cluster_defaults(conf: Any) -> None:
+    assert _cluster(conf, "http") == {
+        "connectionTimeout": "5s",
+        "idleTimeout": "1h0m0s",
+        "http.maxStreamDuration": "0s",
+        "http.maxConnectionDuration": "0s",
+    }
+
+
+def test_grpc_clusters_have_no_idle_timeout_of_a_policy() -> None:
+    """Golden 09-0124; legacy.md §1.3 (c)."""
+    assert _cluster({"idleTimeout": "3s"}, "grpc") == _cluster(None, "grpc")
+
+
+def test_tcp_clusters_read_how_long_to_connect() -> None:
+    """legacy.md §1.3 (c): all else of a cluster is for http and http2."""
+    assert _cluster({"connectionTimeout": "3s", "idleTimeout": "3s"}, "tcp") == {
+        "connectionTimeout": "3s"
+    }
+
+
+def _inbound(rules: Any, merged: Any, **more: Any) -> Any:
+    return meshtimeout.of_rules(rules, merged, At(part=INBOUND, **more))
+
+
+def test_rule_6_inbound_defaults() -> None:
+    nothing = _inbound([], None)
+    assert nothing["http.requestTimeout"] == "15s"
+    said = {
+        "connectionTimeout": "5s",
+        "idleTimeout": "1h0m0s",
+        "http": {"requestTimeout": "15s", "streamIdleTimeout": "30m0s"},
+    }
+    assert _inbound([(None, said)], said) == nothing
+    assert _inbound([], {"idleTimeout": "2s"}) != nothing
+
+
+def test_an_inbound_that_no_policy_reaches_is_as_kuma_made_it() -> None:
+    """legacy.md §1.3 (d): 10s, 2h, no request timeout; since 2.14 the defaults reach it anyway."""
+    unreached = _inbound([], None, reached=False, always=False)
+    assert (unreached["connectionTimeout"], unreached["idleTimeout"]) == ("10s", "2h0m0s")
+    assert _inbound([], None, reached=False, always=True) == _inbound([], None)
+
+
+def _balancer(conf: Any) -> Any:
+    return meshloadbalancing.of_conf(conf, At(part=CLUSTER))
+
+
+def _hashes(conf: Any) -> Any:
+    return meshloadbalancing.of_conf(conf, At(part=ROUTE))
+
+
+def _from(rules: Any) -> Any:
+    return meshpermission.of_from(rules, At(part=INBOUND))
+
+
+def _rules(rules: Any, mesh: str = "default") -> Any:
+    return meshpermission.of_rules(rules, None, At(part=INBOUND, mesh_name=mesh))
+
+
+@pytest.mark.parametrize(
+    ("conf", "read"),
+    [
+        (
+            {"loadBalancer": {"type": "Random", "maglev": {"tableSize": 5}}},
+            {"loadBalancer.type": "Random"},
+        ),
+        ({"loadBalancer": {"type": "RoundRobin"}}, {}),
+        (
+            {"loadBalancer": {"type": "Maglev", "maglev": {"tableSize": 5, "hashPolicies": []}}},
+            {"loadBalancer.type": "Maglev", "loadBalancer.maglev.tableSize": 5},
+        ),
+    ],
+)
+def test_rule_7_only_the_chosen_balancer_counts(conf: Any, read: Any) -> None:
+    expected = {**read, "localityAwareness.disabled": False}
+    assert _balancer(conf) == expected
+
+
+def test_any_balancer_conf_switches_locality_awareness_on() -> None:
+    """catalogue.md mesh-locality-lb: with a conf proxies prefer their zone, without they do not."""
+    off = {"localityAwareness": {"disabled": True}}
+    aware = {"routing": {"localityAwareLoadBalancing": True}}
+    assert _balancer(None) == {"localityAwareness.disabled": True}
+    at = At(part=CLUSTER, mesh=aware)
+    assert meshloadbalancing.of_conf(None, at) == {"localityAwareness.disabled": False}
+    assert _balancer({}) != _balancer(None)
+    assert _balancer(off) == {"localityAwareness.disabled": True}
+
+
+def test_hash_policies_of_the_root_win_over_those_of_the_balancer() -> None:
+    """catalogue.md mlbs-hash-up."""
+    nested = {"loadBalancer": {"type": "Maglev", "maglev": {"hashPolicies": [{"type": "Header"}]}}}
+    root = {**nested, "hashPolicies": [{"type": "Cookie"}]}
+    other = {**nested, "loadBalancer": {**nested["loadBalancer"], "type": "Random"}}
+    assert _hashes(nested) == {"hashPolicies": [{"type": "Header"}]}
+    assert _hashes(root) == {"hashPolicies": [{"type": "Cookie"}]}
+    assert _hashes(other) == {}
+
+
+def test_rule_8_denials_are_nothing_and_order_is_nothing() -> None:
+    web, pay, other = [["a", "web", False]], [["a", "pay", False]], [["a", "db", False]]
+    allow, deny = {"action": "Allow"}, {"action": "Deny"}
+    one = _from([(web, allow), (other, deny), (pay, allow)])
+    assert one == _from([(pay, allow), (web, allow)])
+    assert _from([(web, deny)]) == _from([]) == {}
+    assert one != _from([(web, allow)])
+
+
+def test_permission_rules_deny_first_and_switch_from_off() -> None:
+    match = {"spiffeID": {"type": "Exact", "value": "spiffe://x/y"}}
+    deny, allow = {"deny": [match]}, {"allow": [match]}
+    read = _rules
+    assert read([(None, deny), (None, allow)]) == read([(None, allow), (None, deny)])
+    assert read([(None, {})]) != _from([])
+
+
+def test_rules_that_deny_the_mesh_and_allow_nobody_are_a_from_that_only_denies() -> None:
+    read = _rules
+    everybody = {"spiffeID": {"type": "Prefix", "value": "spiffe://default"}}
+    one = {"spiffeID": {"type": "Exact", "value": "spiffe://default/web"}}
+    assert read([(None, {"deny": [everybody]})]) == _from([])
+    assert read([(None, {"deny": [one]})]) != _from([])
+    assert read([(None, {"deny": [everybody]}), (None, {"allow": [one]})]) != {}
+    assert read([(None, {"deny": [everybody]})], mesh="other") != {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("connect_timeout: 1h", "connect_timeout: 60m", True),
+        ("connect_timeout: 2s", "connect_timeout: 2000ms", True),
+        ("name: a\nconnect_timeout: 2s", "connect_timeout: 2s\nname: a", True),
+        ("connect_timeout: 2s", "connect_timeout: 3s", False),
+        ("name: 5", "name: '5'", False),
+        ("a: [", "a:  [", False),
+        ("port: 012", "port: 10", True),
+        ("time: 1:30", "time: 90", False),
+    ],
+)
+def test_rule_9_patches_are_read_as_yaml(one: str, other: str, same: bool) -> None:
+    def patch(value: str) -> Any:
+        modification = {"cluster": {"operation": "Patch", "value": value}}
+        return meshproxypatch.of_conf({"appendModifications": [modification]}, At(part=PROXY))
+
+    assert (patch(one) == patch(other)) is same
+
+
+def test_rule_10_rules_for_all_clients_are_merged() -> None:
+    merged = {"mode": "Strict"}
+    rules = [(None, {"mode": "Permissive"}), (None, merged)]
+    tls = partial(meshtls.of_rules, at=At(part=INBOUND))
+    assert tls(rules, merged) == tls([(None, merged)], merged)
+
+
+def test_limits_for_some_clients_stand_beside_those_for_all() -> None:
+    match = {"spiffeID": {"type": "Exact", "value": "spiffe://x/y"}}
+    limit = {"local": {"tcp": {"connectionRate": {"num": 5, "interval": "1s"}}}}
+    found = meshratelimit.of_rules([(None, limit), (match, limit)], limit, At(part=INBOUND))
+    assert found == {
+        "local.tcp.connectionRate.num": 5,
+        "local.tcp.connectionRate.interval": "1s",
+        "rules": [{"match": match, "conf": limit}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("protocol", "probed"),
+    [("http", True), ("http2", True), ("", True), ("tcp", False), ("grpc", False)],
+)
+def test_an_http_probe_is_for_http_services(protocol: str, probed: bool) -> None:
+    """Goldens 09-0032 and 09-0114; the panic settings stay with the cluster."""
+    conf = {"interval": "5s", "http": {"path": "/"}, "failTrafficOnPanic": True}
+    read = meshhealthcheck.of_conf(conf, At(part=CLUSTER, protocol=protocol))
+    assert ("interval" in read) is probed
+    assert read["failTrafficOnPanic"] is True
+
+
+def test_tracing_counts_where_there_is_http() -> None:
+    """Golden 09-0004."""
+    conf = {"backends": [{"type": "Zipkin"}], "sampling": {"overall": 14}}
+    assert list(meshtrace.of_conf(conf, At(part=PROXY, http=False))) == ["backends"]
+    assert meshtrace.of_conf(conf, At(part=PROXY))["sampling.overall"] == 14
+
+
+def test_passthrough_is_for_transparent_proxies() -> None:
+    """Golden 09-0148."""
+    conf = {"passthroughMode": "None"}
+    assert meshpassthrough.of_conf(conf, At(part=PROXY, transparent=False)) == {}
+    assert meshpassthrough.of_conf(conf, At(part=PROXY)) == {"passthroughMode": "None"}
+
+
+@pytest.mark.parametrize(
+    ("modification", "matters"),
+    [
+        ({"cluster": {"operation": "Patch", "match": {"origin": "outbound"}}}, False),
+        ({"cluster": {"operation": "Patch", "match": {"name": "web"}}}, True),
+        ({"virtualHost": {"operation": "Patch"}}, True),
+        ({"listener": {"match": {"name": "in"}}}, True),
+        ({"listener": {"match": {"tags": {"a": "b"}}}}, False),
+    ],
+)
+def test_patches_that_depend_on_names(modification: Any, matters: bool) -> None:
+    assert meshproxypatch.names_matter({"appendModifications": [modification]}) is matters
+
+
+def test_flat_keeps_lists_and_empty_objects() -> None:
+    assert flat({"a": {"b": [1, {"c": 2}], "d": {}}, "e": False}) == {
+        "a.b": [1, {"c": 2}],
+        "a.d": {},
+        "e": False,
+    }
+    assert flat(None) == flat({}) == {}
