@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 from kumamigrate.dataclass import dataclass, field, replace
@@ -26,6 +26,7 @@ from kumamigrate.flow.claims import (
     without_carry,
 )
 from kumamigrate.flow.declined import each_once, held_by_choice
+from kumamigrate.flow.deployed import is_deployed
 from kumamigrate.flow.everywhere import all_said, merged
 from kumamigrate.flow.quiet import settled, silenced
 from kumamigrate.flow.told import WHOLE, Progress, silent, telling
@@ -520,6 +521,7 @@ def _view(rule: Rule, old: Site, new: Site, options: Options, editable: frozense
         editable=editable & scene.repository.files.keys(),
         refused=tuple(one.resource for one in scene.state(scene.source)[1]),
         locate=before.locate,
+        deployed=partial(is_deployed, before),
     )
 
 
@@ -581,7 +583,8 @@ def _due(findings: Iterable[Finding], options: Options, target: str) -> Iterator
             continue
         warned = bool(rule.warned) and at_least(target, rule.warned)
         early = bool(rule.since) and not at_least(target, rule.since)
-        if finding.status is not Status.MANUAL or warned or early or rule.id in options.select:
+        asked = rule.id in options.select or may_take(options, rule.id)
+        if finding.status is not Status.MANUAL or warned or early or asked:
             yield replace(finding, danger=max(finding.danger, Danger.DEPRECATED))
 
 

@@ -22,6 +22,10 @@ def _file_and_line(resource: Resource, _path: FieldPath) -> str:
     return f"{where.path}:{where.line}" if where is not None else ""
 
 
+def _nobody_knows(_resource: Resource) -> bool | None:
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class View:
     """A state as one rule sees it, on the way from one release to another.
@@ -31,7 +35,8 @@ class View:
     expand or contract (product.md §4). `refused` are manifests that the source release would
     not take; only rules that repair such manifests look at them. `locate` returns
     `file:line:column` of a field, counted from the manifest's root, for notes. `hidden` are the
-    places of resources that the rule fails on.
+    places of resources that the rule fails on. `deployed` says whether a control plane has a
+    resource as it stands here, None where nobody knows.
     """
 
     rule: Rule
@@ -42,6 +47,7 @@ class View:
     editable: frozenset[str] = frozenset()
     refused: tuple[Resource, ...] = ()
     locate: Callable[[Resource, FieldPath], str] = field(default=_file_and_line, repr=False)
+    deployed: Callable[[Resource], bool | None] = field(default=_nobody_knows, repr=False)
     hidden: frozenset[Where] = frozenset()
 
     @property

@@ -38,6 +38,18 @@ def contents_of_revision(
     return {path: data for path, data in contents.items() if not embeds(path, data)}, refusals
 
 
+def committed(root: Path, path: str) -> bytes | None:
+    """Return a file as the newest commit has it, empty where it has none; None without Git."""
+    try:
+        _git(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    except UsageError:
+        return None
+    try:
+        return _git(root, "show", f"HEAD:./{path}")
+    except UsageError:
+        return b""
+
+
 def _top(root: Path) -> Path:
     try:
         return Path(os.fsdecode(_git(root, "rev-parse", "--show-toplevel").removesuffix(b"\n")))

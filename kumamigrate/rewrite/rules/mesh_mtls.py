@@ -1,72 +1,106 @@
-"""The way from Mesh.mtls to MeshIdentity, step by step, for each mesh that has mTLS on."""
+"""The way from Mesh.mtls to MeshIdentity, one stage a run, for each mesh that has mTLS on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.manifest import finding, items
+from kumamigrate.rewrite.identities.manifests import enabled_backend
+from kumamigrate.rewrite.identities.stages import TITLES, Stage, next_stage, not_rolled_out
+from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.view import View, at_path
 
+_LAST = len(TITLES)
+_DOCUMENTED = (
+    "prefixes hold ids by Mesh.mtls: such a certificate shows several names, which Envoy compares"
+    " joined by commas, its service first; that is documented and was not tried on an Envoy"
+)
+_OF_OTHERS = (
+    "clients that are not known here (other zones, other repositories) are not in the rules; an"
+    " --inventory of every zone adds them"
+)
 
-def plan(view: View) -> Iterator[Finding]:
-    """Yield a finding for each Mesh with an enabled backend; its notes are the steps."""
+
+def plan(view: View) -> Iterator[Change | Finding]:
+    """Yield the next stage of each Mesh with an enabled backend, or what keeps it back."""
     for mesh in view.of_type("Mesh"):
-        enabled = at_path(mesh.spec, ("mtls", "enabledBackend"))
-        if not enabled:
+        if not at_path(mesh.spec, ("mtls", "enabledBackend")):
             continue
-        backend = _backend(mesh, enabled)
         path = (*mesh.spec_path, "mtls")
-        steps = [*_preparation(view, mesh, backend), *_identity(view, mesh, backend)]
-        notes = [f"step {number}: {step}" for number, step in enumerate(steps, 1)]
-        yield finding(view, mesh, path, mesh=mesh.name, notes=notes)
+        stage = next_stage(view, mesh)
+        missing = [*_first(view, mesh), *stage.missing]
+        missing = missing or list(not_rolled_out(view, stage))
+        notes = (*_steps(stage), *missing)
+        if missing:
+            yield finding(view, mesh, path, mesh=mesh.name, notes=notes)
+        else:
+            yield _change(view, mesh, stage)
 
 
-def _backend(mesh: Resource, name: str) -> Mapping[str, object]:
-    for found in items(mesh.spec, ("mtls", "backends")):
-        if isinstance(found, Mapping) and found.get("name") == name:
-            return found
-    return {}
-
-
-def _preparation(view: View, mesh: Resource, backend: Mapping[str, object]) -> Iterator[str]:
+def _first(view: View, mesh: Resource) -> Iterator[str]:
+    """Yield what has to be done before the first stage."""
     if view.mode(mesh.name) != "Exclusive":
-        yield "switch meshServices.mode to Exclusive; identities need real services"
-    if backend.get("mode") == "PERMISSIVE":
-        yield "write MeshTLS with mode Permissive; without it 3.0 takes Strict"
-    if any(_has_from(policy, mesh) for policy in view.state.of_type("MeshTrafficPermission")):
+        yield "switch meshServices.mode to Exclusive first: identities need real services"
+    if any(p.mesh == mesh.name for p in view.state.of_type("TrafficPermission")):
         yield (
-            "give every MeshTrafficPermission `rules` that hold both ids of each client, all in one"
-            f" commit: {{type: Prefix, value: spiffe://{mesh.name}/SERVICE}}, which its certificate"
-            " shows until it has an identity, and {type: Exact} with the id it will have; `from`"
-            " stops counting for a proxy the moment it has an identity, and where any rules are"
+            "turn every TrafficPermission into MeshTrafficPermission first: proxies with an"
+            " identity do not read it"
+        )
+    if enabled_backend(mesh).get("mode") == "PERMISSIVE" and not _has_mode(view, mesh):
+        yield (
+            "write a MeshTLS with mode Permissive for the whole mesh first: a proxy with an"
+            " identity is strict where none says otherwise"
         )
 
 
-def _identity(view: View, mesh: Resource, backend: Mapping[str, object]) -> Iterator[str]:
-    if not any(found.mesh == mesh.name for found in view.state.of_type("MeshIdentity")):
-        yield (
-            f"write a MeshIdentity without provider in {view.environment.system_namespace}, so"
-            " that SPIFFE ids are known before they are used"
-        )
-    yield (
-        f"write a second MeshIdentity with {_provider(backend)} and selector: {{}}, which"
-        " selects nothing but publishes the trust (MeshTrust)"
+def _has_mode(view: View, mesh: Resource) -> bool:
+    return any(
+        policy.mesh == mesh.name and at_path(policy.spec, ("targetRef", "kind")) in (None, "Mesh")
+        for policy in view.state.of_type("MeshTLS")
     )
-    yield "widen its selector to dataplane: {matchLabels: {}}, a few workloads at a time if need be"
-    yield "when every proxy has its identity, remove mtls from the Mesh; only then upgrade to 3.0"
 
 
-def _provider(backend: Mapping[str, object]) -> str:
-    match backend.get("type"):
-        case "builtin":
-            return "a bundled provider that generates its own CA"
-        case "provided":
-            return "a bundled provider whose ca is the certificate and key of this backend"
-        case other:
-            return f"what replaces the {other} backend (Spire or an extension: decide which)"
+def _steps(stage: Stage) -> list[str]:
+    """Return the stages, with where the mesh is."""
+    done = [f"stage {n} of {_LAST}, done: {TITLES[n - 1]}" for n in range(1, stage.number)]
+    later = [f"stage {n} of {_LAST}: {TITLES[n - 1]}" for n in range(stage.number + 1, _LAST + 1)]
+    return [*done, _now(stage), *later]
 
 
-def _has_from(policy: Resource, mesh: Resource) -> bool:
-    return policy.mesh == mesh.name and bool(items(policy.spec, ("from",)))
+def _now(stage: Stage) -> str:
+    return f"stage {stage.number} of {_LAST}, next: {TITLES[stage.number - 1]}"
+
+
+def _change(view: View, mesh: Resource, stage: Stage) -> Change:
+    (first, manifests), *others = stage.edits
+    edits = [
+        ResourceEdit(where=one.where, manifests=made)
+        for one, made in others
+        if one.where is not None
+    ]
+    about = (_DOCUMENTED, _OF_OTHERS) if stage.number == 1 else ()
+    found = [
+        finding(
+            view,
+            mesh,
+            (*mesh.spec_path, "mtls"),
+            pending=True,
+            message=f"mesh {mesh.name} moves to MeshIdentity: {TITLES[stage.number - 1]}",
+            notes=(_now(stage), *about, *(note for _, note in stage.notes)),
+        )
+    ]
+    made = change(view, first, manifests, found, others=edits, steps=(_order(mesh, stage),))
+    return replace(made, mesh=mesh.name, group="")
+
+
+def _order(mesh: Resource, stage: Stage) -> str:
+    if stage.number == _LAST:
+        return f"mesh {mesh.name}: once stage {_LAST} is rolled out, 3.0 may come"
+    return (
+        f"mesh {mesh.name}: commit stage {stage.number} of {_LAST} by itself, roll it out to every"
+        f" control plane and proxy, and run again with --accept mesh-mtls for stage"
+        f" {stage.number + 1} ({TITLES[stage.number]})"
+    )

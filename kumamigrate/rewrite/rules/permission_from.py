@@ -1,43 +1,81 @@
-"""MeshTrafficPermission by tags: who only denies still does, who allows is proposed, not written.
+"""MeshTrafficPermission by tags: who only denies still does, who allows goes by the ids known.
 
 An allowed client is a set of tags today and a SPIFFE id tomorrow: no proof makes the two equal
-for clients to come, and too wide a rule lets somebody in.
+for clients to come, so what allows is written on the user's word alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kumamigrate.model.resource import Resource, mapping
-from kumamigrate.rewrite.change import Change
+from kumamigrate.dataclass import replace
+from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.identities.permissions import Rules, entries_of, only_denies, rules_of
+from kumamigrate.rewrite.identities.stages import domains_of
 from kumamigrate.rewrite.manifest import change, finding
-from kumamigrate.rewrite.references.spiffe import Client, Match, clients_of, matches_for
+from kumamigrate.rewrite.references.spiffe import Client, clients_of
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
 
-_KEYS = {"allow": "allow", "deny": "deny", "allowwithshadowdeny": "allowWithShadowDeny"}
-
 
 def plan(view: View) -> Iterator[Change | Finding]:
-    """Yield for each policy with `from` the rules that deny the same, or a finding with what to
-    write."""
-    clients: dict[str, tuple[Client, ...]] = {}
+    """Yield the rules of each mesh whose identities are known, and else for each policy with `from`
+    the rules that deny the same, or a finding with what is missing."""
+    by_mesh: dict[str, list[Resource]] = {}
     for policy in view.of_type("MeshTrafficPermission"):
-        entries = [e for e in policy.spec.get("from") or () if isinstance(e, Mapping)]
-        if not entries:
+        if entries_of(policy):
+            by_mesh.setdefault(policy.mesh, []).append(policy)
+    for mesh, policies in by_mesh.items():
+        clients = clients_of(view.state, mesh, view.source)
+        found = [rules_of(policy, clients, domains_of(view, mesh)) for policy in policies]
+        if _all_known(view, mesh, found):
+            yield _together(view, found)
             continue
-        path = (*policy.spec_path, "from")
-        if all(_action(entry) == "deny" for entry in entries):
-            yield _denied(view, policy, path)
-            continue
-        if policy.mesh not in clients:
-            clients[policy.mesh] = clients_of(view.state, policy.mesh, view.source)
-        told = (*_proposal(entries, clients[policy.mesh]), *_unasked(view, policy.mesh))
-        yield finding(view, policy, path, notes=(*told, *_caution(view, policy.mesh)))
+        for policy, rules in zip(policies, found, strict=True):
+            if only_denies(policy):
+                yield _denied(view, policy, (*policy.spec_path, "from"))
+            else:
+                yield _asked(view, rules, clients)
+
+
+def _all_known(view: View, mesh: str, found: Sequence[Rules]) -> bool:
+    """Say whether all permissions of a mesh can be said by ids that a MeshIdentity gives."""
+    if not domains_of(view, mesh) or all(only_denies(one.policy) for one in found):
+        return False
+    mine = {one.policy.identity for one in found}
+    every = {
+        policy.identity
+        for policy in view.state.of_type("MeshTrafficPermission")
+        if policy.mesh == mesh and entries_of(policy)
+    }
+    return mine == every and not any(one.missing for one in found)
+
+
+def _together(view: View, found: Sequence[Rules]) -> Change:
+    """Return the rules of all permissions of a mesh: one with rules ends every `from`."""
+    first, *others = found
+    edits = [
+        ResourceEdit(where=one.policy.where, manifests=(one.body,))
+        for one in others
+        if one.policy.where is not None
+    ]
+    said = [
+        finding(view, one.policy, (*one.policy.spec_path, "from"), pending=True, notes=one.notes)
+        for one in found
+    ]
+    return replace(change(view, first.policy, (first.body,), said, others=edits), group="")
+
+
+def _asked(view: View, rules: Rules, clients: tuple[Client, ...]) -> Finding:
+    policy = rules.policy
+    told = (*_proposal(rules, clients), *_unasked(view, policy.mesh))
+    path = (*policy.spec_path, "from")
+    return finding(view, policy, path, notes=(*told, *_caution(view, policy.mesh)))
 
 
 def _denied(view: View, policy: Resource, path: FieldPath) -> Change:
@@ -93,39 +131,17 @@ def _modes(value: Any) -> Iterator[Any]:
             yield from _modes(inner)
 
 
-def _action(entry: Mapping[str, Any]) -> str:
-    conf = entry.get("default")
-    action = str(conf.get("action", "")) if isinstance(conf, Mapping) else ""
-    return action.replace("_", "").lower()
-
-
-def _proposal(entries: list[Mapping[str, Any]], clients: tuple[Client, ...]) -> tuple[str, ...]:
+def _proposal(rules: Rules, clients: tuple[Client, ...]) -> tuple[str, ...]:
     """Return the rules of a policy as text where every client is known, else what is not."""
-    found: dict[str, list[Match]] = {}
-    missing: list[str] = []
-    for entry in entries:
-        target = entry.get("targetRef") or {}
-        key = _KEYS.get(_action(entry), "allow")
-        if mapping(target).get("kind") == "Mesh" and key == "deny":
-            continue
-        ids = matches_for(target, clients)
-        if isinstance(ids, str):
-            missing.append(ids)
-        else:
-            found.setdefault(key, []).extend(ids)
-    if missing:
-        return tuple(dict.fromkeys(missing))
-    if "deny" in found:
+    if rules.missing:
+        return rules.missing
+    if "deny" in rules.lists:
         return (
             "it allows and denies: today the narrower entry wins, with rules every deny does; sort"
             " out by hand who may come in",
         )
-    lists = ", ".join(
-        f"{key}: [{', '.join(one.words for one in dict.fromkeys(ids))}]"
-        for key, ids in found.items()
-    )
     return (
-        f"for the clients known: rules: [{{default: {{{lists}}}}}]",
+        f"for the clients known: {rules.words}",
         "write it for all policies of an inbound at once: one with rules switches every from off",
         *_of_both(clients),
     )

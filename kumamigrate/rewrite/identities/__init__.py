@@ -1,0 +1,1 @@
+"""From `Mesh.mtls` to MeshIdentity: the stages, and the permissions that hold in each."""

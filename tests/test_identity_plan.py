@@ -1,0 +1,144 @@
+"""The move to MeshIdentity, as somebody makes it: a stage a run, each committed by itself.
+
+The states were put into a running 2.14.3, one after the other, and none was refused; what its
+clients accepted and its servers trusted at each is in golden/identity-plan.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kumamigrate.cli import app
+from kumamigrate.model.identity import IDENTITY, spiffe_id
+from kumamigrate.model.read import read_resources
+from kumamigrate.source.reading.load import read_file
+from tests.cases import GOLDEN
+from tests.runner import CliRunner
+
+PLAN = GOLDEN / "identity-plan"
+STATES = [(PLAN / f"{n}.yaml").read_text() for n in range(5)]
+ANSWERS: dict[str, Any] = json.loads((PLAN / "answers.json").read_text())
+NEXT = ["run", "--accept", "mesh-mtls", "--zone", "east"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.yaml").write_text(STATES[0], encoding="utf-8")
+    return tmp_path
+
+
+def _git(folder: Path, *words: str) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    own = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", str(folder), *own, *words], check=True, capture_output=True)
+
+
+def _run(*words: str) -> tuple[str, int]:
+    result = CliRunner().invoke(app, list(words))
+    return result.output, result.exit_code
+
+
+def test_each_run_writes_one_stage_and_waits_for_it_to_be_committed(folder: Path) -> None:
+    _git(folder, "init")
+    for number in range(1, 5):
+        _git(folder, "add", "-A")
+        _git(folder, "commit", "-m", f"stage {number - 1}")
+        said, code = _run(*NEXT)
+        assert (folder / "m.yaml").read_text() == STATES[number], said
+        assert f"stage {number} of 4, next" in said
+        assert code == 3  # each known client is let in; that others may come is not known
+        again, _ = _run(*NEXT)
+        assert (folder / "m.yaml").read_text() == STATES[number]
+        if number < 4:
+            assert f"stage {number} is written: commit it" in again
+            assert "run again with --accept mesh-mtls" in said
+        proof, code = _run("prove", "--against", "HEAD", "--zone", "east", "--format", "json")
+        live = json.loads(proof)["claims"]["live"]
+        assert (live["verdict"], code) == ("unknown", 3)
+        assert [d for d in live["dataplanes"].values() if d["witnesses"]] == []
+    _git(folder, "commit", "-am", "the end")
+    said, code = _run(*NEXT)
+    assert ("mesh-mtls" in said, code) == (False, 0)
+
+
+@pytest.mark.parametrize("skipped", [(0, 3), (0, 2), (1, 4)], ids=str)
+def test_stages_left_out_cut_somebody_off_and_are_told(
+    skipped: tuple[int, int], tmp_path: Path
+) -> None:
+    """All but a stage at a time: from 0 to 2 the only thing missing is time between them."""
+    paths = []
+    for number in skipped:
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(STATES[number], encoding="utf-8")
+        paths.append(str(path))
+    said, code = _run("prove", *paths, "--zone", "east", "--format", "json")
+    assert (json.loads(said)["claims"]["live"]["verdict"] != "equivalent", code != 0) == (
+        True,
+        True,
+    )
+
+
+def test_without_git_and_inventory_nothing_goes_on(folder: Path) -> None:
+    said, _ = _run(*NEXT)
+    assert (folder / "m.yaml").read_text() == STATES[1]
+    said, _ = _run(*NEXT)
+    assert (folder / "m.yaml").read_text() == STATES[1]
+    assert "whether stage 1 is rolled out is not known" in said
+
+
+@pytest.mark.parametrize(("taken", "goes_on"), [(1, True), (0, False)], ids=["since", "before"])
+def test_an_inventory_tells_whether_a_stage_is_rolled_out(
+    taken: int, goes_on: bool, folder: Path
+) -> None:
+    (folder / "m.yaml").write_text(STATES[1], encoding="utf-8")
+    inventory = folder.parent / f"inventory-{taken}.yaml"
+    inventory.write_text(STATES[taken], encoding="utf-8")
+    _run(*NEXT, "--inventory", str(inventory))
+    assert (folder / "m.yaml").read_text() == STATES[2 if goes_on else 1]
+
+
+def test_it_is_not_written_unasked(folder: Path) -> None:
+    for target in ("2.14", "3.0"):
+        _run("run", "--target", target, "--zone", "east", "--select", "mesh-mtls")
+        assert (folder / "m.yaml").read_text() == STATES[0]
+    said, _ = _run("run", "--target", "3.0", "--zone", "east", "--dry-run")
+    assert "stage 1 of 4, next" in said
+    assert "--accept mesh-mtls" in said
+
+
+def test_the_ids_written_are_those_that_a_control_plane_gave() -> None:
+    """The names that clients accepted of db, once its identity was published."""
+    state = read_resources(read_file("m.yaml", STATES[2].encode()))
+    published = next(r for r in state if r.type == IDENTITY and r.name == "identity-published")
+    db = next(r for r in state if r.type == "Dataplane" and r.name == "db-1")
+    assert spiffe_id(published, db, "east") in ANSWERS["stages"][2]["names"]
+
+
+LEFT = {
+    "mode": ("{mode: Exclusive}", "{mode: Everywhere}", "meshServices.mode"),
+    "backend": ("type: builtin", "type: vault", "vault"),
+    "strict": ("mode: STRICT", "mode: PERMISSIVE", "mode Permissive"),
+    "no workload label": (", kuma.io/workload: api", "", "the SPIFFE id of api-1 is not known"),
+    "who begins alike": ("kuma.io/service: web,", "kuma.io/service: api-2,", "web-1"),
+    "nobody known": ("tags: {kuma.io/service: api}}", "tags: {kuma.io/service: x}}", "no known"),
+}
+
+
+@pytest.mark.parametrize("why", LEFT)
+def test_what_is_not_safe_is_not_begun(why: str, folder: Path) -> None:
+    old, new, told = LEFT[why]
+    text = STATES[0].replace(old, new)
+    assert text != STATES[0]
+    (folder / "m.yaml").write_text(text, encoding="utf-8")
+    said, code = _run(*NEXT)
+    assert (folder / "m.yaml").read_text() == text
+    assert told in said
+    assert code != 0
