@@ -10,13 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kumamigrate.flow.deadcause import Because, cause_of
+from kumamigrate.flow.deadcause import Because, cause_of, why_unread
 from kumamigrate.flow.deadparts import PolicyPart, parts_of, untouched
 from kumamigrate.flow.noticed import MeshWorld, Noticed, in_all, removing, replacing, worlds_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource, Where
-from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.rewrite.restraint import restrains
 from kumamigrate.source.text import FieldPath, path_text
@@ -73,24 +72,27 @@ def _look(site: Site) -> Looked:
     dead: dict[Key, Dead] = {}
     seen: set[Where] = set()
     undecided: dict[Where, tuple[Resource, str]] = {}
-    worlds: dict[str, tuple[MeshWorld, ...]] = {}
+    worlds: dict[tuple[str, str], tuple[MeshWorld, ...]] = {}
     for written in scene.repository.resources:
         where = written.where
         if where is None or written.type not in known:
             continue
         seen.add(where)
-        mesh = written.mesh
-        if mesh not in worlds:
-            worlds[mesh] = worlds_of(scene, mesh)
-        policy = _stored(worlds[mesh][0], written)
+        asked = (written.mesh, written.type)
+        if asked not in worlds:
+            every = worlds_of(scene, written.mesh)
+            worlds[asked] = tuple(one.about(written.type, known) for one in every)
+        policy = _stored(worlds[asked][0], written)
         if policy is None or policy.templated or policy.branches:
             continue  # refused, or not known as a whole
-        noticed = in_all(worlds[mesh], removing(policy))
+        noticed = in_all(worlds[asked], removing(policy))
         last = noticed[-1]
         if not last.witnesses and last.unknown:
-            undecided[where] = (policy, last.unknown[0])
+            # Who refers to it would miss it: that is no doubt, and nothing is dead.
+            if not any(f"{policy.type} {policy.name}" in why for why in last.unknown):
+                undecided[where] = (policy, last.unknown[0])
             continue
-        for one in _of_policy(worlds[mesh], policy, noticed, site):
+        for one in _of_policy(worlds[asked], policy, noticed, site):
             dead[where, one.path] = one
     return Looked(dead=dead, seen=frozenset(seen), undecided=undecided)
 
@@ -126,11 +128,8 @@ def _dead(
     world = worlds[0]
     cause = cause_of(world, policy, part.only, OVERRULED, REPEATED)
     if cause is None:
-        exclusive = mesh_services_mode(world.state, policy.mesh) == "Exclusive"
-        top = policy.spec.get("targetRef")
-        at_top = isinstance(top, Mapping) and top.get("kind") == "MeshHTTPRoute"
-        why = ": in MeshService mode Exclusive nothing reads a route reference at the top"
-        said = f"no proxy that could exist reads it{why if exclusive and at_top else ''}"
+        why = why_unread(world.state, policy)
+        said = f"no proxy that could exist reads it{f': {why}' if why else ''}"
         cause = Because(rule=UNREACHED, said=said)
     rests = dict.fromkeys(r for one in noticed for r in one.rests)
     return Dead(policy=policy, path=part.path, cause=cause, rests=tuple(rests))

@@ -13,9 +13,14 @@ from typing import Any
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.flow.noticed import MeshWorld, alone, removing, replacing
 from kumamigrate.model import duration
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.model.state import State, mesh_services_mode
 
 MOST_LINES = 3
+ASKING = ("MeshTLS", "MeshTrafficPermission", "TrafficPermission")
+"""Policies about who may connect: without certificates nobody is asked."""
+_KEPT = ("targetRef", "matches", "kind", "type")
+"""Whom something is for, and which fields beside it count."""
 Slots = Mapping[tuple[str, ...], Witness]
 
 
@@ -36,10 +41,10 @@ def cause_of(
     nobody = removing(policy)(single)
     acts = _by_slot(world.noticed(nobody, single).witnesses)
     if not acts:
-        other = replacing(policy, _otherwise(only))(single)
-        read = world.noticed(single, other).witnesses
-        said = "it says what Kuma and Envoy do without it"
-        return Because(rule=repeated, said=said) if read else None
+        other = world.noticed(single, replacing(policy, _otherwise(only))(single))
+        if other.witnesses:
+            return Because(rule=repeated, said="it says what Kuma and Envoy do without it")
+        return Because(rule=repeated, said="nothing changes with it") if other.unknown else None
     lost = [
         witness.after
         for witness in world.noticed(single, world.state).witnesses
@@ -52,6 +57,26 @@ def cause_of(
     if not same:
         return Because(rule=repeated, said="others say the same wherever it matters")
     return Because(rule=repeated, said=f"the same is said by {_lines(same)}")
+
+
+def why_unread(state: State, policy: Resource) -> str:
+    """Return why no proxy reads a policy, where that is plain."""
+    if policy.labels.get(EFFECT) == "shadow":
+        return f"its label {EFFECT} is shadow"
+    top = policy.spec.get("targetRef")
+    at_top = isinstance(top, Mapping) and top.get("kind") == "MeshHTTPRoute"
+    if at_top and mesh_services_mode(state, policy.mesh) == "Exclusive":
+        return "in MeshService mode Exclusive nothing reads a route reference at the top"
+    if policy.type in ASKING and not _has_tls(state, policy.mesh):
+        return f"mesh {policy.mesh} has neither mTLS nor a MeshIdentity, so nobody is asked"
+    return ""
+
+
+def _has_tls(state: State, mesh: str) -> bool:
+    identities = any(r.mesh == mesh for r in state.of_type("MeshIdentity"))
+    named = (r for r in state.of_type("Mesh") if r.name == mesh)
+    tls = (r.spec.get("mtls") for r in named)
+    return identities or any(isinstance(t, Mapping) and t.get("enabledBackend") for t in tls)
 
 
 def _by_slot(witnesses: Iterable[Witness]) -> Slots:
@@ -79,25 +104,23 @@ def _line(value: Value) -> str:
 
 def _otherwise(policy: Resource) -> Resource:
     """Return a policy with other values in its confs: where they are read, somebody notices."""
-    spec = {
-        key: _other(value) if key not in ("targetRef",) else value
-        for key, value in policy.spec.items()
-    }
+    spec = {k: v if k == "targetRef" else _other(v, "") for k, v in policy.spec.items()}
     return replace(policy, spec=spec)
 
 
-def _other(value: Any, *, inside: bool = False) -> Any:
+def _other(value: Any, key: str) -> Any:
     if isinstance(value, Mapping):
-        return {
-            key: inner if key in ("targetRef", "matches") else _other(inner, inside=True)
-            for key, inner in value.items()
-        }
+        return {k: v if k in _KEPT else _other(v, k) for k, v in value.items()}
     if isinstance(value, list):
-        return [_other(inner, inside=inside) for inner in value]
+        return [_other(inner, key) for inner in value]
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
         return value + 1
-    if isinstance(value, str) and duration.parse(value) is not None:
+    if not isinstance(value, str):
+        return value
+    if key == "action":
+        return "Allow" if value == "Deny" else "Deny"
+    if duration.parse(value) is not None:
         return "7777s" if value != "7777s" else "7778s"
-    return value
+    return f"{value}x"

@@ -7,7 +7,7 @@ switch as well: what is written for that day is not dead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from kumamigrate.effective.difference import Witness
@@ -32,6 +32,9 @@ PREDECESSORS = {
     "MeshTrafficPermission": "TrafficPermission",
 }
 """What decided of old what a targetRef policy decides."""
+
+ROUTES = ("MeshHTTPRoute", "MeshTCPRoute", "TrafficRoute", "VirtualOutbound")
+"""What decides where traffic goes, and with that what every other policy does."""
 
 Edit = Callable[[State], State]
 
@@ -62,6 +65,15 @@ class MeshWorld:
     mesh: str
     state: State
     scene: Scene
+
+    def about(self, type_: str, policies: Set[str]) -> MeshWorld:
+        """Return the world without the policies that have no say in what one of a type decides:
+        a verdict does not depend on policies of other types (prover.md §4), but for routes."""
+        if type_ in ROUTES:
+            return self
+        kept = {type_, *ROUTES, *kin(type_)}
+        resources = (r for r in self.state.resources if r.type not in policies - kept)
+        return replace(self, state=replace(self.state, resources=tuple(resources)))
 
     def noticed(self, before: State, after: State) -> Noticed:
         """Return what proxies notice between two states of this world."""
@@ -130,11 +142,16 @@ def replacing(policy: Resource, new: Resource) -> Edit:
 
 def alone(state: State, policy: Resource) -> State:
     """Return a state in which no other policy decides what a policy decides."""
-    kinds = {policy.type, PREDECESSORS.get(policy.type, "")}
-    kinds |= {new for new, old in PREDECESSORS.items() if old == policy.type}
+    kinds = {policy.type, *kin(policy.type)}
     return _of(
         state, (r for r in state.resources if r.type not in kinds or _is(r, policy.identity))
     )
+
+
+def kin(type_: str) -> set[str]:
+    """Return the types of the other engine that decide the same."""
+    found = {new for new, old in PREDECESSORS.items() if old == type_}
+    return found | ({PREDECESSORS[type_]} if type_ in PREDECESSORS else set())
 
 
 def _is(resource: Resource, identity: Identity) -> bool:
