@@ -101,6 +101,12 @@ def run(
         data = data if data is None else {**data, "deletions": deletions_json(outcome, tool)}
     data = _with_stats(given, data, watch, reading.estate)
     if written:
+        if as_text and outcome.texts:
+            from kumamigrate.report.uncommittedtext import mixed_lines
+            from kumamigrate.scene.gitrev import uncommitted
+
+            edited = uncommitted(reading.estate.whole.repository.root)
+            lines += mixed_lines(edited, outcome.texts)
         write(outcome)
     elif "plan" in given:
         from kumamigrate.choose.planfile import plan_text, planned
@@ -173,8 +179,10 @@ def prove(
     from kumamigrate.report.screen.onscreen import texts_of
     from kumamigrate.report.screen.provescreen import Compared, proof_lines
     from kumamigrate.report.screen.userpaths import from_here
+    from kumamigrate.report.uncommittedtext import compared_lines
     from kumamigrate.report.unread import exit_of_kinds
     from kumamigrate.report.worldtext import environment_lines, given_lines, world_json
+    from kumamigrate.scene.gitrev import uncommitted
 
     if (after is None) == (against is None):
         raise UsageError("prove needs either BEFORE and AFTER, or --against REF")
@@ -194,7 +202,10 @@ def prove(
     data = {**data, "inventory": inventory_json(whole), "world": world_json(second.estate)}
     data["meshes"] = proof_meshes(first.estate, second.estate, proof, claim, allow)
     data["command"] = invocation("prove", given, *map(str, (before, after) if after else (before,)))
+    edited = uncommitted(whole.repository.root) if against is not None else frozenset[str]()
     known = [*environment_lines(second.estate), *given_lines(second.estate)]
+    known += compared_lines(edited)
+    data["uncommitted"] = sorted(edited)
     compared = Compared(
         proof=proof,
         repositories=repositories,

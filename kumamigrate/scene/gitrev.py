@@ -50,10 +50,33 @@ def committed(root: Path, path: str) -> bytes | None:
         return b""
 
 
+def uncommitted(root: Path) -> frozenset[str]:
+    """Return the files that Git tracks and that differ from the last commit, from the root.
+
+    Where there is no Git or no commit nothing is known of any.
+    """
+    # A monitor that the repository's settings name would be run.
+    quiet = ("-c", "core.fsmonitor=false", "--no-optional-locks")
+    words = ("status", "--porcelain", "-z", "--untracked-files=no", "--no-renames", "--", ".")
+    try:
+        top = _top(root)
+        prefix = _below(top, root)
+        listed = _git(root, *quiet, *words).decode("utf-8", "surrogateescape")
+    except UsageError:
+        return frozenset()
+    start = "" if prefix == "." else f"{prefix}/"
+    return frozenset(one[3:].removeprefix(start) for one in listed.split("\0") if one)
+
+
 def _top(root: Path) -> Path:
     try:
         return Path(os.fsdecode(_git(root, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
     except UsageError as error:
+        if "must be run in a work tree" in str(error):
+            raise UsageError(
+                f"{root} is a bare Git repository, which has no files to compare with; check them"
+                f" out and run there: git -C {root} worktree add FOLDER REVISION"
+            ) from error
         if "not a git repository" not in str(error):
             raise
         raise UsageError(
@@ -62,11 +85,25 @@ def _top(root: Path) -> Path:
         ) from error
 
 
-def _commit(top: Path, revision: str) -> str:
-    words = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+def _known(top: Path, revision: str) -> bool:
     try:
-        return _git(top, "rev-parse", *words).decode().strip()
+        return bool(_git(top, "rev-parse", *_verified(revision)))
+    except UsageError:
+        return False
+
+
+def _verified(revision: str) -> tuple[str, ...]:
+    return ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+
+
+def _commit(top: Path, revision: str) -> str:
+    try:
+        return _git(top, "rev-parse", *_verified(revision)).decode().strip()
     except UsageError as error:
+        there = f"origin/{revision}"
+        if _known(top, there):
+            raise UsageError(f"{revision} is no branch of this clone, but --against {there}"
+                             " is known") from error  # fmt: skip
         shallow = _git(top, "rev-parse", "--is-shallow-repository").strip() == b"true"
         why = "this clone is shallow: " if shallow else ""
         raise UsageError(

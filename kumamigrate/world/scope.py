@@ -57,6 +57,11 @@ def scope_of(paths: Sequence[Path]) -> Scope:
     _existing(paths)
     common = _common(paths)
     found = _top(common)
+    if found is None and _is_bare(common):
+        raise UsageError(
+            f"{common} is a bare Git repository, which has no files; check them out and run there:"
+            f" git -C {common} worktree add FOLDER REVISION"
+        )
     if found is not None and not is_ignored(common.relative_to(found[0]), found[0]):
         root, world = found
         given = tuple(path.resolve().relative_to(root) for path in paths)
@@ -104,3 +109,11 @@ def _top(folder: Path) -> tuple[Path, World] | None:
 
 def _in_git(folder: Path) -> bool:
     return any((place / ".git").exists() for place in folder.parents)
+
+
+def _is_bare(folder: Path) -> bool:
+    """Say whether a folder is a Git repository without files, or lies inside one."""
+    return any(
+        (place / "HEAD").is_file() and (place / "objects").is_dir() and (place / "refs").is_dir()
+        for place in (folder, *folder.parents)
+    )
