@@ -46,7 +46,9 @@ def may_take(options: Options, rule: str) -> bool:
 
 def asks(rule: Rule, change: Change, repository: Repository) -> bool:
     """Say whether a change is written only on the user's word."""
-    return rule.safety is Safety.REVIEW or takes_restraint_away(change, repository.by_place)
+    if rule.safety is Safety.REVIEW or any(f.safety is Safety.REVIEW for f in change.findings):
+        return True
+    return takes_restraint_away(change, repository.by_place)
 
 
 def with_cause(held: Held, hold: Set[Effect]) -> Held:

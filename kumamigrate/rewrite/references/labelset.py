@@ -70,6 +70,7 @@ class Basis(StrEnum):
     WORKLOAD = "workload"
     LISTED = "listed"
     COPIED = "copied"
+    FRESH = "fresh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

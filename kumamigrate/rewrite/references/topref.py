@@ -11,9 +11,11 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding, Safety, Status
+from kumamigrate.rewrite.references.freshlabels import Marking, marked
 from kumamigrate.rewrite.references.labelset import (
     Basis,
     Choice,
+    Question,
     before_upgrade,
     choose,
     known_proxies,
@@ -55,7 +57,7 @@ def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
         chosen = _choice(view, policy, early[policy.mesh])
         after = _choice(view, policy, late) if isinstance(chosen, str) else chosen
         if isinstance(after, str):
-            yield finding(view, policy, missing=str(chosen))
+            yield _with_own_label(view, policy, late, str(chosen))
         else:
             made = change(view, policy, after.ref(), (_BASIS[after.basis],))
             # What rests on labels that come with the upgrade comes with it as well.
@@ -63,6 +65,11 @@ def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
 
 
 def _choice(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Choice | str:
+    asked = _question(view, policy, proxies)
+    return asked if isinstance(asked, str) else choose(asked, view.state)
+
+
+def _question(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Question | str:
     kind = view.target.policy_types.get(policy.type)
     top = kind.top_for(policy.labels.get(ROLE, "")) if kind is not None else None
     if kind is None or top is None or "Dataplane" not in top.kinds:
@@ -74,8 +81,27 @@ def _choice(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Choice | 
         return "a template fills in its tags, so what it selects is not known"
     if "*" in tags.values():
         return "labels know no wildcard for the value `*`"
-    asked = question(policy, proxies, view.source, sections=kind.dataplane_section_name)
-    return choose(asked, view.state)
+    return question(policy, proxies, view.source, sections=kind.dataplane_section_name)
+
+
+def _with_own_label(
+    view: View, policy: Resource, proxies: Sequence[Proxy], missing: str
+) -> Change | Finding:
+    """Return the change that marks what a policy selects by a label of its own, or what lacks."""
+    asked = _question(view, policy, proxies)
+    marking = None if isinstance(asked, str) else marked(view, asked)
+    if marking is None:
+        return finding(view, policy, missing=missing)
+    return with_marking(view, policy, marking)
+
+
+def with_marking(view: View, policy: Resource, marking: Marking) -> Change:
+    """Return the change that refers to proxies by a label which they get with it."""
+    made = change(view, policy, marking.choice.ref(), marking.notes)
+    findings = made.findings
+    if marking.restarts:
+        findings = tuple(replace(one, safety=Safety.REVIEW) for one in findings)
+    return replace(made, edits=(*made.edits, *marking.edits), findings=findings)
 
 
 def change(view: View, policy: Resource, ref: Value | None, notes: tuple[str, ...]) -> Change:

@@ -10,6 +10,7 @@ from kumamigrate.model.targetref import MESH
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change as removal
+from kumamigrate.rewrite.references.freshlabels import marked
 from kumamigrate.rewrite.references.labelset import (
     Question,
     alike,
@@ -17,7 +18,7 @@ from kumamigrate.rewrite.references.labelset import (
     question,
     searched,
 )
-from kumamigrate.rewrite.references.topref import ONLY_FOR_MESH_TO, change, finding
+from kumamigrate.rewrite.references.topref import ONLY_FOR_MESH_TO, change, finding, with_marking
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.select import Proxy, reach
 
@@ -61,6 +62,9 @@ def _policy(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Change | 
     if not any(r for _, r in asked.today):
         return finding(view, policy, missing="no known proxy is of that kind")
     found = searched(asked)
+    marking = marked(view, asked) if found is None else None
+    if marking is not None:
+        return with_marking(view, policy, marking)
     if found is None:
         return finding(view, policy, missing="no labels tell these proxies from the others")
     note = "proxies: listed; the labels tell apart the proxies known, look whether they always will"

@@ -1,0 +1,181 @@
+"""A label of its own for the proxies that a policy selects, where none that they have tells them.
+
+Universal Dataplanes get it in their manifests, which changes nothing else for them. A Pod gets it
+from its template, and restarts: that is for the user to say. Proxies to come need it as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.model.resource import SERVICE, Form, Resource, Where
+from kumamigrate.model.state import State
+from kumamigrate.model.targetref import TargetRef
+from kumamigrate.rewrite.change import ResourceEdit
+from kumamigrate.rewrite.dataplanes import with_labels
+from kumamigrate.rewrite.manifest import metadata_path, put
+from kumamigrate.rewrite.references.labelset import Basis, Choice, Question, same, wanted_tags
+from kumamigrate.rewrite.siblings import plain, shortened
+from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.targetref.select import Proxy
+
+GATEWAY = ("kuma.io/gateway", "enabled")
+"""How Kuma itself marks the Pods of delegated gateways."""
+SIDECAR = ("proxy", "sidecar")
+LONGEST = 63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marking:
+    """A label, the manifests that get it, and the reference that selects by it."""
+
+    choice: Choice
+    edits: tuple[ResourceEdit, ...]
+    restarts: tuple[str, ...]
+    count: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know of it."""
+        ((key, value),) = self.choice.labels.items()
+        many = self.count > 1
+        proxies = f"the {self.count} proxies that it selects get" if many else "its one proxy gets"
+        notes = (
+            f"proxies: listed; {proxies} the label {key}: {value}; those to come need it as well",
+        )
+        if not self.restarts:
+            return notes
+        return (*notes, f"the label goes into Pod templates, so Pods restart: {self._names}")
+
+    @property
+    def _names(self) -> str:
+        return ", ".join(self.restarts)
+
+
+def marked(view: View, asked: Question) -> Marking | None:
+    """Return how a label of its own marks what a policy selects, None where that cannot be."""
+    mine = [proxy for proxy, found in asked.today if found]
+    others = [p for p in asked.known if p.gateway != "builtin" and p not in mine]
+    if not mine or not others or not all(_may_be_marked(view, proxy) for proxy in mine):
+        return None
+    if _could_be_mirrored(asked):
+        return None  # the rule dataplane-tags does so
+    key, value = _label(asked.top)
+    if not value or _is_used(view.state, asked, key):
+        return None
+    choice = _choice(asked, mine, {key: value})
+    if choice is None:
+        return None
+    places: dict[Where, Resource] = {}
+    for proxy in mine:
+        where = proxy.resource.where
+        assert where is not None
+        places.setdefault(where, _written(view.state, proxy.resource))
+    edits = tuple(_edit(where, resource, key, value) for where, resource in places.items())
+    pods = tuple(f"{r.type} {r.name}" for r in places.values() if r.type != "Dataplane")
+    return Marking(choice=choice, edits=edits, restarts=pods, count=len(mine))
+
+
+def _could_be_mirrored(asked: Question) -> bool:
+    """Say whether the tags could stand as labels of the same name: no proxy speaks against it."""
+    keys = wanted_tags(asked.top)
+    if not keys or any(key.startswith(("kuma.io/", "k8s.kuma.io/")) for key in keys):
+        return False
+    return all(_agrees(proxy, key) for proxy in asked.known for key in keys)
+
+
+def _agrees(proxy: Proxy, key: str) -> bool:
+    values, label = _values(proxy, key), proxy.resource.labels.get(key)
+    return len(values) <= 1 and (label is None or values == {label})
+
+
+def _values(proxy: Proxy, key: str) -> set[str]:
+    sets = [proxy.gateway_tags] if proxy.gateway else [place.tags for place in proxy.places]
+    return {tags[key] for tags in sets if key in tags}
+
+
+def _may_be_marked(view: View, proxy: Proxy) -> bool:
+    resource = proxy.resource
+    if proxy.gateway == "builtin" or resource.templated or not view.owns(resource):
+        return False
+    return resource.made_up or resource.form is Form.UNIVERSAL
+
+
+def _written(state: State, proxy: Resource) -> Resource:
+    """Return the resource in whose manifest a proxy gets its labels."""
+    if not proxy.made_up:
+        return proxy
+    return next(r for r in state.resources if r.where == proxy.where and not r.made_up)
+
+
+def _label(top: TargetRef) -> tuple[str, str]:
+    """Return a label that says what a reference is for."""
+    tags = wanted_tags(top)
+    if not tags and top.proxy_types:
+        return GATEWAY if tuple(top.proxy_types) == ("Gateway",) else SIDECAR
+    values = [value for key, value in tags.items() if key == SERVICE]
+    values += [value for key, value in tags.items() if key != SERVICE]
+    text = shortened(plain("-".join(values)), LONGEST) if values else ""
+    if set(tags) == {SERVICE}:
+        return "serves", text
+    if len(tags) == 1:
+        return f"inbound-{plain(next(iter(tags)).rpartition('/')[2])}", text
+    return "inbound-tags", text
+
+
+def _is_used(state: State, asked: Question, key: str) -> bool:
+    """Say whether a label of that name means something already, to proxies or to policies."""
+    if any(key in proxy.resource.labels for proxy in asked.known):
+        return True
+    selecting = state.of_type(*asked.release.policy_types, "MeshService", "MeshIdentity")
+    return any(_mentions(resource.spec, key) for resource in selecting)
+
+
+def _mentions(node: Any, key: str) -> bool:
+    if isinstance(node, Mapping):
+        return key in node or any(_mentions(child, key) for child in node.values())
+    return isinstance(node, list) and any(_mentions(child, key) for child in node)
+
+
+def _choice(asked: Question, mine: Sequence[Proxy], labels: Mapping[str, str]) -> Choice | None:
+    """Return the reference by a label, as it will be on the proxies, if it selects the same.
+
+    A policy for inbounds may need the name of one inbound besides.
+    """
+    chosen = {id(proxy) for proxy in mine}
+    then = tuple(
+        (_labelled(proxy, labels), found) if id(proxy) in chosen else (proxy, found)
+        for proxy, found in asked.today
+    )
+    wanted = replace(asked, today=then)
+    sections = _sections(mine, asked) if asked.sections else ()
+    for section in ("", *sections):
+        choice = Choice(labels=labels, section=section, basis=Basis.FRESH)
+        if same(wanted, choice):
+            return choice
+    return None
+
+
+def _sections(mine: Sequence[Proxy], asked: Question) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for proxy, found in asked.today:
+        for index in found.places if proxy in mine else ():
+            place = proxy.places[index]
+            names[place.name or str(place.port)] = None
+    return tuple(names)[:8]
+
+
+def _labelled(proxy: Proxy, labels: Mapping[str, str]) -> Proxy:
+    resource = proxy.resource
+    return replace(proxy, resource=resource.with_labels({**resource.labels, **labels}))
+
+
+def _edit(where: Where, resource: Resource, key: str, value: str) -> ResourceEdit:
+    if resource.type == "Dataplane":
+        return ResourceEdit(where=where, manifests=(with_labels(resource, {key: value}),))
+    path = (*metadata_path(resource), "labels")
+    labels = at_path(resource.body, path)
+    old = labels if isinstance(labels, Mapping) else {}
+    return ResourceEdit(where=where, manifests=(put(resource.body, path, {**old, key: value}),))
