@@ -67,6 +67,8 @@ def test_conf_is_typed_and_unknown_fields_are_listed() -> None:
         ("HealthCheck", {"tcp": {"send": "%%%"}}, ("conf", "tcp", "send")),
         ("HealthCheck", {"healthyThreshold": True}, ("conf", "healthyThreshold")),
         ("HealthCheck", {"healthyThreshold": -1}, ("conf", "healthyThreshold")),
+        ("HealthCheck", {"healthyThreshold": 1.5}, ("conf", "healthyThreshold")),
+        ("HealthCheck", {"healthyThreshold": "three"}, ("conf", "healthyThreshold")),
         ("HealthCheck", {"reuseConnection": "yes"}, ("conf", "reuseConnection")),
         ("FaultInjection", {"abort": {"percentage": "50%"}}, ("conf", "abort", "percentage")),
         ("CircuitBreaker", {"detectors": []}, ("conf", "detectors")),
@@ -76,6 +78,12 @@ def test_conf_is_typed_and_unknown_fields_are_listed() -> None:
 )
 def test_unreadable_values(kind: str, conf: object, path: tuple[str | int, ...]) -> None:
     assert [p.path for p in read_conf(kind, {"conf": conf}).problems] == [path]
+
+
+@pytest.mark.parametrize("written", [3, "3", 3.0])
+def test_a_whole_number_may_be_written_as_text(written: object) -> None:
+    conf = read_conf("HealthCheck", {"conf": {"healthyThreshold": written}})
+    assert (conf.get("healthyThreshold"), conf.problems) == (3, ())
 
 
 def test_conf_that_is_no_object() -> None:
