@@ -7,6 +7,8 @@ alone, to the first key below it.
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,12 +35,11 @@ class Independent:
 
 def independent(text: str) -> Independent | None:
     """Return what the second reader has, None where it cannot read the text."""
-    reader = YAML(typ="rt", pure=True)
-    reader.version = (1, 1)
     try:
-        documents = list(reader.load_all(text))
-    except YAMLError:
-        return None
+        with warnings.catch_warnings(action="ignore"):
+            documents = [_read(part) for part in _documents(text)]
+    except (YAMLError, ValueError, OverflowError, RecursionError, AssertionError, TypeError):
+        return None  # a fault of its own, on what is no YAML
     lines = text.splitlines()
     places: dict[int, list[tuple[int, str]]] = {}
     for document in documents:
@@ -54,6 +55,26 @@ def independent(text: str) -> Independent | None:
     return Independent(tuple(plain(d) for d in documents if d is not None), owners, keys)
 
 
+def _documents(text: str) -> list[str]:
+    """Return the documents of a text, each below as many empty lines as stand before it.
+
+    The reader forgets what `version` says where a document begins with a marker: none does.
+    """
+    starts = [0, *(found.start() for found in re.finditer(r"^---(?=\s|$)", text, re.MULTILINE))]
+    ends = [*starts[1:], len(text)]
+    parts = zip(starts, ends, strict=True)
+    bare = re.compile(r"\A---")
+    return [
+        "\n" * text.count("\n", 0, start) + bare.sub("   ", text[start:end]) for start, end in parts
+    ]
+
+
+def _read(text: str) -> Any:
+    reader = YAML(typ="rt", pure=True)
+    reader.version = (1, 1)
+    return reader.load(text)
+
+
 def plain(value: Any) -> Any:
     """Return a value in which every scalar is text, as far as two readers agree on it."""
     if isinstance(value, Mapping):
@@ -63,8 +84,30 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        return f"{float(value):g}"
+        return repr(float(value)) if abs(value) < 1e300 else str(value)
     return str(value)
+
+
+def loosely(value: Any) -> Any:
+    """Return a plain value in which scalars that the two readers type differently are the same.
+
+    Ours reads as Go does: no sexagesimal numbers, and octal ones with `0o`.
+    """
+    if isinstance(value, dict):
+        return {key.lower(): loosely(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [loosely(inner) for inner in value]
+    text = str(value).lower().removeprefix("+").replace("_", "")
+    try:
+        sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
+        if re.fullmatch(r"[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?", digits):
+            parts = [float(part) for part in digits.split(":")]
+            return sign * sum(part * 60**at for at, part in enumerate(reversed(parts)))
+        if re.fullmatch(r"0[box]?[0-9a-f]+", digits):
+            return float(sign * int(digits if digits[1].isalpha() else f"0o{digits}", 0))
+        return float(text.replace(".inf", "inf").replace(".nan", "nan"))
+    except (ValueError, OverflowError):
+        return text
 
 
 def moved_comments(before: Independent, after: Independent) -> list[tuple[str, str, str]]:

@@ -37,6 +37,12 @@ def test_a_run_writes_what_it_says_and_is_idle_then(folder: Path, text: str) -> 
 
 
 @few
+@given(inputs.data)
+def test_what_rules_would_write_reads_as_it_should(data: bytes) -> None:
+    laws.plans_without_faults(data)
+
+
+@few
 @given(inputs.words)
 def test_every_command_line_has_an_answer(folder: Path, words: list[str]) -> None:
     laws.takes_words(folder, words)
