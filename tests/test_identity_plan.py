@@ -125,6 +125,12 @@ def test_the_ids_written_are_those_that_a_control_plane_gave() -> None:
 LEFT = {
     "mode": ("{mode: Exclusive}", "{mode: Everywhere}", "meshServices.mode"),
     "backend": ("type: builtin", "type: vault", "vault"),
+    "old external service": (
+        "---\ntype: MeshService\nmesh: default\nname: db",
+        "---\ntype: ExternalService\nmesh: default\nname: out\ntags: {kuma.io/service: out}\n"
+        "networking: {address: example.com:443}\n---\ntype: MeshService\nmesh: default\nname: db",
+        "every ExternalService",
+    ),
     "strict": ("mode: STRICT", "mode: PERMISSIVE", "mode Permissive"),
     "no workload label": (", kuma.io/workload: api", "", "the SPIFFE id of api-1 is not known"),
     "who begins alike": ("kuma.io/service: web,", "kuma.io/service: api-2,", "web-1"),

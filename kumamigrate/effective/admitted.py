@@ -28,7 +28,6 @@ from kumamigrate.targetref.inbound import InboundPoint
 Names = tuple[str, ...]
 
 ALLOW, SHADOW = "Allow", "AllowWithShadowDeny"
-_NOT_KNOWN = "its certificate is not known"
 _BY_SNI = "goes by its SNI as well"
 
 
@@ -55,11 +54,11 @@ def reads_rules(point: InboundPoint | None, *, identified: bool | None) -> bool:
 
 
 def admitted(state: State, mesh: str, point: InboundPoint | None, *, by_rules: bool) -> Values:
-    """Return what an inbound does with each known client that it lets in."""
+    """Return what an inbound does with each client that it lets in, of those whose certificate
+    is known."""
     found = {}
     for client, names in certificates(state, mesh).items():
         if names is None:
-            found[f"client {client}"] = _NOT_KNOWN
             continue
         action = _by_rules(point, names) if by_rules else _by_from(point, names, mesh)
         if action:

@@ -5,8 +5,14 @@ from __future__ import annotations
 ENTERPRISE_GLOBAL = frozenset({"AccessAudit", "AccessRole", "AccessRoleBinding"})
 """Kinds of Kong Mesh that belong to no mesh. None of its kinds is modelled."""
 
-ENTERPRISE = ENTERPRISE_GLOBAL | {"GlobalRateLimit", "MeshGlobalRateLimit", "MeshOPA", "OPAPolicy"}
+ENTERPRISE_ENDING = frozenset({"GlobalRateLimit", "MeshGlobalRateLimit", "OPAPolicy"})
+"""Kinds of Kong Mesh that 3.0 does not have."""
+
+ENTERPRISE = ENTERPRISE_GLOBAL | ENTERPRISE_ENDING | {"MeshOPA"}
 """Kinds of Kong Mesh, which lays its own on Kuma's."""
+
+ENTERPRISE_TOP = ("MeshOPA",)
+"""Kinds of Kong Mesh that 3.0 keeps and that choose proxies by a top-level targetRef."""
 
 OLD_POLICIES = frozenset(
     {

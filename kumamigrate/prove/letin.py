@@ -6,7 +6,7 @@ doubt (doubts/identities.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kumamigrate.effective.admitted import admitted, certificates, reads_rules
 from kumamigrate.effective.picture import Fact, inbound_fact
@@ -63,7 +63,26 @@ def go_by_clients(old: Read, new: Read) -> bool:
     goes by tags and the other by ids, or clients show other certificates."""
     if not (old.fact(PERMISSION).settings or new.fact(PERMISSION).settings):
         return False  # nobody is let in, whoever comes
-    if old.by_rules is not new.by_rules:
-        return True
-    shown = (certificates(read.side.state, read.side.mesh) for read in (old, new))
-    return next(shown) != next(shown)
+    return old.by_rules is not new.by_rules or bool(changed_certificates(old.side, new.side))
+
+
+def changed_certificates(before: Side, after: Side) -> frozenset[str]:
+    """Return the clients of which it is known that they show another certificate."""
+    old, new = (certificates(side.state, side.mesh) for side in (before, after))
+    both = (name for name in old.keys() & new.keys() if None not in (old[name], new[name]))
+    return frozenset(name for name in both if old[name] != new[name])
+
+
+def admitted_facts(old: Read, new: Read) -> tuple[Fact, Fact]:
+    """Return which clients an inbound lets in, of those whose certificate is known on both
+    sides."""
+    shown = [certificates(read.side.state, read.side.mesh) for read in (old, new)]
+    unknown = {f"client {n}" for one in shown for n, names in one.items() if names is None}
+    left, right = (
+        replace(
+            read.admitted,
+            settings={k: v for k, v in read.admitted.settings.items() if k not in unknown},
+        )
+        for read in (old, new)
+    )
+    return left, right

@@ -42,7 +42,7 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove.assumptions.selector_equality import Couplings
 from kumamigrate.prove.assumptions.subset_service import shares_of
-from kumamigrate.prove.letin import Read, go_by_clients
+from kumamigrate.prove.letin import Read, admitted_facts, go_by_clients
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
@@ -573,10 +573,8 @@ class MeshComparison:
         if key not in self._inbounds:
             reads = (Read(self.before, was, old), Read(self.after, now, new))
             clients = policy_type == PERMISSION and go_by_clients(*reads)
-            facts: tuple[dict[Key, Fact], ...] = tuple(
-                {("inbound",): read.admitted if clients else read.fact(policy_type)}
-                for read in reads
-            )
+            both = admitted_facts(*reads) if clients else [r.fact(policy_type) for r in reads]
+            facts: tuple[dict[Key, Fact], ...] = tuple({("inbound",): one} for one in both)
             self._inbounds[key] = tuple(
                 replace(w, effect=effect) if w.field == FILTER_NAME else w
                 for w in (

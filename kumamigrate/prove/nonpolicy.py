@@ -8,7 +8,7 @@ from typing import Any
 
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.reading import flat
-from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
+from kumamigrate.model.kinds import ENTERPRISE_TOP, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
@@ -40,6 +40,8 @@ def ground_differences(before: Side, after: Side, labels: frozenset[str]) -> Ite
         for field in sorted({*old, *new}):
             if unused and key[0] == "Mesh" and field.startswith("mtls."):
                 continue
+            if key[0] in ENTERPRISE_TOP and field.startswith("targetRef."):
+                continue  # whom it is for nobody compares: that it changed is a doubt
             if old.get(field) != new.get(field):
                 yield _witness(
                     before.mesh,

@@ -184,3 +184,18 @@ def test_the_upgrade_without_identities_loses_every_certificate(tmp_path: Path) 
     lost = {f for f in _fields(claim) if f[0] == "certificate"}
     assert len(lost) == 3
     assert all(after is None for _, _, after in lost)
+
+
+@pytest.mark.parametrize("more", ["", _rules(*ADMIN)], ids=["none", "rules"])
+def test_where_nobody_knows_of_mtls_rules_that_stay_are_in_no_doubt(
+    more: str, tmp_path: Path
+) -> None:
+    """Without a Mesh in the state the certificates of 2.14 are not known: nothing says that they
+    change."""
+    path = tmp_path / "in.yaml"
+    path.write_text(PROXIES.removeprefix("---\n") + more, encoding="utf-8")
+    words = ["prove", str(path), str(path), "--from", "2.14", "--target", "3.0"]
+    result = CliRunner().invoke(app, [*words, "--initial-policies", "none", "--format", "json"])
+    claim = json.loads(result.stdout)["claims"]["release"]
+    assert not any("permissions" in reason for reason in claim.get("unknown", ()))
+    assert not any(field.startswith("client ") for field, *_ in _fields(claim))

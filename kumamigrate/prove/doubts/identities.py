@@ -8,7 +8,7 @@ from kumamigrate.effective.admitted import certificates, everybody_identified
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
-from kumamigrate.prove.letin import Read, go_by_clients
+from kumamigrate.prove.letin import Read, changed_certificates, go_by_clients
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.universe.side import Side
 
@@ -65,12 +65,14 @@ def permission_doubts(before: Side, after: Side, was: Resource, now: Resource) -
 def unheld_permission_doubts(before: Side, after: Side) -> Iterator[str]:
     """Yield the same for proxies that the states do not hold."""
     old, new = ({p.identity: p for p in side.state.of_type(PERMISSION)} for side in (before, after))
+    if not (old or new):
+        return
     moved = any(
         bool(old[one].spec.get("rules")) is not bool(new[one].spec.get("rules"))
         for one in old.keys() & new.keys()
     )
-    shown = [certificates(side.state, side.mesh) for side in (before, after)]
-    if (moved and any(map(_allows, (*old.values(), *new.values())))) or shown[0] != shown[1]:
+    shown = changed_certificates(before, after)
+    if (moved and any(map(_allows, (*old.values(), *new.values())))) or shown:
         yield _of_clients(before, after)
 
 
@@ -80,9 +82,8 @@ def _allows(policy: Resource) -> bool:
 
 
 def _of_clients(before: Side, after: Side) -> str:
-    known = dict.fromkeys(
-        name for side in (before, after) for name in certificates(side.state, side.mesh)
-    )
+    old, new = (certificates(side.state, side.mesh) for side in (before, after))
+    known = [name for name in old.keys() & new.keys() if None not in (old[name], new[name])]
     listed = f"of {len(known)} known" if known else "of none known"
     return (
         f"permissions are compared by the clients that are known ({listed}), as tags on one side"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import replace
+from kumamigrate.model.kinds import ENTERPRISE_TOP
 from kumamigrate.model.resource import ROLE, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
@@ -47,7 +48,7 @@ BECAUSE = frozenset(
 def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
     """Yield for every policy with one of these top-level kinds its change or what is missing."""
     early: dict[str, tuple[Proxy, ...]] = {}
-    for policy in view.policies():
+    for policy in (*view.policies(), *view.of_type(*ENTERPRISE_TOP)):
         ref = policy.spec.get("targetRef")
         if not isinstance(ref, dict) or ref.get("kind") not in kinds:
             continue
@@ -70,18 +71,26 @@ def _choice(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Choice | 
 
 
 def _question(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Question | str:
+    if policy.type in ENTERPRISE_TOP:
+        return _question_of(view, policy, proxies, sections=False)
     kind = view.target.policy_types.get(policy.type)
     top = kind.top_for(policy.labels.get(ROLE, "")) if kind is not None else None
     if kind is None or top is None or "Dataplane" not in top.kinds:
         return f"{view.target.name} takes no kind Dataplane here"
     if policy.type in ONLY_FOR_MESH_TO and policy.spec.get("to"):
         return "its `to` is only taken under kind Mesh: it is meant for gateways"
+    return _question_of(view, policy, proxies, sections=kind.dataplane_section_name)
+
+
+def _question_of(
+    view: View, policy: Resource, proxies: Sequence[Proxy], *, sections: bool
+) -> Question | str:
     tags = policy.spec["targetRef"].get("tags") or {}
     if not isinstance(tags, Mapping):
         return "a template fills in its tags, so what it selects is not known"
     if "*" in tags.values():
         return "labels know no wildcard for the value `*`"
-    return question(policy, proxies, view.source, sections=kind.dataplane_section_name)
+    return question(policy, proxies, view.source, sections=sections)
 
 
 def _with_own_label(

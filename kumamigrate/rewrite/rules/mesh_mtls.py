@@ -49,6 +49,11 @@ def _first(view: View, mesh: Resource) -> Iterator[str]:
             "turn every TrafficPermission into MeshTrafficPermission first: proxies with an"
             " identity do not read it"
         )
+    if any(s.mesh == mesh.name for s in view.state.of_type("ExternalService")):
+        yield (
+            "turn every ExternalService into MeshExternalService first: a zone egress lets clients"
+            " reach it by `from` alone"
+        )
     if enabled_backend(mesh).get("mode") == "PERMISSIVE" and not _has_mode(view, mesh):
         yield (
             "write a MeshTLS with mode Permissive for the whole mesh first: a proxy with an"
