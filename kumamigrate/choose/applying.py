@@ -69,7 +69,10 @@ def _check_path(root: Path, path: str) -> None:
     plain = bool(parts) and not path.startswith("/") and "\0" not in path and "\\" not in path
     if not plain or any(part in ("..", ".git") for part in parts):
         raise SourceError(path, "is no path that a plan may write; nothing was written")
-    real = (root / path).resolve()
+    try:
+        real = (root / path).resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # too long, no name, a link to itself
+        raise SourceError(path, "is no path that can be written; nothing was written") from error
     if not real.is_relative_to(root) or ".git" in real.relative_to(root).parts or real == root:
         raise SourceError(path, "leads out of the repository; nothing was written")
 

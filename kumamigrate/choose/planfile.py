@@ -127,7 +127,7 @@ def read_plan(file: Path) -> Planned:
         )
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         detail = "is no plan that this version knows; `kumamigrate run --plan` makes one"
         raise UsageError(f"{file}: {detail}") from error
 

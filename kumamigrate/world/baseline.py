@@ -95,7 +95,7 @@ def read_baseline(file: Path) -> Baseline:
         return Baseline(file=file, target=str(data["target"]), known=known)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         detail = "is no baseline that this version knows; `kumamigrate baseline write` makes one"
         raise UsageError(f"{file}: {detail}") from error
 

@@ -110,7 +110,19 @@ def test_a_part_of_the_repository_is_planned_against_all_of_it(shop: Shop) -> No
 
 @pytest.mark.parametrize(
     "path",
-    ["../out.yaml", "/tmp/out.yaml", "a/../../out.yaml", ".git/config", "a/.git/hooks/x", ".", ""],
+    [
+        "../out.yaml",
+        "/tmp/out.yaml",
+        "a/../../out.yaml",
+        ".git/config",
+        "a/.git/hooks/x",
+        ".",
+        "",
+        "a\0b",
+        "\ud800",
+        "x" * 5000,
+    ],
+    ids=repr,
 )
 def test_a_plan_writes_nothing_out_of_the_repository(shop: Shop, path: str) -> None:
     shop.run("run", "--plan", PLAN)
@@ -139,7 +151,9 @@ def test_a_plan_that_was_changed_by_hand_is_refused(shop: Shop) -> None:
     assert (done.code, "was changed" in done.err) == (2, True)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"schema": "kumamigrate.plan/9"}', "null"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"schema": "kumamigrate.plan/9"}', "null", "[" * 100_000, "\0"], ids=len
+)
 def test_what_is_no_plan_is_refused(shop: Shop, text: str) -> None:
     shop.write(PLAN, text)
     done = shop.run("apply", PLAN)
