@@ -156,7 +156,9 @@ COMMANDS = (
                 " the rest proven again",
             ),
             _path(
-                "--answers", "FILE", "with -i: take the answers from a file, - from what comes in"
+                "--answers",
+                "FILE",
+                "as -i, with the answers from a file, one a line; - from what comes in",
             ),
             _path("--diff", "FILE", "save the patch to this file"),
             _path(

@@ -62,7 +62,7 @@ def run(
     reading = read(sources)
     new = {} if adopt is None else _adopted(reading.estate, adopt)
     began = read(sources, new) if new else reading
-    if given.get("interactive"):
+    if given.get("interactive") or "answers" in given:
         from kumamigrate.choose.asking import asker_of, migrate_asking
 
         outcome = migrate_asking(began, asker_of(given))

@@ -13,6 +13,20 @@ from kumamigrate.rewrite.rulebook import rulebook
 _WIDTH = 96
 
 
+TOLD_BY = {
+    "expired-suppression": "check and run, of a comment whose date is over",
+    "inventory-drift": "check and run with --inventory",
+    "misspelt-suppression": "check and run, of a comment that ignores nothing",
+    "overruled-setting": "check --dead",
+    "repeated-setting": "check --dead",
+    "undecided-setting": "check --dead",
+    "unreached-policy": "check --dead",
+    "unused-accept": "run, of an --accept that nothing needs",
+    "unused-suppression": "check and run, of a comment that nothing needs",
+}
+"""What findings are called that come from no rule, and who tells them."""
+
+
 def rules_lines() -> list[Line]:
     """Return one line per rule, in the order in which they run."""
     width = max(len(rule.id) for rule in rulebook())
@@ -37,7 +51,8 @@ def rule_lines(rule_id: str) -> list[Line]:
         lines += [(), *_paragraph(f"What is proved: {rule.proved}")]
     safety = {
         "proven": "It is written when the proof holds.",
-        "review": f"It is written only with --accept {rule.id}.",
+        "review": f"It is written only with --accept {rule.id}, or at one place with"
+        f" --accept {rule.id}@FILE:LINE.",
         "manual": "It only reports; the decision is yours.",
     }
     lines += [(), line(safety[rule.safety]), line(("Source: " + "; ".join(rule.source), "dim"))]
@@ -58,6 +73,8 @@ def _find(rule_id: str) -> Rule:
     for rule in rulebook():
         if rule.id == rule_id:
             return rule
+    if rule_id in TOLD_BY:
+        raise UsageError(f"{rule_id} is no rule of the rulebook: it is told by {TOLD_BY[rule_id]}")
     raise UsageError(f"there is no rule {rule_id}; kumamigrate rules lists them")
 
 

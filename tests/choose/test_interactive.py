@@ -87,7 +87,7 @@ def test_without_a_terminal_nobody_is_asked(shop: Shop, monkeypatch: pytest.Monk
 
 def test_answers_come_in_when_told_so(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("a\ns\n"))
-    done = shop.run("run", "-i", "--answers", "-")
+    done = shop.run("run", "--answers", "-")
     assert (done.code, shop.read("alive.yaml"), shop.read("dead.yaml")) == (1, RULES, DEAD)
 
 

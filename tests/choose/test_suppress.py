@@ -6,10 +6,12 @@ from datetime import date
 
 import pytest
 
+from kumamigrate.flow.quiet import OTHER_NAMES
 from kumamigrate.scene.marks import Mark, Misspelt, Reach, marks_in
 from kumamigrate.source.reading.load import read_file
 from tests.choose.conftest import MakeShop
 from tests.choose.shop import ALIVE, MESH, Shop, findings
+from tests.frontdoor import command
 
 RULE = "from-section"
 MARK = f"# kumamigrate: ignore[{RULE}]"
@@ -217,3 +219,9 @@ def test_marks_are_read_with_their_place() -> None:
     assert (one.reach, one.until, one.above) == (Reach.NODE, date(2027, 1, 31), False)
     assert isinstance(two, Misspelt)
     assert (two.line, two.column) == (3, 1)
+
+
+def test_names_that_are_no_rules_say_who_tells_them() -> None:
+    for name in ("unused-suppression", "expired-suppression", "misspelt-suppression", *OTHER_NAMES):
+        done = command("rule", name)
+        assert (done.code, "it is told by" in done.err) == (2, True), name
