@@ -60,18 +60,26 @@ def _flag(name: str, help: str) -> Argument:
 
 _PATHS = _one("paths", nargs="*", metavar="PATH", type=Path, help="files or folders; default: here")
 _HERE = _one("path", nargs="?", metavar="PATH", type=Path, help="the repository; default: here")
-_TARGET = _word("--target", "RELEASE", "the release to reach: 2.9 to 2.14, or 3.0")
-_SOURCE = _word("--from", "RELEASE", "the release in use now", dest="source")
-_STAGE = _choice(
-    "--stage", ("auto", "expand", "contract"), "write new forms beside old ones, or finish"
+_TARGET = _word("--target", "RELEASE", "the release to reach: 2.9 to 2.14, or 3.0; default: 2.14")
+_SOURCE = _word(
+    "--from",
+    "RELEASE",
+    "the release in use now; default: the target, or the newest 2.x before 3.0",
+    dest="source",
 )
-_SELECT = _many("--select", "RULE", "only these rules")
-_IGNORE = _many("--ignore", "RULE", "not these rules")
+_STAGE = _choice(
+    "--stage",
+    ("auto", "expand", "contract"),
+    "write new forms beside old ones (expand), or take the old ones away (contract); default: auto,"
+    " which moves in place where that is safe today",
+)
+_SELECT = _many("--select", "RULE", "only these rules; default: all")
+_IGNORE = _many("--ignore", "RULE", "not these rules; default: none")
 _ACCEPT = _many(
     "--accept",
     "RULE[@FILE:LINE]",
     "write what a rule could not prove, or asks for, on your own word: everywhere, or at one place"
-    " as reports name it",
+    " as reports name it; default: none",
 )
 _ALLOW = _word(
     "--allow",
@@ -84,7 +92,7 @@ _HOLD = _word(
     "--hold",
     "KIND",
     "leave for a change of its own what makes such differences: activation (settings that have no"
-    " effect today start to work), name, residue or none",
+    " effect today start to work), name, residue or none; default: none",
     action="append",
 )
 _BASELINE = _path(
@@ -102,26 +110,32 @@ _WORLD = (
     _choice(
         "--mesh-services",
         ("Disabled", "Everywhere", "ReachableBackends", "Exclusive"),
-        "MeshService mode of meshes that no Mesh tells of",
+        "MeshService mode of meshes that no Mesh tells of; default: each is tried",
     ),
-    _word("--zone", "NAME", "the zone whose control plane reads the files"),
-    _choice("--control-plane-mode", ("zone", "global"), "what control plane reads the files"),
-    _word("--system-namespace", "NAME", "where the control plane lives"),
+    _word("--zone", "NAME", "the zone whose control plane reads the files; default: default"),
+    _choice(
+        "--control-plane-mode",
+        ("zone", "global"),
+        "what control plane reads the files; default: zone",
+    ),
+    _word("--system-namespace", "NAME", "where the control plane lives; default: kuma-system"),
     _choice(
         "--initial-policies",
         ("none", "2.5", "2.6"),
-        "what meshes were given: no policies, those up to 2.5, those since 2.6",
+        "what Kuma gave meshes at their creation: no policies, those up to 2.5, those since 2.6;"
+        " default: each is tried where neither a Mesh nor an inventory tells",
     ),
     _many("--inventory", "PATH", "exported resources of a control plane", type=Path),
 )
 _VERBOSE = _one(
     "--verbose", "-v", action="store_true", help="list everything that is counted or left out"
 )
-_FORMAT = _choice("--format", ("text", "json"), "how to print the result", default="text")
+_HOW = "how to print the result; default: text"
+_FORMAT = _choice("--format", ("text", "json"), _HOW, default="text")
 _PRINTED_AS = _choice(
     "--format",
     (TEXT, *SAVED),
-    "how to print the result",
+    _HOW,
     default="text",
 )
 _OUTPUT = _many(
@@ -131,7 +145,7 @@ _OUTPUT = _many(
     default=[],
 )
 _STATS = _flag("--stats", "say aside what was met, what it cost and where the time went")
-_PROOF_PRINTED_AS = _choice("--format", (TEXT, *PROOF), "how to print the result", default="text")
+_PROOF_PRINTED_AS = _choice("--format", (TEXT, *PROOF), _HOW, default="text")
 _PROOF_OUTPUT = _many(
     "--output",
     "FORMAT=FILE",
@@ -316,6 +330,11 @@ COMMANDS = (
             _flag("--print-commands", "show what to run by hand, and run nothing"),
             _path("--output", "FILE", "write it to this file"),
         ),
+    ),
+    Command(
+        "completion",
+        "Print what makes a shell complete commands, options and rules.",
+        (_choice("shell", ("bash", "zsh", "fish"), "the shell", metavar="bash|zsh|fish"),),
     ),
     Command("rules", "List all rules.", (_FORMAT,)),
     Command(

@@ -128,8 +128,11 @@ def _parser(command: Command, arguments: Iterable[Argument], *, width: int = 80)
 def _help(command: Command) -> str:
     from shutil import get_terminal_size
 
+    from kumamigrate.report.screen.helptext import more_help
+
     width = get_terminal_size().columns - 2
-    return _parser(command, command.arguments, width=width).format_help()
+    said = _parser(command, command.arguments, width=width).format_help()
+    return said + more_help(command.name)
 
 
 def _run(given: Given) -> Exit:
@@ -214,6 +217,13 @@ def _snapshot(given: Given) -> Exit:
     return show_commands(asked) if given["print_commands"] else snapshot(asked)
 
 
+def _completion(given: Given) -> Exit:
+    from kumamigrate.report.screen.completion import completion
+
+    sys.stdout.write(completion(given["shell"]))
+    return Exit.CLEAN
+
+
 def _rules(given: Given) -> Exit:
     from kumamigrate import commands
 
@@ -235,6 +245,7 @@ _ACTIONS: Mapping[str, Callable[[Given], Exit]] = {
     "inspect": _inspect,
     "environments": _environments,
     "snapshot": _snapshot,
+    "completion": _completion,
     "rules": _rules,
     "rule": _rule,
 }

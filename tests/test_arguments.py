@@ -72,6 +72,28 @@ def test_help_names_every_argument(one: Command) -> None:
         assert (name if name.startswith("-") else argument.settings["metavar"]) in result.stdout
 
 
+@pytest.mark.parametrize("one", COMMANDS, ids=lambda one: one.name)
+def test_help_has_examples_that_can_be_read_and_exit_codes(one: Command) -> None:
+    said = CliRunner().invoke(app, [one.name, "--help"]).stdout
+    assert "\nexamples:\n" in said
+    assert "\nexit codes:\n  0  " in said
+    known = {command.name: command for command in COMMANDS}
+    examples = said.split("\nexamples:\n")[1].split("\nexit codes:")[0].splitlines()
+    for example in filter(None, examples):
+        words = example.split("kumamigrate ", 1)[1].split("  ")[0].split()
+        names = {name for argument in known[words[0]].arguments for name in argument.names}
+        assert {word for word in words if word.startswith("--")} <= names
+
+
+@pytest.mark.parametrize("one", COMMANDS, ids=lambda one: one.name)
+def test_help_says_what_holds_without_an_option(one: Command) -> None:
+    """What is left out has a default, unless it switches something on or names something more."""
+    for argument in one.arguments:
+        told = str(argument.settings.get("help", ""))
+        if "choices" in argument.settings and argument.names[0].startswith("-"):
+            assert "default: " in told or argument.names[0] == "--deletions", argument.names
+
+
 def test_the_overview_names_every_command() -> None:
     bare, asked = (CliRunner().invoke(app, words) for words in ([], ["--help"]))
     assert bare.stdout == asked.stdout

@@ -233,11 +233,11 @@ def test_the_headline_speaks_of_the_release_that_was_asked_for(
     assert ran.code == 4
     assert "\nNot proved: " in ran.out
     assert "\nProved" not in ran.out
-    assert "connectionLimits.maxPendingRequests  43 → none" in ran.out
+    assert "connectionLimits.maxPendingRequests  43 → 1024" in ran.out
     proved = command("prove", folder, "--against", "HEAD", "--target", "3.0")
     assert proved.code == 4
     assert proved.out.startswith("Different: what proxies read after the upgrade, ")
-    assert "connectionLimits.maxPendingRequests  43 → none" in proved.out
+    assert "connectionLimits.maxPendingRequests  43 → 1024" in proved.out
 
 
 def test_what_an_upgrade_cannot_be_told_of_is_inconclusive(tmp_path: Path) -> None:

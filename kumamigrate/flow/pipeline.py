@@ -64,8 +64,7 @@ class Outcome:
     environment gets of them. `texts` holds the new bytes by path, None for a file to remove;
     `grounds` are what each kept change is an edit of, `steps` what must be deployed separately,
     in order. `adopted` are files of `before` that are still to be written, `examples` what
-    changes in files of other languages. `later` counts the findings that no release asks for
-    before a later one than the target.
+    changes in files of other languages.
     """
 
     options: Options
@@ -80,7 +79,6 @@ class Outcome:
     whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
     grounds: tuple[Estate, ...] = field(default=(), repr=False)
-    later: int = 0
     adopted: frozenset[str] = frozenset()
     examples: Mapping[str, tuple[bytes, bytes]] = field(default_factory=dict)
 
@@ -617,8 +615,7 @@ def _outcome(
     before, after = began.whole, ended.whole
     drifts = (one for site in began.sites for one in _drift(options, site.written))
     said = (*findings, *drifts)
-    known = tuple(_due(said, options, before.target))
-    due = without_echoes(known)
+    due = without_echoes(_due(said, options, before.target))
     mine = began.editable | ended.editable
     placed = tuple(
         finding
@@ -642,7 +639,6 @@ def _outcome(
         began=began,
         ended=ended,
         findings=without_known(sorted(told, key=_order), options.baseline),
-        later=len(said) - len(known),
     )
 
 

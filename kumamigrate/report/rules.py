@@ -55,8 +55,33 @@ def rule_lines(rule_id: str) -> list[Line]:
         f" --accept {rule.id}@FILE:LINE.",
         "manual": "It only reports; the decision is yours.",
     }
-    lines += [(), line(safety[rule.safety]), line(("Source: " + "; ".join(rule.source), "dim"))]
-    return lines
+    lines += [(), line(safety[rule.safety]), *_option_lines(rule)]
+    return [*lines, (), line(("Source: " + "; ".join(rule.source), "dim"))]
+
+
+def _option_lines(rule: Rule) -> list[Line]:
+    """Name the options that decide what the rule does, and what holds without them."""
+    options = [("--target", "2.14", "the release to reach")]
+    if rule.staged:
+        said = "moves in place where that is safe today, else writes the new form beside the old"
+        options.append(("--stage", "auto", said))
+    if rule.safety != "manual":
+        options += [
+            (
+                "--accept",
+                "no rule",
+                f"{rule.id} writes what cannot be proven, or asks for your word",
+            ),
+            ("--allow", "activation,name,residue", "kinds of differences with which it may write"),
+            ("--hold", "none", "kinds of differences that are left for a change of their own"),
+        ]
+    ignored = f"# kumamigrate: ignore[{rule.id}] why"
+    return [
+        (),
+        line(("Options, with their defaults", "strong")),
+        *(line(f"  {name:<9} {default:<24} {said}") for name, default, said in options),
+        line(f"  in a file: {ignored}, on or above what it concerns"),
+    ]
 
 
 def rules_json() -> list[dict[str, Any]]:

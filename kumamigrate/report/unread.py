@@ -71,17 +71,22 @@ def numbers_of(repository: Repository) -> Numbers:
 
 def with_numbers(reasons: Iterable[str], numbers: Numbers) -> list[str]:
     """Return why something cannot be told, what is listed said by its number."""
-    called: list[str] = []
+    called: dict[str, list[str]] = {}
     others: list[str] = []
     for reason in reasons:
-        number = numbers.get(reason)
-        if number is None:
+        found = next((known for known in numbers if reason.endswith(known)), None)
+        if found is None:
             others.append(reason)
-        elif number not in called:
-            called.append(number)
-    if not called:
-        return others
-    return [f"it may depend on {_listed(called)}, which is not known", *others]
+            continue
+        # What stands before it says in which of several worlds that is so.
+        known = called.setdefault(reason.removesuffix(found), [])
+        if numbers[found] not in known:
+            known.append(numbers[found])
+    said = [
+        f"{where}it may depend on {_listed(known)}, which is not known"
+        for where, known in called.items()
+    ]
+    return [*said, *others]
 
 
 def _listed(called: Sequence[str]) -> str:

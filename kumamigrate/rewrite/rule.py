@@ -44,10 +44,10 @@ class Rule:
     upgrade of the control plane, not before. `covers`: row ids of the catalogue. `until`: first
     target for which the rule has nothing to say. `source_before`: it speaks only to those who
     come from a release older than this. `form`: only manifests of that form. `refused`: also
-    manifests that the source release refuses. `planner`: the shared one that plans for it.
-    `table`: what the planner reads. `about`: types without which it has nothing to say, `policy`
-    for all policies, nothing for any; `mentions`: words of which one must stand in a manifest of
-    these.
+    manifests that the source release refuses. `staged`: what it writes depends on `--stage`.
+    `planner`: the shared one that plans for it. `table`: what the planner reads.
+    `about`: types without which it has nothing to say, `policy` for all policies, nothing for any;
+    `mentions`: words of which one must stand in a manifest of these.
     """
 
     id: str
@@ -66,6 +66,7 @@ class Rule:
     source_before: str = ""
     form: str = ""
     refused: bool = False
+    staged: bool = False
     planner: str = ""
     table: Mapping[str, Any] = field(default_factory=dict)
     about: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _KEYS = {
     "id", "title", "why", "source", "since", "warned", "required", "safety", "danger", "claims",
     "after", "upgrade", "covers", "traps", "proved", "message", "action", "select", "steps",
-    "before-example", "after-example", "until", "from-before", "form", "refused", "table",
+    "before-example", "after-example", "until", "from-before", "form", "refused", "staged", "table",
     "planner", "about", "mentions",
 }  # fmt: skip
 _VERBS = ("set", "default", "rename", "remove", "move", "map", "trim")
@@ -131,6 +131,7 @@ def _rule(data: Mapping[str, Any]) -> Rule:
         source_before=str(data.get("from-before", "")),
         form=str(data.get("form", "")),
         refused=bool(data.get("refused", False)),
+        staged=bool(data.get("staged", False)),
         planner=_planner(data),
         table=data.get("table", {}),
         about=_words(data.get("about", ())),

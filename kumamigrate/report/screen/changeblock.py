@@ -11,8 +11,9 @@ from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.prove import Verdict
 from kumamigrate.report.diff import patch_text
 from kumamigrate.report.screen.causes import places_of
+from kumamigrate.report.screen.counted import count, some
 from kumamigrate.report.screen.difftext import Sides, difference_lines, number_of
-from kumamigrate.report.screen.onscreen import OnScreen, count, of_file, some
+from kumamigrate.report.screen.onscreen import OnScreen, of_file
 from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.references.topref import BECAUSE
@@ -96,15 +97,30 @@ def _come_and_gone(screen: OnScreen) -> list[Line]:
     came, gone, files = _moved(screen)
     most = len(came) + len(gone) if screen.verbose else MOST_NAMES
     lines = []
-    if came:
-        lines.append(line(f"  {'new':<8}", (_named(came, most), "")))
-    if gone:
-        lines.append(line(f"  {'REMOVED':<8}", (_named(gone, most), "warn")))
+    heirs = {id(old): [new for new in came if _follows(new, old)] for old in gone}
+    followed = {id(new) for found in heirs.values() for new in found}
+    if fresh := [new for new in came if id(new) not in followed]:
+        lines.append(line(f"  {'new':<8} ", (_named(fresh, most), "")))
+    for old in gone[:most]:
+        becomes = ", ".join(f"{new.type} {new.name}" for new in heirs[id(old)])
+        said = f": becomes {becomes}" if becomes else ""
+        lines.append(line(f"  {'REMOVED':<8} ", (f"{old.type} {old.name}{_at(old)}{said}", "warn")))
+    if len(gone) > most:
+        lines.append(line(f"  {'REMOVED':<8} ", (f"{_named(gone[most:], 0)}: --verbose", "warn")))
     if files:
         names = some(files, most)
         words = count(len(files), "file") + (" is" if len(files) == 1 else " are")
-        lines.append(line(f"  {'REMOVED':<8}", (f"{words} gone as a whole: {names}", "warn")))
+        lines.append(line(f"  {'REMOVED':<8} ", (f"{words} gone as a whole: {names}", "warn")))
     return lines
+
+
+def _follows(new: Resource, old: Resource) -> bool:
+    """Say whether a resource stands for one that goes: another kind of its name, or more than
+    its name in the same file."""
+    if new.name == old.name:
+        return new.mesh == old.mesh
+    here = new.where is not None and old.where is not None and new.where.path == old.where.path
+    return here and f"-{old.name}-" in f"-{new.name}-" and new.type != old.type
 
 
 def _named(resources: Sequence[Resource], most: int) -> str:
@@ -265,8 +281,8 @@ _HEADINGS = {
         "routes get other names in Envoy's configuration and statistics; no traffic changes:",
     ),
     Effect.RESIDUE: (
-        "setting that only the old engine made will be gone, and no new policy can make it:",
-        "settings that only the old engine made will be gone, and no new policy can make them:",
+        "setting that only the old engine made will be gone, and no new policy can set it:",
+        "settings that only the old engine made will be gone, and no new policy can set them:",
     ),
 }
 
@@ -290,7 +306,11 @@ def harmless_of(
         number = number_of(mine)
         if number:
             refused = "" if effect in allow else " (which --allow does not let pass)"
-            said = f"{indent}{number} {one if number == 1 else many}"
+            words = one if number == 1 else many
+            timeouts = all(w.policy_type == "MeshTimeout" for w in mine)
+            if effect is Effect.RESIDUE and timeouts:
+                words = words.replace("setting", "timeout", 1)
+            said = f"{indent}{number} {words}"
             lines.append(line(said, (refused, "warn")))
             lines += difference_lines(mine, sides, indent=f"{indent}  ")
     return lines

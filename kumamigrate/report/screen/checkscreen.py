@@ -7,8 +7,8 @@ from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
 from kumamigrate.report.inventory import inventory_lines
 from kumamigrate.report.outcome import to_change
+from kumamigrate.report.screen.counted import RUN, count, scope_words
 from kumamigrate.report.screen.findingtext import fault_lines, finding_lines
-from kumamigrate.report.screen.onscreen import RUN, count, scope_words
 from kumamigrate.report.screen.restblock import rest_lines
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import unread_lines
@@ -16,8 +16,11 @@ from kumamigrate.report.worldtext import world_lines
 from kumamigrate.rewrite.finding import OPEN, Status
 
 
-def check_lines(outcome: Outcome, *, verbose: bool = False, command: str = RUN) -> list[Line]:
-    """Return the whole text of a check: findings by danger, the worst first."""
+def check_lines(
+    outcome: Outcome, *, verbose: bool = False, command: str = RUN, later: int = 0
+) -> list[Line]:
+    """Return the whole text of a check: findings by danger, the worst first. `later` counts what
+    only a later release than the target asks for."""
     found = [f for f in outcome.findings if f.status in OPEN]
     target = outcome.before.target
     world = [*world_lines(outcome.began), *inventory_lines(outcome.before)]
@@ -32,20 +35,20 @@ def check_lines(outcome: Outcome, *, verbose: bool = False, command: str = RUN) 
     more = unread_lines(outcome.before.repository, verbose=verbose, indent="  ")
     lines += [*rest_lines([], more, verbose=verbose), *fault_lines(outcome.rejections)]
     lines += beside_lines(outcome.began, to_change(outcome))
-    return lines + _next_lines(outcome, command)
+    return lines + _next_lines(outcome, command, later)
 
 
-def _next_lines(outcome: Outcome, command: str) -> list[Line]:
+def _next_lines(outcome: Outcome, command: str, later: int) -> list[Line]:
     """Name the command that writes what can be written, and the one that asks about later."""
     fixable = sum(finding.status is Status.PENDING for finding in outcome.findings)
     lines: list[Line] = []
     if fixable:
         word = f"{fixable} of them can be tried and proved: "
         lines += [(), line(word, (f"{command} --dry-run", "strong"))]
-    if outcome.later:
+    if later:
         newest = known_releases()[-1]
-        asked = "asks" if outcome.later == 1 else "ask"
-        said = f"{count(outcome.later, 'more finding')} {asked} for nothing before {newest}: "
+        verb = "is" if later == 1 else "are"
+        said = f"{count(later, 'more finding')} {verb} of {newest} alone: "
         lines += [] if lines else [()]
         lines.append(line(said, (f"kumamigrate check --target {newest}", "strong")))
     return lines

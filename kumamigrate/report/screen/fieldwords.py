@@ -29,6 +29,7 @@ _WHAT = {
     ("MeshTCPRoute", "matches"): "TCP route",
     ("MeshHTTPRoute", "name"): "name of the route",
     ("MeshHTTPRoute", "outbound"): "outbound",
+    ("MeshHTTPRoute", "normalized paths"): "paths normalized",
     ("MeshHTTPRoute", "filters"): "route filters",
     ("MeshHTTPRoute", "backendRefs"): "goes to",
     ("MeshTCPRoute", "backendRefs"): "goes to",

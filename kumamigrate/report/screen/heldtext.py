@@ -138,7 +138,7 @@ def _unproven_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
         lines += [line(f"{INDENT}cannot tell: {reason}") for reason in why[:most]]
         if len(why) > most:
             lines.append(line(INDENT, (f"… and {len(why) - most} more: --verbose", "dim")))
-        word = " ".join(f"--accept {rule}" for rule in rules[:1])
+        word = f"--accept {rules[0] if len(rules) == 1 else 'RULE'}"
         lines.append(
             line(f"{INDENT}→ Settle that, or take it on your word: {screen.command} {word}")
         )

@@ -9,9 +9,10 @@ from kumamigrate.report.screen.causes import (
     doubts,
     sentences,
 )
+from kumamigrate.report.screen.counted import count
 from kumamigrate.report.screen.findingtext import fault_lines, finding_lines
 from kumamigrate.report.screen.heldtext import held_lines
-from kumamigrate.report.screen.onscreen import OnScreen, count
+from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import Numbers, numbers_of, with_numbers
 from kumamigrate.rewrite.faulty import is_fault
@@ -38,7 +39,8 @@ def left_lines(screen: OnScreen) -> list[Line]:
     number = len({_called(finding) for finding in (*asking, *held)})
     advice = len(manual) - len(asking)
     said = f"  {count(number, 'resource')}" if number else ""
-    if advice and advice == len(manual) and not held:
+    settled = outcome.proof is None or outcome.whole is Whole.PROVEN
+    if advice and advice == len(manual) and not held and settled:
         said = f"  nothing to do for {outcome.before.target}, {advice} to know"
     return [(), line(("LEFT", "strong"), said), *lines]
 

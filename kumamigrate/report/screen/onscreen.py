@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.model.resource import Resource
 from kumamigrate.report.ondisk import on_disk
+from kumamigrate.report.screen.counted import RUN
 from kumamigrate.report.screen.difftext import Sides
 from kumamigrate.report.screen.standing import Texts
 from kumamigrate.rewrite.finding import Finding
@@ -16,8 +17,6 @@ from kumamigrate.scene.repository import Repository
 from kumamigrate.scene.samelines import old_lines, text_lines
 from kumamigrate.scene.trial import Held
 from kumamigrate.world.estate import Estate
-
-RUN = "kumamigrate run"
 
 Types = Callable[[str, int], str]
 
@@ -142,29 +141,3 @@ def _mover(
         return near if said in there[near - 1] or (words and words in there[near - 1]) else None
 
     return moved
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def some(words: Iterable[str], most: int, *, width: int = 0) -> str:
-    """Return the first of some words, as far as they fit, and how many more there are."""
-    listed = list(words)
-    shown: list[str] = []
-    for word in listed[:most]:
-        if shown and width and len(", ".join([*shown, word])) > width:
-            break
-        shown.append(word)
-    more = len(listed) - len(shown)
-    return ", ".join(shown) + (f" … and {more} more" if more else "")
-
-
-def scope_words(outcome: Outcome) -> str:
-    """Say how many resources were looked at, in how many files."""
-    repository = outcome.before.repository
-    holding, examined = len(repository.files), repository.examined
-    files = count(examined, "file")
-    within = files if holding == examined else f"{holding} of {files}"
-    return f" ({count(len(repository.resources), 'resource')} in {within})"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.effective.difference import HARMLESS, Effect, Witness
 from kumamigrate.flow.claims import LIVE
 from kumamigrate.model.kinds import OLD_POLICIES
@@ -12,8 +12,8 @@ from kumamigrate.prove import MeshProof, Proof, Verdict
 from kumamigrate.prove.proof import ProxyVerdict
 from kumamigrate.report.screen.causes import doubts, sentences
 from kumamigrate.report.screen.changeblock import harmless_of
+from kumamigrate.report.screen.counted import count
 from kumamigrate.report.screen.difftext import NO_TEXTS, Sides, difference_lines, number_of
-from kumamigrate.report.screen.onscreen import count
 from kumamigrate.report.screen.restblock import facts_of, rest_lines
 from kumamigrate.report.screen.standing import Texts
 from kumamigrate.report.styled import Line, line

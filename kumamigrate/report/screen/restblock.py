@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.prove import Proof
 from kumamigrate.report.screen.causes import sentences
-from kumamigrate.report.screen.onscreen import some
+from kumamigrate.report.screen.counted import some
 from kumamigrate.report.styled import Line, line
 
 MOST = 2
@@ -88,8 +88,8 @@ def _same_proxies(facts: Sequence[Taken], verbose: bool) -> list[str]:
     if mirrored:
         names = some((tags for tags, _ in mirrored), len(mirrored) if verbose else MOST)
         number = sum(chosen for _, chosen in mirrored)
-        proxies = f"the same {number} proxies" if number > 1 else "the same proxies"
-        known = proxies if number else "the same proxies (none is known here)"
+        proxies = f"the same {number} workloads" if number > 1 else "the same workload"
+        known = proxies if number else "the same workloads (none is known here)"
         verb = "chooses" if len(mirrored) == 1 else "choose"
         said.append(f"{names} as tag and as label {verb} {known}")
     if len(services) == 1 or verbose:

@@ -15,8 +15,9 @@ from kumamigrate.report.inventory import inventory_lines
 from kumamigrate.report.outcome import exit_of_state, orders_of
 from kumamigrate.report.screen.causes import fitting
 from kumamigrate.report.screen.changeblock import change_lines
+from kumamigrate.report.screen.counted import RUN, count, scope_words
 from kumamigrate.report.screen.leftblock import left_lines
-from kumamigrate.report.screen.onscreen import RUN, OnScreen, count, scope_words
+from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.screen.restblock import facts_of, rest_lines
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import unread_lines

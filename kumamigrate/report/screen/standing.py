@@ -22,6 +22,7 @@ DEFAULT = "from Envoy's default"
 KUMAS_DEFAULT = "from Kuma's default"
 OLD_ENGINE = "from the old engine"
 NO_POLICY = "no policy sets it"
+NO_MORE = "no new policy can set it"
 _SCALAR = r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]#][^,}\]#\n]*"""
 _PAIR = re.compile(rf"""["']?([\w./-]+)["']?\s*:\s*({_SCALAR})""")
 _AT = re.compile(rf"({_SCALAR})")
@@ -122,7 +123,7 @@ def _origin(witness: Witness, value: Value) -> str:
     if value.value in ("present", "absent"):
         return ""
     if witness.effect is Effect.RESIDUE:
-        return OLD_ENGINE if value is witness.before else NO_POLICY
+        return OLD_ENGINE if value is witness.before else NO_MORE
     return _default(witness) if witness.direction in ("inbound", "outbound", "proxy") else ""
 
 
@@ -136,8 +137,9 @@ def _unsaid(witness: Witness, value: Value, kind: str) -> str:
         return OLD_ENGINE
     if value.value is None:
         return NO_POLICY
-    residue = witness.effect is Effect.RESIDUE and value is witness.before
-    return OLD_ENGINE if residue else _default(witness)
+    if witness.effect is Effect.RESIDUE:
+        return OLD_ENGINE if value is witness.before else NO_MORE
+    return _default(witness)
 
 
 def _placed(at: str) -> tuple[str, int, int] | None:
