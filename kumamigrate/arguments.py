@@ -276,6 +276,7 @@ COMMANDS = (
                 help="the file or folder to compare with",
             ),
             _word("--against", "REVISION", "compare with this Git revision"),
+            _word("--shard", "I/N", "only this part of the environments; see merge"),
             _TARGET,
             _SOURCE,
             *_WORLD,
@@ -284,6 +285,21 @@ COMMANDS = (
             _PROOF_PRINTED_AS,
             _PROOF_OUTPUT,
             _STATS,
+        ),
+    ),
+    Command(
+        "merge",
+        "Put the proofs of all parts of the environments together: prove --shard, for CI.",
+        (
+            _one(
+                "reports",
+                nargs="*",
+                metavar="REPORT",
+                type=Path,
+                help="what `prove --shard I/N --format json` printed, of every part",
+            ),
+            _PROOF_PRINTED_AS,
+            _PROOF_OUTPUT,
         ),
     ),
     Command(

@@ -169,6 +169,7 @@ def _baseline(given: Given) -> Exit:
 
 def _prove(given: Given) -> Exit:
     from kumamigrate import commands
+    from kumamigrate.flow.shard import shard_of
 
     return commands.prove(
         given,
@@ -177,7 +178,15 @@ def _prove(given: Given) -> Exit:
         given.get("against"),
         printed=given["format"],
         saved=given.get("output", ()),
+        shard=shard_of(given.get("shard")),
     )
+
+
+def _merge(given: Given) -> Exit:
+    from kumamigrate import commands
+
+    reports = given.get("reports", ())
+    return commands.merge(reports, printed=given["format"], saved=given.get("output", ()))
 
 
 def _inspect(given: Given) -> Exit:
@@ -242,6 +251,7 @@ _ACTIONS: Mapping[str, Callable[[Given], Exit]] = {
     "apply": _apply,
     "baseline": _baseline,
     "prove": _prove,
+    "merge": _merge,
     "inspect": _inspect,
     "environments": _environments,
     "snapshot": _snapshot,

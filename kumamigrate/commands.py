@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from kumamigrate.errors import OutputError, UsageError
 from kumamigrate.flow.claims import RELEASE, claim_of
 from kumamigrate.flow.pipeline import Outcome, write
 from kumamigrate.flow.pipeline import check as check_estate
+from kumamigrate.flow.shard import Shard
 from kumamigrate.flow.told import WHOLE
 from kumamigrate.library import Reading, Sources, load, migrate, read
 from kumamigrate.library import prove as prove_states
@@ -183,8 +185,9 @@ def prove(
     *,
     printed: str,
     saved: Sequence[str],
+    shard: Shard | None = None,
 ) -> Exit:
-    """Print the verdict about two states."""
+    """Print the verdict about two states, or about a part of their environments."""
     from kumamigrate.report.bymesh import proof_meshes
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.proofjson import exit_of_proof, proof_json
@@ -205,12 +208,12 @@ def prove(
         assert after is not None
         first, second = _state(given, before), _state(given, after)
     watch.telling()(WHOLE, 0, 1)
-    proof = prove_states(first, second)
+    proof = prove_states(first, second, shard)
     watch.begin(REPORT)
     whole, allow = second.estate.whole, second.options.allow
     claim = claim_of(whole.source, whole.target)
     repositories = (first.estate.whole.repository, whole.repository)
-    data = proof_json(proof, repositories, claim, allow)
+    data = proof_json(proof, repositories, claim, allow, qualified=shard is not None)
     data = {**data, "inventory": inventory_json(whole), "world": world_json(second.estate)}
     data["meshes"] = proof_meshes(first.estate, second.estate, proof, claim, allow)
     data["command"] = invocation("prove", given, *map(str, (before, after) if after else (before,)))
@@ -218,6 +221,9 @@ def prove(
     known = [*environment_lines(second.estate), *given_lines(second.estate)]
     known += compared_lines(edited)
     data["uncommitted"] = sorted(edited)
+    code = worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])
+    if shard is not None:
+        data["shard"] = _shard(shard, first, second, code)
     compared = Compared(
         proof=proof,
         repositories=repositories,
@@ -231,7 +237,30 @@ def prove(
     states = (first.estate, second.estate, claim)
     told = _with_stats(given, data if forms.needs_data else None, watch, second.estate)
     _tell(forms, told, lines, {"html": lambda: _drawn(*states)})
-    return worst([exit_of_proof(proof, claim, allow), exit_of_kinds(repositories)])
+    return code
+
+
+def merge(reports: Sequence[Path], *, printed: str, saved: Sequence[str]) -> Exit:
+    """Print what the proofs of all parts of the environments come to."""
+    from kumamigrate.report.shards import merged_exit, merged_json, merged_lines, read_parts
+
+    forms = forms_of(printed, saved, PROOF)
+    parts = read_parts(reports)
+    whole = {**merged_json(parts), "command": invocation("merge", {}, *map(str, reports))}
+    _tell(forms, whole if forms.needs_data else None, merged_lines(whole))
+    return merged_exit(parts)
+
+
+def _shard(shard: Shard, first: Reading, second: Reading, code: Exit) -> dict[str, Any]:
+    """Return what the report of a part says of itself."""
+    from kumamigrate.flow.comparison import compared
+    from kumamigrate.report.shards import shard_json
+    from kumamigrate.source.reading.seen import digest_of
+
+    files = (one.estate.tree.files for one in (first, second))
+    parts = [part for f in files for p in sorted(f) for part in (os.fsencode(p), f[p] or b"")]
+    names = compared(first.estate, second.estate, shard)
+    return shard_json(shard, names, code, digest_of(*parts))
 
 
 def inspect(

@@ -26,6 +26,7 @@ from kumamigrate.flow.claims import allowed, left_for_later
 from kumamigrate.flow.pipeline import Outcome, wanted
 from kumamigrate.flow.pipeline import migrate as migrate_estate
 from kumamigrate.flow.pipeline import write as write_outcome
+from kumamigrate.flow.shard import Shard
 from kumamigrate.flow.told import Progress, silent
 from kumamigrate.model.state import Environment
 from kumamigrate.prove import Proof
@@ -131,14 +132,14 @@ def apply(reading: Reading, changes: Iterable[Change]) -> Reading:
     return replace(reading, estate=estate)
 
 
-def prove(before: Reading, after: Reading) -> Proof:
+def prove(before: Reading, after: Reading, shard: Shard | None = None) -> Proof:
     """Return the proof, claim by claim, in every environment that both sides have.
 
-    Raises UsageError where they have none in common.
+    With a `shard` it is about that part of them. Raises UsageError where they have none in common.
     """
     from kumamigrate.flow.comparison import prove_estates
 
-    return prove_estates(before.estate, after.estate)
+    return prove_estates(before.estate, after.estate, shard)
 
 
 def migrate(reading: Reading, *, write: bool = False, progress: Progress = silent) -> Outcome:

@@ -8,14 +8,15 @@ from kumamigrate.errors import UsageError
 from kumamigrate.flow.claims import CARRY, LIVE, RELEASE
 from kumamigrate.flow.everywhere import merged
 from kumamigrate.flow.pipeline import prove_scenes
+from kumamigrate.flow.shard import Shard
 from kumamigrate.prove import Proof
 from kumamigrate.prove.compose import doubting
 from kumamigrate.scene.trial import owned_by_both
 from kumamigrate.world.estate import Estate, Site
 
 
-def prove_estates(before: Estate, after: Estate) -> Proof:
-    """Return the proof for all environments that both sides have.
+def prove_estates(before: Estate, after: Estate, shard: Shard | None = None) -> Proof:
+    """Return the proof for all environments that both sides have, or a part of them.
 
     What only one side has cannot be compared: every verdict is unknown then, and says why.
     """
@@ -25,9 +26,14 @@ def prove_estates(before: Estate, after: Estate) -> Proof:
             "the two sides have no environment in common"
             f" ({_names(before)} and {_names(after)}); name them in kumamigrate.toml"
         )
-    proof = merged(
-        (new.name, prove_scenes(*owned_by_both(old.applied, new.applied))) for old, new in pairs
-    )
+    mine = pairs if shard is None else shard.mine(pairs)
+    proofs = [
+        (new.name, prove_scenes(*owned_by_both(old.applied, new.applied))) for old, new in mine
+    ]
+    whole = after.whole
+    # There may be more parts than environments: then this one has nothing to say.
+    proof = merged(proofs) if proofs else Proof(release_before=whole.source,
+                                                release_after=whole.target)  # fmt: skip
     known = {id(site) for pair in pairs for site in pair}
     alone = [
         f"environment {site.name} stands only in the state {side}, so nothing is known to compare"
@@ -36,6 +42,11 @@ def prove_estates(before: Estate, after: Estate) -> Proof:
         if id(site) not in known
     ]
     return doubting(proof, {"": alone}, {LIVE, CARRY, RELEASE}) if alone else proof
+
+
+def compared(before: Estate, after: Estate, shard: Shard) -> tuple[str, ...]:
+    """Return the names of the environments of a part that both sides have."""
+    return tuple(new.name for _, new in shard.mine(list(_pairs(before, after))))
 
 
 def _pairs(before: Estate, after: Estate) -> Iterator[tuple[Site, Site]]:

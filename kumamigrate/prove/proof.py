@@ -161,18 +161,22 @@ def to_json(
     proof: Proof,
     coverage: Mapping[str, Any] | None = None,
     allow: Set[Effect] = HARMLESS,
+    *,
+    qualified: bool = False,
 ) -> dict[str, Any]:
     """Return the proof in the form `kumamigrate.proof/1` (product.md §5).
 
     `verdict` says whether anything differs at all, `allowing` whether anything does that is not
-    allowed.
+    allowed. Dataplanes are called by their mesh as well where two have one name, or `qualified`.
     """
     return {
         "schema": "kumamigrate.proof/1",
         "release": {"before": proof.release_before, "after": proof.release_after},
         "proxies": proof.proxies,
         "allow": sorted(effect.value for effect in allow),
-        "claims": {claim: _claim_json(proof, claim, allow) for claim in proof.claims},
+        "claims": {
+            claim: _claim_json(proof, claim, allow, qualified=qualified) for claim in proof.claims
+        },
         "beyond": list(proof.beyond),
         "assumptions": list(proof.assumptions),
         "ties": list(proof.ties),
@@ -180,11 +184,12 @@ def to_json(
     }
 
 
-def _claim_json(proof: Proof, claim: str, allow: Set[Effect]) -> dict[str, Any]:
+def _claim_json(proof: Proof, claim: str, allow: Set[Effect], *, qualified: bool) -> dict[str, Any]:
     dataplanes: dict[str, Any] = {}
     for called, mesh in proof.meshes.items():
         for proxy in mesh.claims[claim].proxies if claim in mesh.claims else ():
-            name = proxy.name if proxy.name not in dataplanes else f"{called}/{proxy.name}"
+            alone = not qualified and proxy.name not in dataplanes
+            name = proxy.name if alone else f"{called}/{proxy.name}"
             dataplanes[name] = _proxy_json(proxy)
     out: dict[str, Any] = {
         "verdict": proof.verdict(claim).value,

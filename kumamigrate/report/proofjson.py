@@ -27,10 +27,16 @@ def exit_of_proof(proof: Proof, claim: str, allow: Set[Effect]) -> Exit:
 
 
 def proof_json(
-    proof: Proof, repositories: Sequence[Repository], claim: str, allow: Set[Effect]
+    proof: Proof,
+    repositories: Sequence[Repository],
+    claim: str,
+    allow: Set[Effect],
+    *,
+    qualified: bool = False,
 ) -> dict[str, Any]:
     """Return the form `kumamigrate.proof/1` (product.md §5)."""
-    return {**to_json(proof, coverage_json(repositories[-1]), allow), "decides": claim}
+    told = to_json(proof, coverage_json(repositories[-1]), allow, qualified=qualified)
+    return {**told, "decides": claim}
 
 
 def coverage_json(repository: Repository) -> dict[str, Any]:
