@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
-from kumamigrate.scene.gitrev import committed
 from kumamigrate.scene.outside import names_of
 from kumamigrate.scene.trial import Scene
 
@@ -23,5 +22,8 @@ def is_deployed(scene: Scene, resource: Resource) -> bool | None:
     where, repository = resource.where, scene.repository
     if where is None or where.path not in repository.data:
         return None
+    # Few rules ask, and what runs Git is slow to import.
+    from kumamigrate.scene.gitrev import committed
+
     head = committed(repository.root, where.path)
     return None if head is None else head == repository.data[where.path]
