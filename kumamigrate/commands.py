@@ -242,7 +242,7 @@ def prove(
 
 def merge(reports: Sequence[Path], *, printed: str, saved: Sequence[str]) -> Exit:
     """Print what the proofs of all parts of the environments come to."""
-    from kumamigrate.report.shards import merged_exit, merged_json, merged_lines, read_parts
+    from kumamigrate.report.parts.shards import merged_exit, merged_json, merged_lines, read_parts
 
     forms = forms_of(printed, saved, PROOF)
     parts = read_parts(reports)
@@ -254,7 +254,7 @@ def merge(reports: Sequence[Path], *, printed: str, saved: Sequence[str]) -> Exi
 def _shard(shard: Shard, first: Reading, second: Reading, code: Exit) -> dict[str, Any]:
     """Return what the report of a part says of itself."""
     from kumamigrate.flow.comparison import compared
-    from kumamigrate.report.shards import shard_json
+    from kumamigrate.report.parts.shards import shard_json
     from kumamigrate.source.reading.seen import digest_of
 
     files = (one.estate.tree.files for one in (first, second))

@@ -1,0 +1,1 @@
+"""Reports of parts of the environments, told apart and put together (docs/scale.md)."""
