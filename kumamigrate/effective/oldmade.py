@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import Any
 
@@ -28,9 +28,13 @@ WHOLE = ("MeshTrace", "MeshProxyPatch")
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 ANY_SERVICE = "any-other-service"
 ANY_VALUE = "any-value"
-MOST_PROXIES = 400
+MOST_PROXIES = 1_000
 
-_BESIDE = {"MeshHealthCheck": ("MeshProxyPatch",)}
+Traits = frozenset[tuple[str, str]]
+"""Tags and labels of a proxy, keys as in oldtraits.py."""
+TraitSets = Sequence[tuple[dict[str, str], bool]]
+
+BESIDE = {"MeshHealthCheck": ("MeshProxyPatch",)}
 """Types that set what another one cannot, so that both decide who reads what."""
 _FIELDS = {
     "TrafficPermission": ("destinations",),
@@ -72,17 +76,30 @@ def services_of(was: OldSide, now: OldSide, covered: frozenset[str]) -> set[str]
 
 
 def trait_sets(
-    was: OldSide, now: OldSide, policy_type: str, *, on_routes: bool
+    was: OldSide,
+    now: OldSide,
+    policy_type: str,
+    *,
+    on_routes: bool,
+    pairs: Sequence[tuple[Traits, Traits]] = (),
+    among: Iterable[Tags] | None = None,
 ) -> list[tuple[dict[str, str], bool]] | None:
     """Return tags and labels of proxies to try (oldtraits.py); True where a value stands for any
-    that nobody names."""
-    seeds: set[frozenset[tuple[str, str]]] = set()
+    that nobody names. None: there are too many.
+
+    Whoever has one half of `pairs` has the other. With `among` only proxies that have at least
+    one of these sets of traits.
+    """
+    seeds: set[Traits] = set()
     for tags in _selectors(was, now, policy_type, on_routes=on_routes):
         seeds.add(frozenset(tags.items()))
-    closed: set[frozenset[tuple[str, str]]] = {frozenset()}
-    for seed in sorted(_written_out(seeds), key=sorted):
-        joined = {own | seed for own in closed}
-        closed |= {own for own in joined if len({k for k, _ in own}) == len(own)}
+    wholes = {seed: whole(seed, pairs) for seed in _written_out(seeds)}
+    closed: set[Traits] = {frozenset()}
+    if among is not None:
+        asked = _written_out({frozenset(tags.items()) for tags in among}, seeds)
+        closed = {one for one in (whole(seed, pairs) for seed in asked) if one is not None}
+    for seed in sorted({one for one in wholes.values() if one is not None}, key=sorted):
+        closed |= {own | seed for own in closed if _agree(own, seed)}
         if len(closed) > MOST_PROXIES:
             return None
     result = []
@@ -90,6 +107,25 @@ def trait_sets(
         loose = any(v == ANY_VALUE and k not in (SERVICE, ZONE) for k, v in own)
         result.append((dict(own), loose))
     return result
+
+
+def whole(seed: Traits, pairs: Sequence[tuple[Traits, Traits]]) -> Traits | None:
+    """Return traits with those that go with them, None where they contradict."""
+    found, grown = seed, True
+    while grown:
+        grown = False
+        for old, new in pairs:
+            for mine, other in ((old, new), (new, old)):
+                if mine <= found and not other <= found:
+                    if not _agree(found, other):
+                        return None
+                    found, grown = found | other, True
+    return found
+
+
+def _agree(one: Traits, two: Traits) -> bool:
+    """Say whether no key has two values."""
+    return len(dict((*one, *two))) == len(one | two)
 
 
 def _selectors(was: OldSide, now: OldSide, policy_type: str, *, on_routes: bool) -> Iterator[Tags]:
@@ -103,16 +139,19 @@ def _selectors(was: OldSide, now: OldSide, policy_type: str, *, on_routes: bool)
             for policy in side.old.of(kind):
                 for name in fields:
                     yield from selectors_of(policy.spec, name)
-        for kind in (policy_type, *(ROUTES if outbound else ()), *_BESIDE.get(policy_type, ())):
+        for kind in (policy_type, *(ROUTES if outbound else ()), *BESIDE.get(policy_type, ())):
             if kind in side.side.types:
                 for policy in side.side.state.of_type(kind):
                     yield traits_of(policy, side.side, on_routes=on_routes) or {}
 
 
-def _written_out(seeds: set[frozenset[tuple[str, str]]]) -> set[frozenset[tuple[str, str]]]:
-    """Replace "present" by every value that is named for the key, and by one that is not."""
+def _written_out(seeds: Set[Traits], more: Set[Traits] = frozenset()) -> set[Traits]:
+    """Replace "present" by every value that is named for the key, and by one that is not.
+
+    `more` are other traits that name values.
+    """
     values: dict[str, set[str]] = {}
-    for seed in seeds:
+    for seed in (*seeds, *more):
         for key, value in seed:
             if value != ANY:
                 values.setdefault(key, set()).add(value)

@@ -43,6 +43,7 @@ from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prove.assumptions.selector_equality import Couplings
 from kumamigrate.prove.assumptions.subset_service import shares_of
 from kumamigrate.prove.letin import Read, admitted_facts, go_by_clients
+from kumamigrate.prove.stages.sequence import Sequences
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
@@ -117,6 +118,11 @@ class MeshComparison:
             for known in reach.of(kind)
             for kri in known.sections
         )
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """The policies by which both sides can differ."""
+        return Sequences(self.before, self.after, self.reaches)
 
     def compares(self, policy_type: str) -> bool:
         """Whether differences of a type are asked for."""

@@ -14,7 +14,15 @@ from functools import cached_property
 
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.makers import OUTBOUND_ITSELF
-from kumamigrate.effective.oldmade import INBOUND, OUTBOUND, ROUTES, WHOLE, kinds_of
+from kumamigrate.effective.oldmade import (
+    BESIDE,
+    INBOUND,
+    OUTBOUND,
+    ROUTES,
+    WHOLE,
+    Traits,
+    kinds_of,
+)
 from kumamigrate.effective.oldsection import (
     SECTIONS,
     section_reads,
@@ -30,10 +38,11 @@ from kumamigrate.prove.gateway import is_builtin
 from kumamigrate.prove.mesh import MeshComparison
 from kumamigrate.prove.oldrun import Answer, Run, said
 from kumamigrate.prove.stages.search import Findings
+from kumamigrate.prove.stages.sequence import ALL_SECTIONS, either
 from kumamigrate.sourcedest.engine import order
-from kumamigrate.sourcedest.selector import matches, selectors_of
+from kumamigrate.sourcedest.selector import Tags, matches, selectors_of
 from kumamigrate.sourcedest.targets import UNKNOWN
-from kumamigrate.universe.oldtraits import traits_of
+from kumamigrate.universe.oldtraits import atom_traits, traits_of
 from kumamigrate.universe.side import REMOVED, Side
 from kumamigrate.universe.traffic import Outbound
 
@@ -57,7 +66,7 @@ class OldEngine:
         self.before, self.after = pair.before, pair.after
         self.changed = changed
         self.covered = pair.covered
-        self._broken_by = pair.couplings.broken_by
+        self._pair = pair
         self.sections = sections_changed(self.before, self.after)
 
     @property
@@ -150,6 +159,46 @@ class OldEngine:
         for name, witnesses in self.answer.witnesses.items() if made_up else ():
             if name not in listed:
                 found.add(name, witnesses)
+
+    # -- who is asked for ----------------------------------------------------------------------
+
+    @cached_property
+    def _pairs(self) -> tuple[tuple[Traits, Traits], ...]:
+        """What is taken to go together in the zone of the state, as traits."""
+        zone = self.before.state.environment.zone
+        found = []
+        for pair in self._pair.couplings.asked:
+            plain = not any(r.namespaces or r.proxy_types or r.zones - {zone} for r in pair)
+            old, new = (r.atom for r in pair)
+            if not plain or old is None or new is None:
+                continue
+            if not any(atom.name or atom.section for atom in (old, new)):
+                found.append((atom_traits(old), atom_traits(new)))
+        return tuple(found)
+
+    @cached_property
+    def _tls_moves(self) -> bool:
+        """Whether what clients without a sidecar meet may be another on both sides."""
+        return any(self._pair.sequences.suspects("MeshTLS", s) for s in ALL_SECTIONS)
+
+    def _suspects(self, policy_type: str) -> list[Tags] | None:
+        """Return what those policies ask that can make a difference in what both engines give of
+        a type; None where any proxy may show one."""
+        kinds = {policy_type, *(ROUTES if policy_type in OUTBOUND else ())}
+        kinds |= set(BESIDE.get(policy_type, ()))
+        found = either(
+            *(self._pair.sequences.suspects(k, s) for k in sorted(kinds) for s in ALL_SECTIONS)
+        )
+        if found.every or (policy_type in INBOUND and self._tls_moves):
+            return None
+        asked: list[Tags] = []
+        for side, reach in zip((self.before, self.after), self._pair.reaches, strict=True):
+            mine = {id(known) for kind in kinds for known in reach.of(kind)}
+            for known in found.known:
+                if id(known) in mine:
+                    traits = traits_of(known.policy, side, on_routes=self._only_real)
+                    asked.append({} if traits is None else dict(traits))
+        return asked
 
     # -- answers -----------------------------------------------------------------------------
 
@@ -303,7 +352,9 @@ class OldEngine:
             changed_sections=self.sections,
             locate=self.locate,
             known=self._known,
-            broken_by=self._broken_by,
+            broken_by=self._pair.couplings.broken_by,
+            pairs=self._pairs,
+            suspects=self._suspects,
         )
         for name, was, now in listed:
             run.listed(name, was, now)

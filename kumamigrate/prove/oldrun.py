@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from kumamigrate.effective.compare import value_of
@@ -21,6 +21,8 @@ from kumamigrate.effective.oldmade import (
     OUTBOUND,
     ROUTES,
     WHOLE,
+    Traits,
+    TraitSets,
     called,
     from_tags,
     kinds_of,
@@ -83,7 +85,9 @@ class Run:
 
     `covered` are the new types to compare, `known` says that the state has Dataplanes, which
     settle what a made-up proxy leaves open. Proxies that are `broken_by` what is taken for granted
-    of tags and labels (couple.py) are not made up.
+    of tags and labels (selector_equality.py) are not made up; `pairs` is the same as traits that
+    go together. `suspects` tells what those policies of a type ask that can make a difference, None
+    where any can.
     """
 
     def __init__(
@@ -96,15 +100,17 @@ class Run:
         locate: tuple[Locate, Locate],
         known: bool,
         broken_by: Callable[[Resource], bool],
+        pairs: Sequence[tuple[Traits, Traits]],
+        suspects: Callable[[str], Sequence[Tags] | None],
     ) -> None:
         self.was, self.now = was, now
-        self.broken_by = broken_by
+        self.broken_by, self.pairs, self.suspects = broken_by, pairs, suspects
         self.covered, self.changed_sections = covered, changed_sections
         self.locate, self.known = locate, known
         self.found = Answer()
         self.zone = was.side.state.environment.zone
         self.services = tuple(sorted(services_of(was, now, covered)))
-        self._clients: dict[str, dict[str, Identity]] = {}
+        self._clients: dict[tuple[Any, ...], tuple[dict[str, Identity], set[str]]] = {}
         self._loose: dict[str, set[str]] = {}
         self._seen: set[tuple[str, ...]] = set()
         self._residues: set[tuple[str, ...]] = set()
@@ -112,31 +118,47 @@ class Run:
         self._same: dict[str, tuple[Sequence[Witness], Mapping[str, None]]] = {}
         self._noted = self.found.elsewhere
 
-    def clients(self, policy_type: str) -> dict[str, Identity]:
-        """Return the clients to ask for, as far as anybody tells them apart, by what they show."""
-        if policy_type not in self._clients:
-            selectors: list[Tags] = []
-            for side in (self.was, self.now):
-                for kind in kinds_of(policy_type):
-                    for policy in side.old.of(kind):
-                        selectors += selectors_of(policy.spec, "sources")
-                for policy in side.side.state.of_type(policy_type):
-                    named = from_tags(policy)
-                    selectors += named
-                    if policy_type == "MeshFaultInjection":  # each tag is negated by itself (C19)
-                        selectors += [{k: v} for tags in named for k, v in tags.items()]
-            found = clients(selectors, several=policy_type == "MeshTrafficPermission")
-            if found is None:
-                self.found.unknown[_too_many(policy_type)] = None
-                found = []
-            here = existing(self._proxies, selectors)
-            every = dict.fromkeys((*found, *here))
-            if policy_type in ("MeshFaultInjection", "MeshRateLimit"):
-                every[BARE] = None
-            self._clients[policy_type] = {shown(client): client for client in every}
-            loose = {shown(client) for client in every if is_loose(client)}
-            self._loose[policy_type] = loose - {shown(client) for client in here}
-        return self._clients[policy_type]
+    def clients(self, policy_type: str, was: Asked, now: Asked) -> dict[str, Identity]:
+        """Return the clients of a proxy to ask for, as far as anybody whose policies reach it tells
+        them apart, by what they show."""
+        reaching = [
+            side.matcher.selection(asked.dataplane, policy_type).policies
+            if policy_type in side.side.types
+            else ()
+            for side, asked in ((self.was, was), (self.now, now))
+        ]
+        key = (policy_type, *(tuple(map(id, policies)) for policies in reaching))
+        if key not in self._clients:
+            self._clients[key] = self._told_apart(policy_type, [p for one in reaching for p in one])
+        found, self._loose[policy_type] = self._clients[key]
+        return found
+
+    def _told_apart(
+        self, policy_type: str, reaching: Sequence[Resource]
+    ) -> tuple[dict[str, Identity], set[str]]:
+        """Return the clients that some policies and the old ones tell apart, and which of them
+        have values that nobody names."""
+        selectors: list[Tags] = []
+        for side in (self.was, self.now):
+            for kind in kinds_of(policy_type):
+                for policy in side.old.of(kind):
+                    selectors += selectors_of(policy.spec, "sources")
+        for policy in reaching:
+            named = from_tags(policy)
+            selectors += named
+            if policy_type == "MeshFaultInjection":  # each tag is negated by itself (C19)
+                selectors += [{k: v} for tags in named for k, v in tags.items()]
+        found = clients(selectors, several=policy_type == "MeshTrafficPermission")
+        if found is None:
+            self.found.unknown[_too_many(policy_type)] = None
+            found = []
+        here = existing(self._proxies, selectors)
+        every = dict.fromkeys((*found, *here))
+        if policy_type in ("MeshFaultInjection", "MeshRateLimit"):
+            every[BARE] = None
+        loose = {shown(client) for client in every if is_loose(client)}
+        named_by = {shown(client): client for client in every}
+        return named_by, loose - {shown(client) for client in here}
 
     @cached_property
     def _proxies(self) -> list[Proxy]:
@@ -186,18 +208,28 @@ class Run:
 
     def made_up(self, policy_type: str) -> None:
         """Compare a proxy for every set of tags that policies of a type tell apart."""
-        sets = trait_sets(self.was, self.now, policy_type, on_routes=self._only_real)
+        among = self.suspects(policy_type)
+        if among is not None and not among:
+            return
+        asked = partial(
+            trait_sets,
+            self.was,
+            self.now,
+            policy_type,
+            on_routes=self._only_real,
+            pairs=self.pairs,
+        )
+        sets = asked(among=among)
         if sets is None:
             self.found.unknown[_too_many(policy_type)] = None
             return
         kinds = frozenset({policy_type})
         for own, loose in sets:
             self._try([own], kinds, loose=loose)
-        several = [own for own, loose in sets if not loose and split(own)[0]]
-        pairs = [(a, b) for i, a in enumerate(several) for b in several[i + 1 :]]
         if policy_type in INBOUND and policy_type != "MeshTimeout":
             return
-        if len(pairs) > MOST_PAIRS:
+        pairs = _pairs_of(sets, sets if among is None else asked())
+        if pairs is None:
             self._beyond("a proxy with several inbounds that different policies choose")
             return
         for one, two in pairs:
@@ -267,7 +299,11 @@ class Run:
             passed = [log_of_passthrough(*s) for s in ((self.was, was), (self.now, now))]
             yield from self._differing(passed[0], passed[1], made_up)
         led_to = self._led_to(was, now)
-        places = [self._places(s, a, kinds, led_to) for s, a in ((self.was, was), (self.now, now))]
+        told = kinds & set(INBOUND) - {"MeshTimeout"}
+        asking = {kind: self.clients(kind, was, now) for kind in sorted(told)}
+        places = [
+            self._places(s, a, kinds, led_to, asking) for s, a in ((self.was, was), (self.now, now))
+        ]
         yield from self._differing(places[0], places[1], made_up)
 
     def _led_to(self, was: Asked, now: Asked) -> frozenset[str]:
@@ -288,15 +324,19 @@ class Run:
             yield from found
 
     def _places(
-        self, side: OldSide, asked: Asked, kinds: frozenset[str], led_to: frozenset[str]
+        self,
+        side: OldSide,
+        asked: Asked,
+        kinds: frozenset[str],
+        led_to: frozenset[str],
+        clients_: Mapping[str, dict[str, Identity]],
     ) -> Places:
         found: Places = {}
         if kinds & {*ROUTES, "MeshTrafficPermission"}:
             found |= external_access(side, asked, led_to)
         inbound = kinds & set(INBOUND)
         if inbound:
-            asking = {k: self.clients(k) for k in inbound if k != "MeshTimeout"}
-            found |= inbound_places(side, asked, inbound, asking)
+            found |= inbound_places(side, asked, inbound, clients_)
         if kinds & set(WHOLE):
             found |= whole_places(side, asked, kinds)
         return found
@@ -410,6 +450,22 @@ class Run:
                 return
             self._residues.add(key)
         self.found.witnesses.setdefault(name, []).append(replace(witness, proxy=name))
+
+
+def _pairs_of(
+    sets: TraitSets, others: TraitSets | None
+) -> list[tuple[dict[str, str], dict[str, str]]] | None:
+    """Return the traits of two inbounds, one of some sets and one of others; None: too many."""
+    mine, more = (
+        [own for own, loose in one if not loose and split(own)[0]] for one in (sets, others or ())
+    )
+    pairs = {
+        frozenset((tuple(sorted(a.items())), tuple(sorted(b.items())))): (a, b)
+        for a in mine
+        for b in more
+        if a != b
+    }
+    return None if others is None or len(pairs) > MOST_PAIRS else list(pairs.values())
 
 
 def _undecided(place: Place, tied: Outcome) -> str:

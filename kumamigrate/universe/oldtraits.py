@@ -12,7 +12,7 @@ from kumamigrate.model.resource import NAMESPACE, Resource
 from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.select import selector_of
-from kumamigrate.universe.madeup import requirement_of
+from kumamigrate.universe.madeup import Atom, requirement_of
 from kumamigrate.universe.side import Side
 
 LABEL = "label "
@@ -38,10 +38,13 @@ def traits_of(policy: Resource, side: Side, *, on_routes: bool) -> Tags | None:
     atom = asked.atom
     if atom is not None and (atom.name or atom.section):
         return None
-    traits = dict(atom.tags) if atom is not None else {}
-    labels = dict(atom.labels) if atom is not None else {}
-    labels.update((NAMESPACE, space) for space in sorted(asked.namespaces))
-    return {**traits, **{f"{LABEL}{key}": value for key, value in labels.items()}}
+    traits = dict(atom_traits(atom)) if atom is not None else {}
+    return {**traits, **{f"{LABEL}{NAMESPACE}": space for space in sorted(asked.namespaces)}}
+
+
+def atom_traits(atom: Atom) -> frozenset[tuple[str, str]]:
+    """Return the tags and labels of an atom as traits."""
+    return frozenset((*atom.tags, *((f"{LABEL}{key}", value) for key, value in atom.labels)))
 
 
 def split(traits: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

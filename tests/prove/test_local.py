@@ -53,6 +53,18 @@ def test_from_is_not_rules_where_it_does_not_count_as_rules() -> None:
     assert local_proof(before, after) is None
 
 
+@pytest.mark.parametrize("kind", ["MeshTrafficPermission", "MeshFaultInjection"])
+def test_a_service_among_clients_is_a_tag_of_theirs(kind: str) -> None:
+    def of(client: dict[str, Any]) -> State:
+        conf = {"action": "Allow"} if kind == "MeshTrafficPermission" else {"http": [{}]}
+        return mesh_of(resource(kind, "web", {"from": [{"targetRef": client, "default": conf}]}))
+
+    named = of({"kind": "MeshService", "name": "shop"})
+    assert local_proof(named, of({"kind": "MeshSubset", "tags": {"kuma.io/service": "shop"}}))
+    assert not local_proof(named, of({"kind": "MeshSubset", "tags": {"kuma.io/service": "bar"}}))
+    assert not local_proof(named, of({"kind": "MeshSubset", "tags": {"app": "shop"}}))
+
+
 def test_an_omitted_reference_means_the_mesh_and_a_minute_is_sixty_seconds() -> None:
     conf = {"connectionTimeout": "60s"}
     to = [{"targetRef": {"kind": "Mesh"}, "default": conf}]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prove import Verdict
@@ -20,6 +21,7 @@ from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import Contents, Side
 from tests.prove import generate
 
+POLICIES = release("2.14").policy_types.keys()
 EASY = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 rates = st.integers(1, 3).map(
@@ -61,6 +63,21 @@ def single(draw: st.DrawFn) -> Resource:
     return generate.resource("MeshTrace", draw(st.sampled_from("abcd")), spec)
 
 
+ANYBODY = [{"match": {"kuma.io/service": "*"}}]
+OLD = (
+    generate.resource("TrafficPermission", "all", {"sources": ANYBODY, "destinations": ANYBODY}),
+    generate.resource(
+        "Timeout",
+        "old",
+        {
+            "sources": [{"match": {"kuma.io/service": "*", "team": "red"}}],
+            "destinations": ANYBODY,
+            "conf": {"connectTimeout": "7s", "http": {"requestTimeout": "9s"}},
+        },
+    ),
+)
+
+
 some = st.one_of(generate.policy(), inbound(), inbound(), single())
 
 
@@ -68,10 +85,13 @@ some = st.one_of(generate.policy(), inbound(), inbound(), single())
 def pairs(draw: st.DrawFn) -> tuple[State, State]:
     """Draw two states: policies come, go, get another name, selector or value."""
     mesh = draw(generate.meshes())
-    listed = {p.identity: p for p in draw(st.lists(some, min_size=1, max_size=6))}
-    before = replace(mesh, resources=(*mesh.resources, *listed.values()))
+    drawn = draw(st.lists(some, min_size=1, max_size=6))
+    listed = {p.identity: p for p in (*mesh.resources, *drawn)}
+    old = draw(st.sampled_from([(), (), OLD[:1], OLD]))
+    name = draw(st.sampled_from(["2.14", "2.14", "2.9"]))
+    before = replace(mesh, release=name, resources=(*listed.values(), *old))
     later = {r.identity: r for r in before.resources}
-    policies = [r for r in before.resources if r.type not in ("Mesh", "MeshService")]
+    policies = [r for r in listed.values() if r.type not in ("Mesh", "MeshService")]
     for one in draw(st.lists(st.sampled_from(policies), max_size=3, unique_by=id)):
         changed = draw(_changed(one))
         later.pop(one.identity, None)
@@ -107,16 +127,26 @@ def test_sets_with_a_suspect_show_what_all_sets_show(few: int, pair: tuple[State
         found = prove(*pair, claims=("live",))
         patching.setattr(Sequences, "suspects", _suspicious)
         every = prove(*pair, claims=("live",))
-    assert found.verdict("live") is every.verdict("live")
+    assert found.verdict("live") is every.verdict("live"), _shown(*pair)
     kinds = [{w.policy_type for w in proof.witnesses("live")} for proof in (found, every)]
-    assert kinds[0] == kinds[1]
+    assert kinds[0] == kinds[1], _shown(*pair)
+
+
+def _shown(before: State, after: State) -> str:
+    """Return what only one of two states holds."""
+    lists = ([str((r.type, r.name, dict(r.labels), r.spec)) for r in state.resources]
+             for state in (before, after))  # fmt: skip
+    old, new = lists
+    gone = [f"- {one}" for one in old if one not in new]
+    come = [f"+ {one}" for one in new if one not in old]
+    return "\n".join((*gone, *come, *(f"  {one}" for one in old if one in new)))
 
 
 @settings(EASY, max_examples=150)
 @given(pair=pairs())
 def test_what_is_equal_in_sequence_is_equal(pair: tuple[State, State]) -> None:
     found = _sequences(*pair)
-    kinds = {r.type for state in pair for r in state.resources} - {"Mesh", "MeshService"}
+    kinds = {r.type for state in pair for r in state.resources} & POLICIES
     suspected = {
         kind for kind in kinds for sections in (TO, INBOUND, SINGLE) if found(kind, sections)
     }
@@ -138,9 +168,9 @@ def test_what_is_proven_locally_is_proven_by_sequence(pair: tuple[State, State])
 
 
 def _sequences(before: State, after: State) -> Any:
-    sides = [Side(state, "default", contents) for contents in [Contents()]
-             for state in (before, after)]  # fmt: skip
-    return Sequences(*sides, (Reach(sides[0]), Reach(sides[1]))).suspects
+    contents = Contents()
+    was, now = (Side(state, "default", contents) for state in (before, after))
+    return Sequences(was, now, (Reach(was), Reach(now))).suspects
 
 
 def test_only_what_was_renamed_past_another_is_suspected() -> None:

@@ -18,9 +18,10 @@ from kumamigrate.model.release import Release
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import EFFECT, NAMESPACE, ORIGIN, ROLE, ZONE, Resource
 from kumamigrate.model.state import State
-from kumamigrate.model.targetref import MESH
+from kumamigrate.model.targetref import MESH, TargetRef
 from kumamigrate.targetref.entry import Entry
 from kumamigrate.targetref.items import from_entries, rule_entries, single_entry, to_entries, top_of
+from kumamigrate.targetref.subset import subset_of
 
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 """Policies that others refer to, and whose names stand in Envoy's configuration."""
@@ -189,10 +190,18 @@ def _sections(
 
 
 def _entry(section: str, entry: Entry) -> Hashable:
-    # A `from` item for the whole mesh is a rule for every client.
-    whole = section == "rules" and entry.target == MESH
-    target = None if whole else entry.target
-    return (target, canonical(entry.match), canonical(entry.conf))
+    return (_meant(section, entry.target), canonical(entry.match), canonical(entry.conf))
+
+
+def _meant(section: str, target: TargetRef | None) -> Hashable:
+    """Return whom an entry is about, however it is said."""
+    if target is None or (section == "rules" and target == MESH):
+        return None  # a `from` item for the whole mesh is a rule for every client
+    if section == "from":
+        # A service among clients is a tag of theirs.
+        subset = subset_of(target)
+        return target if subset is None else subset
+    return target
 
 
 def _moved(place: Place, was: list[Saying], now: list[Saying]) -> list[NothingBetween] | None:

@@ -34,7 +34,6 @@ from kumamigrate.prove.stages.sequence import (
     SINGLE,
     TO,
     Sections,
-    Sequences,
     Suspects,
     either,
     speaks,
@@ -169,7 +168,6 @@ class Coverage:
         self.zone = zone
         self.reaches = pair.reaches
         self.found = Findings()
-        self.sequences = Sequences(pair.before, pair.after, pair.reaches)
         self.pairings = Pairings(pair.couplings.asked)
         self._proxies: dict[tuple[tuple[Atom, ...], Setting, bool], Resource | None] = {}
 
@@ -184,17 +182,11 @@ class Coverage:
                 check = _outbound(pair, policy_type, destinations, names)
                 self._try(policy_type, where, slot, check)
         for policy_type in self._affected(INBOUND_TYPES):
-            slot = self._whole(policy_type, INBOUND)
+            slot = self._whole(policy_type, INBOUND, *self._anywhere(policy_type))
             check = partial(_inbound, pair, policy_type)
             self._try(policy_type, "inbounds", slot, check, one_inbound=True)
         for policy_type in self._affected(SINGLE_TYPES):
-            # Of a MeshTimeout it counts whether one reaches a proxy at all (legacy-notes.md C5).
-            if policy_type != "MeshTimeout":
-                slot = self._whole(policy_type, SINGLE)
-            elif writes_defaults(pair.before) and writes_defaults(pair.after):
-                continue
-            else:
-                slot = self._whole(policy_type, NOWHERE, 1)
+            slot = self._whole(policy_type, SINGLE)
             self._try(policy_type, "the proxy", slot, partial(_single, pair, policy_type))
         return self.found
 
@@ -235,7 +227,7 @@ class Coverage:
         """Yield destinations with what matters there, those where the same does together."""
         routes, values = self._route_suspects(), EVERY
         if policy_type != ROUTING:
-            values = self.sequences.suspects(policy_type, TO)
+            values = self.pair.sequences.suspects(policy_type, TO)
         if not self.pair.same_outbounds or (routes and any(m.routed for m in self.pair.makers)):
             routes = values = EVERY  # beside TrafficRoutes any route may bring all outbounds
         if not routes and (policy_type == ROUTING or not values):
@@ -250,7 +242,7 @@ class Coverage:
             yield tuple(destinations), slot
 
     def _route_suspects(self) -> Suspects:
-        return either(*(self.sequences.suspects(kind, TO) for kind in ROUTES))
+        return either(*(self.pair.sequences.suspects(kind, TO) for kind in ROUTES))
 
     def _slot_at(
         self,
@@ -289,19 +281,26 @@ class Coverage:
         leading = _role(routes, of_routes, ENTRY_SETS)
         return Slot(roles=(said, hiding, leading), compared=compared, every_set=every_set)
 
-    def _whole(self, policy_type: str, sections: Sections, most: int = LIST_SETS) -> Slot:
+    def _anywhere(self, policy_type: str) -> tuple[Sections, ...]:
+        """Return what else counts at inbounds: of a MeshTimeout whether one reaches the proxy at
+        all, whatever it says, where inbounds have its defaults only then (legacy-notes.md C5)."""
+        sides = (self.pair.before, self.pair.after)
+        always = policy_type != "MeshTimeout" or all(map(writes_defaults, sides))
+        return () if always else (NOWHERE,)
+
+    def _whole(self, policy_type: str, *sections: Sections) -> Slot:
         """Return what matters to a proxy as such, or to any of its inbounds."""
         listed = [
             known
             for reach in self.reaches
             for known in reach.of(policy_type)
-            if speaks(known.policy, sections, reach.side.release)
+            if any(speaks(known.policy, one, reach.side.release) for one in sections)
         ]
-        suspects = self.sequences.suspects(policy_type, sections)
+        suspects = either(*(self.pair.sequences.suspects(policy_type, one) for one in sections))
         return Slot(
-            roles=(_role(listed, suspects, most),),
+            roles=(_role(listed, suspects, LIST_SETS),),
             compared=not suspects.every,
-            every_set=sections == INBOUND and _subset_rules(policy_type, listed),
+            every_set=INBOUND in sections and _subset_rules(policy_type, listed),
         )
 
     # -- trying ------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ INBOUND: Sections = ("rules", "from")
 SINGLE: Sections = ("default",)
 NOWHERE: Sections = ()
 """Where it only counts whether a policy reaches a proxy."""
+ALL_SECTIONS = (TO, INBOUND, SINGLE, NOWHERE)
 
 Speaking = tuple[Known, ...]
 
