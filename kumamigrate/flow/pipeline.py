@@ -520,6 +520,7 @@ def _view(rule: Rule, old: Site, new: Site, options: Options, editable: frozense
         refused=tuple(one.resource for one in scene.state(scene.source)[1]),
         locate=before.locate,
         deployed=partial(is_deployed, before),
+        accepted=frozenset((*options.accept, *(one.rule for one in options.accept_at))),
     )
 
 

@@ -14,7 +14,7 @@ from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prove.assumptions.protocol_conflict import alike, as_spoken
-from kumamigrate.prove.assumptions.subset_service import told
+from kumamigrate.prove.assumptions.subset_service import not_shown, told
 from kumamigrate.prove.claims.carry import (
     Couples,
     as_tags,
@@ -289,6 +289,14 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     if made_up and scene.worlds.too_many:
         unknown = (*result.unknown, scene.worlds.too_many)
         result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
+    guessed = tuple(dict.fromkeys(one for pair, _ in scene.pairs for one in not_shown(pair.after)))
+    if guessed:
+        result = replace(
+            result,
+            verdict=worst((result.verdict, Verdict.UNKNOWN)),
+            unknown=(*result.unknown, *guessed),
+            proxies=tuple(doubted(proxy, guessed) for proxy in result.proxies),
+        )
     beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
     couplings = [one for pair, _ in scene.pairs for one in pair.couplings.all] if made_up else []
     if made_up:

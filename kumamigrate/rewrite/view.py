@@ -35,8 +35,9 @@ class View:
     expand or contract (product.md §4). `refused` are manifests that the source release would
     not take; only rules that repair such manifests look at them. `locate` returns
     `file:line:column` of a field, counted from the manifest's root, for notes. `hidden` are the
-    places of resources that the rule fails on. `deployed` says whether a control plane has a
-    resource as it stands here, None where nobody knows.
+    places of resources that the rule fails on, `accepted` the rules taken on the user's
+    word. `deployed` says whether a control plane has a resource as it stands here, None where
+    nobody knows.
     """
 
     rule: Rule
@@ -49,6 +50,7 @@ class View:
     locate: Callable[[Resource, FieldPath], str] = field(default=_file_and_line, repr=False)
     deployed: Callable[[Resource], bool | None] = field(default=_nobody_knows, repr=False)
     hidden: frozenset[Where] = frozenset()
+    accepted: frozenset[str] = frozenset()
 
     @property
     def environment(self) -> Environment:

@@ -76,6 +76,19 @@ def is_share(
     return bool(today) or _is_shown(labels, target, zone, tags, known)
 
 
+def may_be_share(
+    labels: Mapping[str, str], target: Any, zone: str, tags: Tags, known: Sequence[Resource]
+) -> bool:
+    """Say whether labels may mean what tags mean: no known proxy has either, and the labels say
+    the tags and something of the service besides. Only people know then."""
+    extra = {k: v for k, v in tags.items() if k != SERVICE}
+    said = all(labels.get(k) == v for k, v in extra.items())
+    rest = labels.keys() - extra.keys() - {NAMESPACE}
+    if not said or not rest:
+        return False
+    return not tagged_inbounds(tags, known) and not labelled_inbounds(labels, target, zone, known)
+
+
 def _is_shown(
     labels: Mapping[str, str], target: Any, zone: str, tags: Tags, known: Sequence[Resource]
 ) -> bool:

@@ -10,7 +10,7 @@ from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.route import ServiceTag
-from kumamigrate.targetref.share import home_of, is_share, match_labels
+from kumamigrate.targetref.share import home_of, is_share, match_labels, may_be_share
 from kumamigrate.universe.backend import Cluster, called
 from kumamigrate.universe.services import backend_refs
 from kumamigrate.universe.side import ROUTES, Side, ports_of
@@ -50,7 +50,26 @@ def _stands_for(
     assert isinstance(one.destination, ServiceTag)
     tags = {SERVICE: one.destination.service, **dict(one.tags)}
     target = port.get("targetPort", port.get("port"))
-    return is_share(match_labels(service), target, home_of(service), tags, known)
+    asked = (match_labels(service), target, home_of(service), tags, known)
+    return is_share(*asked) or may_be_share(*asked)
+
+
+def not_shown(after: Side) -> Iterator[str]:
+    """Yield the shares of which no known proxy shows that labels mean what the tags mean."""
+    listed = [r for r in after.state.of_type("Dataplane") if not r.made_up]
+    known = (*listed, *implied_dataplanes(after.state, after.mesh))
+    for kri, cluster in after.shares.items():
+        service = after.real[kri.of_section("")]
+        port = ports_of(service.spec)[0]
+        assert isinstance(cluster.destination, ServiceTag)
+        tags = {SERVICE: cluster.destination.service, **dict(cluster.tags)}
+        target = port.get("targetPort", port.get("port"))
+        if not is_share(match_labels(service), target, home_of(service), tags, known):
+            text = ", ".join(f"{k}: {v}" for k, v in cluster.tags)
+            yield (
+                f"no known proxy shows that MeshService {service.display_name} has the proxies of"
+                f" {cluster.destination.service} with {text}"
+            )
 
 
 def _subsets(side: Side) -> Iterator[Cluster]:

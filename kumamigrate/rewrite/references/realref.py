@@ -23,13 +23,13 @@ from kumamigrate.model.resource import (
     ZONE,
     Resource,
 )
-from kumamigrate.rewrite.references.shares import Share, share_of
+from kumamigrate.rewrite.references.shares import BACKEND, Share, known_to, share_of
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
 from kumamigrate.targetref.resolve import REAL, sections
 
-BY_NAME, BY_TAG, BACKEND = "reference-by-name", "service-tag-name", "subset-backend"
+BY_NAME, BY_TAG = "reference-by-name", "service-tag-name"
 _SYNCED = re.compile(r"(.+)-(?=[a-z]*[0-9])[bcdfghjklmnpqrstvwxz2456789]{14,20}")
 """A name with the hash that Kuma's sync puts behind it (kumahq/kuma 13668)."""
 _TARGETS = (*REAL, "MeshHTTPRoute")
@@ -334,6 +334,8 @@ def _subset_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Mean
     shown = "these tags" if share.listed else "these tags, which no known proxy has,"
     made = "written with it" if share.manifest is not None else "there"
     note = f"proxies: listed; MeshService {share.name}, {made}, selects by labels what {shown} mean"
+    if share.guessed:
+        note = f"on your word MeshService {share.name} has the proxies that these tags would have"
     return Meaning(
         labels=_placed(view, owner, dict(share.labels), found),
         port=share.port,
@@ -346,16 +348,22 @@ def _port_of_tag(view: View, service: Resource, tag: str) -> int | None:
     """Return the one port of a MeshService that leads to the inbounds with a service tag."""
     ports = [port for _, port in _maps(service.spec.get("ports"))]
     if len(ports) > 1:
-        inbounds = {
-            inbound.get("port")
-            for dataplane in view.state.of_type("Dataplane")
-            if dataplane.mesh == service.mesh
-            for _, inbound in _maps((dataplane.spec.get("networking") or {}).get("inbound"))
-            if (inbound.get("tags") or {}).get(SERVICE) == tag
-        }
-        ports = [p for p in ports if p.get("targetPort", p.get("port")) in inbounds]
+        targets = _targets(view, service.mesh, tag)
+        ports = [p for p in ports if str(p.get("targetPort", p.get("port"))) in targets]
     number = ports[0].get("port") if len(ports) == 1 else None
     return number if isinstance(number, int) else None
+
+
+def _targets(view: View, mesh: str, tag: str) -> set[str]:
+    """Return the ports of the inbounds with a service tag, by number and by name."""
+    return {
+        str(told)
+        for dataplane in known_to(view.state, mesh)
+        for _, inbound in _maps((dataplane.spec.get("networking") or {}).get("inbound"))
+        if (inbound.get("tags") or {}).get(SERVICE) == tag
+        for told in (inbound.get("port"), inbound.get("name"))
+        if told is not None
+    }
 
 
 def rewritten(reference: Reference, meant: Meaning) -> dict[str, Any]:

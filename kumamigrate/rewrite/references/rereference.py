@@ -11,7 +11,6 @@ from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import put
 from kumamigrate.rewrite.references.realref import (
-    BACKEND,
     BY_NAME,
     BY_TAG,
     Meaning,
@@ -23,7 +22,7 @@ from kumamigrate.rewrite.references.realref import (
     role_change,
 )
 from kumamigrate.rewrite.references.shareedits import Shares
-from kumamigrate.rewrite.references.shares import Share
+from kumamigrate.rewrite.references.shares import BACKEND, Share
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View, at_path
@@ -75,7 +74,9 @@ def _clear(view: View) -> Iterator[tuple[Resource, Meant | Finding]]:
         if hindered:
             yield from ((owner, _manual(view, owner, one, m, hindered)) for one, m in mine)
             continue
-        speaker = next((rule for rule in _SPEAKER if any(r.rule == rule for r in found)), BY_NAME)
+        guessed = any(isinstance(m, Meaning) and m.share and m.share.guessed for _, m in meant)
+        spoken = (rule for rule in _SPEAKER if any(r.rule == rule for r in found))
+        speaker = BACKEND if guessed else next(spoken, BY_NAME)
         if speaker == view.rule.id:
             yield owner, [(one, m) for one, m in meant if isinstance(m, Meaning)]
 

@@ -20,10 +20,12 @@ from kumamigrate.rewrite.siblings import plain, shortened
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.share import (
     NAMING,
+    WORKLOAD,
     home_of,
     is_share,
     labelled_inbounds,
     match_labels,
+    may_be_share,
     named_by_custom,
     protocols,
     tagged_inbounds,
@@ -31,6 +33,7 @@ from kumamigrate.targetref.share import (
 
 BY_SERVICE = ("MeshTimeout", "MeshCircuitBreaker", "MeshHealthCheck", "MeshLoadBalancingStrategy")
 """Types whose settings a share reads as its service does."""
+BACKEND = "subset-backend"
 MOST_LABELS = 3
 LONGEST = 63
 _OF_EXPORTS = (MESH, DISPLAY_NAME, NAMESPACE, "kuma.io/env", "kuma.io/origin", "kuma.io/zone")
@@ -38,7 +41,10 @@ _OF_EXPORTS = (MESH, DISPLAY_NAME, NAMESPACE, "kuma.io/env", "kuma.io/origin", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A MeshService for a share of another. `manifest` is None where it is there already."""
+    """A MeshService for a share of another. `manifest` is None where it is there already.
+
+    `guessed`: no known proxy shows its labels; the user says so.
+    """
 
     base: Resource
     name: str
@@ -47,6 +53,7 @@ class Share:
     labels: Mapping[str, str]
     manifest: Mapping[str, Any] | None
     listed: bool
+    guessed: bool = False
 
 
 def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[str, str]
@@ -62,8 +69,11 @@ def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[
          if is_share(labels, target, zone, tags, known)), None
     )  # fmt: skip
     there = _existing(view.state, base, port, tags, known)
+    guess = None
     if there is None and found is None:
-        return _missing(tags, known)
+        guess = _guess(base, target, tags, known)
+        if guess is None or BACKEND not in view.accepted:
+            return _missing(tags, known, guess)
     number = port.get("port")
     if not isinstance(number, int):
         return f"which port of MeshService {base.display_name} is meant is not known"
@@ -76,8 +86,9 @@ def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[
         labels={DISPLAY_NAME: name, **_place(base)},
         manifest=None
         if there is not None
-        else _manifest(base, name, _as_tagged(port, tags, known), found or {}),
+        else _manifest(base, name, _as_tagged(port, tags, known), found or guess or {}),
         listed=bool(tagged_inbounds(tags, known)),
+        guessed=guess is not None,
     )
 
 
@@ -87,8 +98,38 @@ def known_to(state: State, mesh: str) -> tuple[Resource, ...]:
     return (*listed, *implied_dataplanes(state, mesh))
 
 
-def _missing(tags: Mapping[str, str], known: Sequence[Resource]) -> str:
+def _guess(
+    base: Resource, target: Any, tags: Mapping[str, str], known: Sequence[Resource]
+) -> dict[str, str] | None:
+    """Return the labels that the share would have by custom, where no known proxy shows it."""
+    extra = {k: v for k, v in tags.items() if k != SERVICE}
+    workload = {} if base.form is Form.KUBERNETES else {WORKLOAD: tags[SERVICE]}
+    for labels in (match_labels(base), _tags_as_labels(base), workload):
+        found = {**labels, **extra}
+        if labels and may_be_share(found, target, home_of(base), tags, known):
+            return found
+    return None
+
+
+def _tags_as_labels(base: Resource) -> dict[str, str]:
+    """Return the tags by which a MeshService selects, as labels, if Pods have them as such."""
+    selector = base.spec.get("selector")
+    tags = selector.get("dataplaneTags") if isinstance(selector, Mapping) else None
+    labels = {str(k): str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
+    own = [key for key in labels if "kuma.io/" in key and key != NAMESPACE]
+    return {} if own else labels
+
+
+def _missing(
+    tags: Mapping[str, str], known: Sequence[Resource], guess: Mapping[str, str] | None
+) -> str:
     text = ", ".join(f"{k}: {v}" for k, v in tags.items())
+    if guess is not None:
+        labels = ", ".join(f"{k}: {v}" for k, v in guess.items())
+        return (
+            f"no known proxy has {text}, and none shows which labels such proxies would have; if"
+            f" they are {labels}, take it with --accept {BACKEND}"
+        )
     if not known:
         return f"no Dataplane or workload is known that says which labels proxies with {text} have"
     if tagged_inbounds(tags, known):
@@ -102,8 +143,9 @@ def _candidates(
     """Yield labels that may select the share: telling ones first, then any that fit."""
     extra = {k: v for k, v in tags.items() if k != SERVICE}
     place = _place(base)
-    if own := match_labels(base):
-        yield {**own, **extra}
+    for own in (match_labels(base), _tags_as_labels(base)):
+        if own:
+            yield {**own, **extra}
     whole = tagged_inbounds({SERVICE: tags[SERVICE]}, known)
     if not whole:
         for labels in named_by_custom(tags[SERVICE], known):
