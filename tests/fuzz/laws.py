@@ -23,6 +23,8 @@ MESH = b"type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"
 
 TEMPLATED = ("{{", "{%", "<%", "#@")
 """What makes a text a template, of which another reader sees the marks."""
+BREAKING = ("\ufeff", "\u2028", "\u2029", "\x85")
+"""What ends or begins a line for Go's reader, as for libyaml, and not for every other one."""
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -108,7 +110,7 @@ def _reads_alike(name: str, data: bytes) -> None:
     What it cannot read, a template for one, it says nothing about.
     """
     text = data.decode("utf-8-sig")
-    theirs = None if any(mark in text for mark in TEMPLATED) else independent(text)
+    theirs = None if any(mark in text for mark in (*TEMPLATED, *BREAKING)) else independent(text)
     ours = [document.value for document in read_file(name, data).documents if document.holds]
     if theirs is not None and not read_file(name, data).refusals:
         values = [loosely(plain(value)) for value in ours if value is not None]

@@ -73,6 +73,26 @@ def test_refused(kind: str, conf: Any, path: tuple[str | int, ...]) -> None:
     assert _paths(kind, conf) == [path]
 
 
+@pytest.mark.parametrize(
+    ("match", "at"),
+    [
+        ({"path": {"prefix": "/a"}}, None),
+        ({"path": {"exact": ""}}, None),
+        ({"headers": {"x": {"regex": "a.*"}}}, None),
+        ({"path": {"prefix": ""}}, "path"),
+        ({"path": {"regex": ""}}, "path"),
+        ({"path": {}}, "path"),
+        ({"path": {"prefix": "/a", "exact": "/b"}}, "path"),
+        ({"method": {"exact": "GET"}, "headers": {"x": {"prefix": ""}}}, "x"),
+        ({"method": None}, "method"),
+    ],
+)
+def test_what_a_route_matches_is_said_in_one_way(match: dict[str, Any], at: str | None) -> None:
+    http = [{"match": match, "destination": ROUTE}]
+    found = _paths("TrafficRoute", {"destination": ROUTE, "http": http})
+    assert [path[-1] for path in found] == ([] if at is None else [at])
+
+
 def test_which_sources_need_a_service() -> None:
     version = {"match": {"version": "v1"}}
     for kind in ("TrafficPermission", "RateLimit"):
