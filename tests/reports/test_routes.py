@@ -81,7 +81,7 @@ def test_11001_a_move_in_mode_exclusive_says_that_it_starts_to_apply(tmp_path: P
     )
     assert done.effects() == {"activation"}
     assert (
-        "1 setting stands in Git and is ignored by this mesh today; it starts to work:" in done.said
+        "1 setting stands in Git and is ignored by this mesh today; it starts to work" in done.said
     )
     assert done.exit == 0
 

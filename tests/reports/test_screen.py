@@ -145,7 +145,8 @@ def test_settings_that_start_to_work_say_so_with_both_lines(repository: Path) ->
     said = screen(command("run", "--dry-run", given=None))
     assert "Proved: no live value changes for any possible proxy.\n" in said
     assert (
-        "1 setting stands in Git and is ignored by this mesh today; it starts to work:\n"
+        "1 setting stands in Git and is ignored by this mesh today; it starts to work"
+        " (--hold activation keeps that out of this change):\n"
         "  any proxy → pay.shop /v1   request timeout  15s → 60s   r.yaml:16"
         " (15s: from Envoy's default)\n"
     ) in said

@@ -235,7 +235,8 @@ def _different(screen: OnScreen) -> Line:
     outcome = screen.outcome
     assert outcome.proof is not None
     counted = set(Effect) - outcome.options.allow
-    number = number_of(w for w in outcome.proof.witnesses(outcome.claim) if w.effect in counted)
+    witnesses = [w for w in outcome.proof.witnesses(outcome.claim) if w.effect in counted]
+    number = number_of(witnesses, screen.sides())
     found = f"{count(number, 'difference')} left" if number else "see LEFT"
     if outcome.claim == LIVE:
         said = f": what proxies read today is not the same, {found}."
@@ -273,16 +274,16 @@ def _found(screen: OnScreen, claim: str) -> list[Line]:
 
 _HEADINGS = {
     Effect.ACTIVATION: (
-        "setting stands in Git and is ignored by this mesh today; it starts to work:",
-        "settings stand in Git and are ignored by this mesh today; they start to work:",
+        "setting stands in Git and is ignored by this mesh today; it starts to work",
+        "settings stand in Git and are ignored by this mesh today; they start to work",
     ),
     Effect.NAME: (
-        "route gets another name in Envoy's configuration and statistics; no traffic changes:",
-        "routes get other names in Envoy's configuration and statistics; no traffic changes:",
+        "route gets another name in Envoy's configuration and statistics; no traffic changes",
+        "routes get other names in Envoy's configuration and statistics; no traffic changes",
     ),
     Effect.RESIDUE: (
-        "setting that only the old engine made will be gone, and no new policy can set it:",
-        "settings that only the old engine made will be gone, and no new policy can set them:",
+        "setting that only the old engine made will be gone, and no new policy can set it",
+        "settings that only the old engine made will be gone, and no new policy can set them",
     ),
 }
 
@@ -292,18 +293,27 @@ def harmless_lines(
 ) -> list[Line]:
     """Return the harmless differences of a run, those of one kind below one heading."""
     allow = screen.outcome.options.allow
-    return harmless_of(witnesses, screen.sides(environment), allow, indent=indent)
+    sides = screen.sides(environment)
+    return harmless_of(witnesses, sides, allow, indent=indent, hint=_HOLD)
+
+
+_HOLD = " (--hold activation keeps that out of this change)"
 
 
 def harmless_of(
-    witnesses: Iterable[Witness], sides: Sides, allow: Set[Effect], *, indent: str
+    witnesses: Iterable[Witness],
+    sides: Sides,
+    allow: Set[Effect],
+    *,
+    indent: str,
+    hint: str = "",
 ) -> list[Line]:
     """Return the harmless differences, those of one kind below one heading."""
     known = list(witnesses)
     lines: list[Line] = []
     for effect, (one, many) in _HEADINGS.items():
         mine = [w for w in known if w.effect is effect]
-        number = number_of(mine)
+        number = number_of(mine, sides)
         if number:
             refused = "" if effect in allow else " (which --allow does not let pass)"
             words = one if number == 1 else many
@@ -311,7 +321,8 @@ def harmless_of(
             if effect is Effect.RESIDUE and timeouts:
                 words = words.replace("setting", "timeout", 1)
             said = f"{indent}{number} {words}"
-            lines.append(line(said, (refused, "warn")))
+            more = hint if effect is Effect.ACTIVATION and not refused else ""
+            lines.append(line(said, (refused, "warn"), (more, "dim"), ":"))
             lines += difference_lines(mine, sides, indent=f"{indent}  ")
     return lines
 

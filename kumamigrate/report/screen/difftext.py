@@ -35,7 +35,7 @@ class Sides:
 
 def difference_lines(witnesses: Iterable[Witness], sides: Sides, *, indent: str) -> list[Line]:
     """Return differences, one line each, those of one written line together."""
-    entries = [_lines(group, sides, indent) for group in grouped(witnesses, sides.verbose)]
+    entries = [_lines(group, sides, indent) for group in grouped(witnesses, sides)]
     most = len(entries) if sides.verbose else MOST
     lines = [one for entry in entries[:most] for one in entry]
     if len(entries) > most:
@@ -43,27 +43,34 @@ def difference_lines(witnesses: Iterable[Witness], sides: Sides, *, indent: str)
     return lines
 
 
-def number_of(witnesses: Iterable[Witness]) -> int:
+def number_of(witnesses: Iterable[Witness], sides: Sides | None = None) -> int:
     """Return how many differences are shown."""
-    return len(grouped(witnesses, False))
+    return len(grouped(witnesses, replace(sides or Sides(), verbose=False)))
 
 
-def grouped(witnesses: Iterable[Witness], every_field: bool) -> list[list[Witness]]:
+def grouped(witnesses: Iterable[Witness], sides: Sides) -> list[list[Witness]]:
     """Return differences by what makes them: the same lines, the same values.
 
     Each connection stands once in a group, in the order found.
     """
     told = list(witnesses)
-    told = told if every_field else [w for part in _by_policy(told) for w in _as_one(part)]
+    told = told if sides.verbose else [w for part in _by_policy(told) for w in _as_one(part)]
     groups: dict[Any, list[Witness]] = {}
     for witness in told:
         texts = (repr(witness.before.value), repr(witness.after.value))
-        places = (witness.before.at, witness.after.at)
+        was, now = _both(witness, sides)
         # Without a line of its own a default is the same only for the same setting and place.
-        here = "" if any(places) else (witness.place, repr(witness.route))
-        key = (witness.policy_type, witness.field, witness.direction, *texts, *places, here)
+        here = "" if was.place or now.place else (witness.place, repr(witness.route))
+        key = (witness.policy_type, witness.field, witness.direction, *texts, was, now, here)
         groups.setdefault(key, []).append(witness)
     return list(groups.values())
+
+
+def _both(witness: Witness, sides: Sides) -> tuple[Shown, Shown]:
+    return (
+        shown(witness, witness.before, sides.before, sides.environment),
+        shown(witness, witness.after, sides.after, sides.environment),
+    )
 
 
 def _by_policy(witnesses: Iterable[Witness]) -> list[list[Witness]]:
@@ -98,8 +105,7 @@ def _switched(block: Sequence[Witness]) -> list[Witness]:
 
 def _lines(group: Sequence[Witness], sides: Sides, indent: str) -> list[Line]:
     first = group[0]
-    was = shown(first, first.before, sides.before, sides.environment)
-    now = shown(first, first.after, sides.after, sides.environment)
+    was, now = _both(first, sides)
     what = field_words(first.policy_type, first.field)
     who = _connections(group, sides.verbose)
     about = f"{who}   {what}" if what else f"{who}:"

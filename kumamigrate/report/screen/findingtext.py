@@ -25,7 +25,7 @@ def finding_lines(
         if chosen and heading:
             lines += [(), line((_DANGERS[danger], "strong"), f"  {len(chosen)}")]
         for group in _by_rule(chosen):
-            for heap in heaped(group, lambda f: f"{f.message}\n{f.action}"):
+            for heap in heaped(group, _without_itself):
                 lines += _cause(heap, verbose)
     return lines
 
@@ -39,6 +39,13 @@ _DANGERS = {
 }
 
 
+def _without_itself(finding: Finding) -> str:
+    """Return what is said of a finding, whatever it is about."""
+    own = finding.resource
+    said = f"{finding.message}\n{finding.action}"
+    return said if own is None else said.replace(f"{own.type} {own.name}", "it")
+
+
 def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
     by_rule: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -49,7 +56,8 @@ def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
 def _cause(heap: Heap[Finding], verbose: bool) -> list[Line]:
     """Return one cause: how often and what, where, why and the way out."""
     found = heap.things
-    message, _, action = heap.said.partition("\n")
+    first = f"{found[0].message}\n{found[0].action}"
+    message, _, action = (heap.said if len(found) > 1 else first).partition("\n")
     lines = [line(f"  {len(found):>3}  {message}   ", (found[0].rule, "dim"))]
     if verbose:
         lines += [one for finding in found for one in _in_full(finding, message)]
