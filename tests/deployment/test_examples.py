@@ -84,8 +84,9 @@ def test_what_one_environment_alone_has_is_said_of_that_one(tmp_path: Path) -> N
     copy = tmp_path / "clusters"
     shutil.copytree(EXAMPLES / "clusters" / "before", copy)
     said = command("run", copy).out
-    assert "\nIn east:\n1 setting stands in Git and is ignored by this mesh today" in said
-    assert "\nIn west:" not in said
+    assert "\n1 setting stands in Git and is ignored by this mesh today" in said
+    assert "\n  east:  any proxy → cart.shop /cart   request timeout  15s → 60s" in said
+    assert "\n  west:" not in said
 
 
 @pytest.mark.parametrize("name", [OVERLAYS, CHARTS, CLUSTERS])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.flow.claims import LIVE, RELEASE
@@ -250,26 +250,44 @@ def _different(screen: OnScreen) -> Line:
 
 
 def _found(screen: OnScreen, claim: str) -> list[Line]:
-    """Return the differences of a claim, once for the environments that have the same."""
+    """Return the differences of a claim, kind by kind; where not all environments have the same,
+    with those they are in."""
     proof = screen.outcome.proof
     assert proof is not None
-    places = dict.fromkeys(mesh.environment for mesh in proof.meshes.values())
-    alike: dict[tuple[Line, ...], list[str]] = {}
-    for place in places:
-        meshes = [m for m in proof.meshes.values() if m.environment == place]
-        witnesses = [w for m in meshes if claim in m.claims for w in m.claims[claim].witnesses]
-        values = [w for w in witnesses if w.effect is Effect.VALUE]
-        said = difference_lines(values, screen.sides(place), indent="  ")
-        said += harmless_lines(witnesses, screen, environment=place)
-        if said:
-            alike.setdefault(tuple(said), []).append(place)
+    known: dict[str, list[Witness]] = {mesh.environment: [] for mesh in proof.meshes.values()}
+    for mesh in proof.meshes.values():
+        known[mesh.environment] += mesh.claims[claim].witnesses if claim in mesh.claims else ()
     lines: list[Line] = []
-    for found, where in alike.items():
-        if len(where) == len(places):
-            lines += found
-        else:
-            lines += [line(f"In {', '.join(where)}:"), *found]
+    for effect in Effect:
+        told = {
+            place: _differences([w for w in found if w.effect is effect], screen, place)
+            for place, found in known.items()
+        }
+        mine = [w for found in known.values() for w in found if w.effect is effect]
+        if mine:
+            lines += _heading(effect, mine, screen)
+            lines += _in_places({place: found for place, found in told.items() if found}, known)
     return lines
+
+
+def _differences(witnesses: Sequence[Witness], screen: OnScreen, place: str) -> list[Line]:
+    return difference_lines(witnesses, screen.sides(place), indent="  ")
+
+
+def _heading(effect: Effect, mine: Sequence[Witness], screen: OnScreen) -> list[Line]:
+    """Return what stands above the differences of one kind; those that count need nothing."""
+    if effect not in _HEADINGS:
+        return []
+    number, timeouts = number_of(mine, screen.sides()), _timeouts(mine)
+    allow = screen.outcome.options.allow
+    return [heading_line(effect, number, allow, hint=_hint(screen), timeouts=timeouts)]
+
+
+def _in_places(told: Mapping[str, list[Line]], places: Collection[str]) -> list[Line]:
+    """Return what is told of environments; what is so in all of them once."""
+    if len(told) == len(places) and len({tuple(found) for found in told.values()}) == 1:
+        return next(iter(told.values()))
+    return [(*line(f"  {place}:"), *one) for place, found in told.items() for one in found]
 
 
 _HEADINGS = {
@@ -288,16 +306,16 @@ _HEADINGS = {
 }
 
 
+def _hint(screen: OnScreen) -> str:
+    return "" if screen.written else " (--hold activation keeps that out of this change)"
+
+
 def harmless_lines(
-    witnesses: Iterable[Witness], screen: OnScreen, *, indent: str = "", environment: str = ""
+    witnesses: Iterable[Witness], screen: OnScreen, *, indent: str = ""
 ) -> list[Line]:
     """Return the harmless differences of a run, those of one kind below one heading."""
     allow = screen.outcome.options.allow
-    sides = screen.sides(environment)
-    return harmless_of(witnesses, sides, allow, indent=indent, hint=_HOLD)
-
-
-_HOLD = " (--hold activation keeps that out of this change)"
+    return harmless_of(witnesses, screen.sides(), allow, indent=indent, hint=_hint(screen))
 
 
 def harmless_of(
@@ -311,20 +329,31 @@ def harmless_of(
     """Return the harmless differences, those of one kind below one heading."""
     known = list(witnesses)
     lines: list[Line] = []
-    for effect, (one, many) in _HEADINGS.items():
+    for effect in _HEADINGS:
         mine = [w for w in known if w.effect is effect]
         number = number_of(mine, sides)
         if number:
-            refused = "" if effect in allow else " (which --allow does not let pass)"
-            words = one if number == 1 else many
-            timeouts = all(w.policy_type == "MeshTimeout" for w in mine)
-            if effect is Effect.RESIDUE and timeouts:
-                words = words.replace("setting", "timeout", 1)
-            said = f"{indent}{number} {words}"
-            more = hint if effect is Effect.ACTIVATION and not refused else ""
-            lines.append(line(said, (refused, "warn"), (more, "dim"), ":"))
+            heading = heading_line(effect, number, allow, hint=hint, timeouts=_timeouts(mine))
+            lines += [(*line(indent), *heading)]
             lines += difference_lines(mine, sides, indent=f"{indent}  ")
     return lines
+
+
+def _timeouts(witnesses: Iterable[Witness]) -> bool:
+    return all(w.policy_type == "MeshTimeout" for w in witnesses)
+
+
+def heading_line(
+    effect: Effect, number: int, allow: Set[Effect], *, hint: str = "", timeouts: bool = False
+) -> Line:
+    """Return what stands above harmless differences of one kind."""
+    one, many = _HEADINGS[effect]
+    words = one if number == 1 else many
+    if effect is Effect.RESIDUE and timeouts:
+        words = words.replace("setting", "timeout", 1)
+    refused = "" if effect in allow else " (which --allow does not let pass)"
+    more = hint if effect is Effect.ACTIVATION and not refused else ""
+    return line(f"{number} {words}", (refused, "warn"), (more, "dim"), ":")
 
 
 def _modes(screen: OnScreen, claim: str) -> list[Line]:
