@@ -95,7 +95,7 @@ def migrate_asking(reading: Reading, asker: Asker) -> Outcome:
 
 
 def _without(reading: Reading, skip: frozenset[Any]) -> Reading:
-    return replace(reading, options=replace(reading.options, skip=skip))
+    return replace(reading, options=replace(reading.options, skip=skip, interactive=True))
 
 
 def _asked(outcome: Outcome, asker: Asker, accepted: set[str]) -> frozenset[Any]:

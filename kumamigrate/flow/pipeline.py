@@ -62,9 +62,9 @@ class Outcome:
 
     `before` and `after` are made of all sources; `began` and `ended` are these with what each
     environment gets of them. `texts` holds the new bytes by path, None for a file to remove;
-    `grounds` are what each kept change is an edit of, `steps` what must be deployed separately,
-    in order. `adopted` are files of `before` that are still to be written, `examples` what
-    changes in files of other languages.
+    `grounds` are what each kept change is an edit of, where somebody is asked about them. `steps`
+    is what must be deployed separately, in order. `adopted` are files of `before` that are still
+    to be written, `examples` what changes in files of other languages.
     """
 
     options: Options
@@ -242,7 +242,8 @@ def _settle(
             progress(rule.title, done, len(rules))
             since = (began, base)
             result = _run_rule(rule, since, scene, options, held, rollouts, circles, progress)
-            grounds.extend(scene for _ in result.kept)
+            # They hold all that was worked out about them: kept only for who looks at each.
+            grounds.extend(scene for _ in (result.kept if options.interactive else ()))
             scene = result.scene
             last.extend(result.kept)
             held.update({one.change.key: one for one in result.held})

@@ -33,10 +33,10 @@ class Options:
     `exclude` is relative to `home`, the folder of the settings. `allow` holds the kinds of
     differences with which a change may be written, `hold` those of them that are left for a
     change of their own. `accept` are rules taken on the user's word, `accept_at` single places.
-    `dead` asks for settings that no proxy would miss, `skip` is what somebody said no to
-    (flow/declined.py). `baseline` are findings known before, `fail_on` says how dangerous one is
-    that makes an exit code (empty: all that asks for something). `today` decides what was to be
-    ignored until some day.
+    `dead` asks for settings that no proxy would miss. `skip` is what somebody said no to
+    (flow/declined.py) who is asked about each change, if the run is `interactive`. `baseline` are
+    findings known before, `fail_on` says how dangerous one is that makes an exit code (empty: all
+    that asks for something). `today` decides what was to be ignored until some day.
     """
 
     target: str = "2.14"
@@ -54,6 +54,7 @@ class Options:
     allow: frozenset[Effect] = HARMLESS
     hold: frozenset[Effect] = frozenset()
     dead: bool = False
+    interactive: bool = False
     skip: frozenset[Any] = frozenset()
     baseline: Baseline | None = None
     fail_on: str = ""

@@ -42,6 +42,12 @@ def test_the_report_says_what_was_left_and_how_to_write_it(shop: Shop) -> None:
     assert "held" not in done.out
 
 
+def test_a_comment_on_a_pull_request_says_so_too(shop: Shop) -> None:
+    done = shop.run("run", "--dry-run", "--hold", "activation", "--format", "markdown")
+    assert "left for later, since a setting that is ignored today would start to work" in done.out
+    assert "would change what proxies get" not in done.out
+
+
 @pytest.mark.parametrize("said", ['activations = "review"', 'hold = ["activation"]'])
 def test_the_settings_may_say_so_and_the_command_line_overrules_them(shop: Shop, said: str) -> None:
     shop.write("kumamigrate.toml", f"{said}\n")

@@ -109,16 +109,28 @@ def _message(same: list[Entry]) -> str:
     return next(titles, str(first["message"]))
 
 
+_LEFT = {
+    "activation": "left for later, since a setting that is ignored today would start to work",
+    "name": "left for later, since a route would get another name in Envoy",
+    "residue": "left for later, since a setting that only the old engine made would be gone",
+    "skipped": "skipped",
+}
+"""What is said of a change that could be written, by what it was left for."""
+
+
 def _why_held(entry: Entry, report: Mapping[str, Any]) -> str:
     """Return what stood against a change: the first difference, or what cannot be told."""
     if entry["status"] != "held":
         return ""
     for held in report.get("held", ()):
         if held["rule"] == entry["rule"] and entry["file"] in held["resources"]:
+            later = _LEFT.get(held.get("cause", ""), "")
+            if later and not held["witnesses"]:
+                return later
             for witness in held["witnesses"]:
                 before, after = (value_words(witness[s]["value"]) for s in ("before", "after"))
                 what = f"{witness['policyType']} {witness['field']} {before} → {after}"
-                return f"would change what proxies get: {what}"
+                return f"{later or 'would change what proxies get'}: {what}"
             if held["unknown"]:
                 return f"cannot tell: {held['unknown'][0]}"
             if held["refused"]:
