@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.report.forms import PROOF, SAVED, TEXT
+from kumamigrate.report.forms import SAVED, TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +145,6 @@ _OUTPUT = _many(
     default=[],
 )
 _STATS = _flag("--stats", "say aside what was met, what it cost and where the time went")
-_PROOF_PRINTED_AS = _choice("--format", (TEXT, *PROOF), _HOW, default="text")
-_PROOF_OUTPUT = _many(
-    "--output",
-    "FORMAT=FILE",
-    f"save the result as {', '.join(PROOF[:-1])} or {PROOF[-1]}, too",
-    default=[],
-)
 
 COMMANDS = (
     Command(
@@ -282,8 +275,8 @@ COMMANDS = (
             *_WORLD,
             _ALLOW,
             _VERBOSE,
-            _PROOF_PRINTED_AS,
-            _PROOF_OUTPUT,
+            _PRINTED_AS,
+            _OUTPUT,
             _STATS,
         ),
     ),
@@ -298,8 +291,8 @@ COMMANDS = (
                 type=Path,
                 help="what `prove --shard I/N --format json` printed, of every part",
             ),
-            _PROOF_PRINTED_AS,
-            _PROOF_OUTPUT,
+            _PRINTED_AS,
+            _OUTPUT,
         ),
     ),
     Command(

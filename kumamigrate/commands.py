@@ -21,7 +21,7 @@ from kumamigrate.library import Reading, Sources, load, migrate, read
 from kumamigrate.library import prove as prove_states
 from kumamigrate.report.baselinetext import baseline_json, baseline_lines
 from kumamigrate.report.exit import Exit, worst
-from kumamigrate.report.forms import JSON, PROOF, TEXT, Forms, forms_of
+from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
 from kumamigrate.report.invocation import invocation
 from kumamigrate.report.stats import PLANNING, REPORT, Stopwatch, stats_json, tell_stats
 from kumamigrate.report.styled import Line, line, show
@@ -201,7 +201,7 @@ def prove(
 
     if (after is None) == (against is None):
         raise UsageError("prove needs either BEFORE and AFTER, or --against REF")
-    forms, watch = forms_of(printed, saved, PROOF), Stopwatch()
+    forms, watch = forms_of(printed, saved), Stopwatch()
     if against is not None:
         first, second = _revision_and_tree(given, against, before)
     else:
@@ -244,7 +244,7 @@ def merge(reports: Sequence[Path], *, printed: str, saved: Sequence[str]) -> Exi
     """Print what the proofs of all parts of the environments come to."""
     from kumamigrate.report.parts.shards import merged_exit, merged_json, merged_lines, read_parts
 
-    forms = forms_of(printed, saved, PROOF)
+    forms = forms_of(printed, saved)
     parts = read_parts(reports)
     whole = {**merged_json(parts), "command": invocation("merge", {}, *map(str, reports))}
     _tell(forms, whole if forms.needs_data else None, merged_lines(whole))

@@ -10,8 +10,6 @@ from kumamigrate.errors import UsageError
 
 TEXT, JSON = "text", "json"
 SAVED = (JSON, "sarif", "github", "gitlab", "junit", "markdown", "html")
-PROOF = (JSON, "markdown", "html")
-"""What `prove` can be saved as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class Forms:
         return self.printed != TEXT or bool(self.saved)
 
 
-def forms_of(printed: str, outputs: Sequence[str], known: Sequence[str] = SAVED) -> Forms:
+def forms_of(printed: str, outputs: Sequence[str]) -> Forms:
     """Return the forms asked for by `--format` and `--output FORMAT=FILE`.
 
     Raises UsageError for a form that nobody knows, or without a file.
@@ -35,7 +33,7 @@ def forms_of(printed: str, outputs: Sequence[str], known: Sequence[str] = SAVED)
     saved = []
     for output in outputs:
         form, _, file = output.partition("=")
-        if form not in known or not file:
-            raise UsageError(f"--output {output}: write FORMAT=FILE, one of {', '.join(known)}")
+        if form not in SAVED or not file:
+            raise UsageError(f"--output {output}: write FORMAT=FILE, one of {', '.join(SAVED)}")
         saved.append((form, Path(file)))
     return Forms(printed, tuple(saved))

@@ -154,3 +154,20 @@ def test_one_run_makes_many_reports(folder: Path, tmp_path: Path) -> None:
 def test_a_form_that_nobody_knows_is_said(output: str, folder: Path) -> None:
     answer = command("check", folder, "--output", output)
     assert (answer.code, f"--output {output}: write FORMAT=FILE" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize("form", ["sarif", "github", "gitlab", "junit"])
+def test_a_proof_says_its_differences_on_their_lines(form: str, tmp_path: Path) -> None:
+    default = "to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 9s}}}]"
+    before, after = tmp_path / "before", tmp_path / "after"
+    for folder, text in ((before, default), (after, default.replace("9s", "8s"))):
+        folder.mkdir()
+        policy = f"---\ntype: MeshTimeout\nname: t\nmesh: default\nspec:\n  {text}\n"
+        (folder / "a.yaml").write_text(MESH + policy)
+    same = command("prove", before, before, "--format", form)
+    answer = command("prove", before, after, "--format", form)
+    assert (same.code, answer.code) == (0, 4)
+    assert "proof-different" not in same.out
+    assert "9s → 8s" in answer.out.replace("\\u2192", "→")
+    line = {"sarif": '"startLine": 10', "gitlab": '"begin": 10', "github": "line=10,"}
+    assert line.get(form, "a.yaml:10") in answer.out
