@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.effective.policies.meshsections import enabled_backend
+from kumamigrate.effective.policies.meshsections import PERMISSIVE, backend_mode
 from kumamigrate.model.identity import IDENTITY, has_mtls, selects
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
@@ -18,19 +18,10 @@ from kumamigrate.targetref.inbound import InboundPoint
 TLS_ONLY = frozenset({"MeshTLS", "MeshTrafficPermission"})
 """Policy types that do nothing for a proxy without a certificate."""
 
-STRICT, PERMISSIVE, OFF = "Strict", "Permissive", ""
 MTLS_UNKNOWN = (
     "whether it meets clients without a sidecar is up to the mTLS mode of the mesh, which the"
     " state does not say"
 )
-
-
-def backend_mode(spec: Mapping[str, Any]) -> str:
-    """Return the mode of the enabled backend of a Mesh; OFF without one."""
-    backend = enabled_backend(spec, "mtls")
-    if backend is None:
-        return OFF
-    return PERMISSIVE if backend.get("mode") == "PERMISSIVE" else STRICT
 
 
 def may_show_certificate(proxy: Resource, state: State, *, by_mesh: bool) -> bool:

@@ -8,13 +8,14 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
-from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN, OFF, PERMISSIVE, STRICT, inbound_mode
+from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN, inbound_mode
 from kumamigrate.effective.oldclients import BARE, Identity, Named
 from kumamigrate.effective.oldside import Asked, OldSide, Options, Outcome, Place, Places, outcome
 from kumamigrate.effective.picture import has_http, inbound_fact
 from kumamigrate.effective.policies import meshratelimit
 from kumamigrate.effective.policies.meshfault import FAULTS, GRPC_SINCE, faults_of, old_faults
 from kumamigrate.effective.policies.meshproxypatch import CHANGES
+from kumamigrate.effective.policies.meshsections import OFF, PERMISSIVE, STRICT
 from kumamigrate.effective.reading import At, Part, Values
 from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE

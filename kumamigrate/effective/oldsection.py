@@ -6,18 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.effective.mtlsmode import STRICT, backend_mode, said_by, sent_by_clients
+from kumamigrate.effective.mtlsmode import sent_by_clients
 from kumamigrate.effective.oldmade import ANY_SERVICE
 from kumamigrate.effective.oldside import Asked, OldSide, Places, outcome
-from kumamigrate.effective.policies.meshsections import (
-    backends,
-    enabled_backend,
-    locality_aware,
-    passes_through,
-)
+from kumamigrate.effective.picture import inbound_fact, single_fact
+from kumamigrate.effective.policies import meshloadbalancing
+from kumamigrate.effective.policies.meshloadbalancing import LOCALITY
+from kumamigrate.effective.policies.meshsections import backends, locality_aware, passes_through
+from kumamigrate.effective.reading import At, Part
 from kumamigrate.model.resource import Resource, mapping
-from kumamigrate.targetref.entry import Found
-from kumamigrate.universe.side import Side, may_be_transparent
+from kumamigrate.universe.side import Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +32,16 @@ class Section:
 
 SECTIONS: Mapping[str, Section] = {
     "metrics": Section(root="metrics", policy_type="MeshMetric", fields=("",)),
-    "mtls mode": Section(root="mtls.backends", policy_type="MeshTLS", fields=("mode",)),
+    "mtls mode": Section(root="mtls.backends", policy_type="MeshTLS", fields=("",)),
     "passthrough": Section(
         root="networking.outbound.passthrough",
         policy_type="MeshPassthrough",
-        fields=("passthroughMode",),
+        fields=("",),
     ),
     "locality": Section(
         root="routing.localityAwareLoadBalancing",
         policy_type="MeshLoadBalancingStrategy",
-        fields=("localityAwareness.disabled",),
+        fields=(LOCALITY,),
     ),
 }
 _READERS = {"logging": "TrafficLog", "tracing": "TrafficTrace"}
@@ -89,40 +87,34 @@ def section_reads(sections: Iterable[str], policy_type: str, field: str) -> bool
 
 def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Places:
     """Return what a proxy comes to in these sections."""
-    spec = side.mesh.spec if side.mesh is not None else {}
     found: Places = {}
     for name in sections:
         policy_type = SECTIONS[name].policy_type
-        if name == "metrics":
-            single = side.single(asked, policy_type)
-            effect = _metric(single.conf) if single is not None else _old_metric(spec)
-            found["MeshMetric", "proxy"] = outcome([effect], (), single)
-        elif name == "passthrough":
-            single = side.single(asked, policy_type)
-            mode = (single.conf.get("passthroughMode") if single else None) or (
-                "All" if passes_through(spec) else "None"
-            )
-            shown = {"passthroughMode": mode} if may_be_transparent(asked.dataplane) else {}
-            found["MeshPassthrough", "proxy"] = outcome([shown], (), single)
-        elif name == "mtls mode":
-            found |= _modes_of_inbounds(side, asked, backend_mode(spec) or STRICT)
-            found |= _sent(asked, spec)
+        if name == "mtls mode":
+            found |= _modes_of_inbounds(side, asked)
+            found |= _sent(asked, side.side.mesh_spec)
         elif name == "locality":
-            for service in (ANY_SERVICE, *asked.services):
-                to = side.to(asked, policy_type, service)
-                aware = locality_aware(spec) if to is None else not _disabled(to)
-                called = "any service" if service == ANY_SERVICE else service
-                found[policy_type, "outbound", called] = outcome(
-                    [{"locality aware": aware}], (), to
-                )
+            found |= _locality(side, asked)
+        else:
+            fact = single_fact(side.side, asked.dataplane, policy_type)
+            found[policy_type, "proxy"] = outcome([fact.settings], (), fact.found)
     return found
 
 
-def _disabled(found: Found) -> bool:
-    return mapping(found.conf.get("localityAwareness")).get("disabled") is True
+def _locality(side: OldSide, asked: Asked) -> Places:
+    """Return whether clusters prefer their own zone: where no policy says so, the Mesh does."""
+    found: Places = {}
+    at = At(part=Part.CLUSTER, mesh=side.side.mesh_spec)
+    for service in (ANY_SERVICE, *asked.services):
+        to = side.to(asked, "MeshLoadBalancingStrategy", service)
+        read = meshloadbalancing.of_conf(None if to is None else to.conf, at)
+        called = "any service" if service == ANY_SERVICE else service
+        said = {LOCALITY: read[LOCALITY]}
+        found["MeshLoadBalancingStrategy", "outbound", called] = outcome([said], (), to)
+    return found
 
 
-def _modes_of_inbounds(side: OldSide, asked: Asked, mode: str) -> Places:
+def _modes_of_inbounds(side: OldSide, asked: Asked) -> Places:
     found: Places = {}
     points = {}
     if "MeshTLS" in side.side.types:
@@ -130,7 +122,8 @@ def _modes_of_inbounds(side: OldSide, asked: Asked, mode: str) -> Places:
         points = {p.key: side.matcher.inbound(selection, p) for p in selection.points}
     for inbound in asked.proxy.inbounds:
         read = points.get(inbound.name.rsplit(":", 1)[0])
-        found["MeshTLS", "inbound", inbound.name] = outcome([{"mode": said_by(read) or mode}])
+        fact = inbound_fact(side.side, "MeshTLS", read)
+        found["MeshTLS", "inbound", inbound.name] = outcome([fact.settings], (), fact.found)
     return found
 
 
@@ -149,76 +142,3 @@ def _modes(spec: Mapping[str, Any]) -> Any:
 def _without_modes(spec: Mapping[str, Any]) -> Any:
     bare = [{k: v for k, v in mapping(b).items() if k != "mode"} for b in backends(spec, "mtls")]
     return {**mapping(spec.get("mtls")), "backends": bare}
-
-
-_TLS = {
-    "activeMTLSBackend": "ActiveMTLSBackend",
-    "providedTLS": "ProvidedTLS",
-    "disabled": "Disabled",
-}
-
-
-def _old_metric(spec: Mapping[str, Any]) -> dict[str, Any]:
-    backend = enabled_backend(spec, "metrics")
-    return {} if backend is None else _old_backend(mapping(backend.get("conf")))
-
-
-def _old_backend(conf: Mapping[str, Any]) -> dict[str, Any]:
-    mode = mapping(conf.get("tls")).get("mode")
-    if mode is None:
-        mode = "disabled" if conf.get("skipMTLS") is True else "activeMTLSBackend"
-    envoy = mapping(conf.get("envoy"))
-    applications = [
-        (a.get("name"), a.get("address"), a.get("port"), a.get("path") or "/metrics")
-        for a in conf.get("aggregate") or ()
-        if isinstance(a, Mapping) and a.get("enabled") is not False
-    ]
-    return {
-        "port": conf.get("port") or 5670,
-        "path": conf.get("path") or "/metrics",
-        "tls": _TLS.get(str(mode), str(mode)),
-        "include unused": envoy.get("usedOnly") is not True,
-        "profile": envoy.get("filterRegex") or "All",
-        "applications": applications,
-    }
-
-
-def _metric(conf: Mapping[str, Any]) -> dict[str, Any]:
-    sidecar = mapping(conf.get("sidecar"))
-    profile: Any = sidecar.get("regex") or _profile(mapping(sidecar.get("profiles")))
-    written = [mapping(b) for b in conf.get("backends") or ()]
-    if len(written) != 1 or written[0].get("type") != "Prometheus":
-        return {"backends": repr(written), "sidecar": repr(sidecar), **_applications(conf)}
-    prometheus = mapping(written[0].get("prometheus"))
-    client = prometheus.get("clientId")
-    return {
-        "port": prometheus.get("port") or 5670,
-        "path": prometheus.get("path") or "/metrics",
-        "tls": mapping(prometheus.get("tls")).get("mode") or "Disabled",
-        "include unused": sidecar.get("includeUnused") is True,
-        "profile": profile,
-        **({"clientId": client} if client else {}),
-        **_applications(conf),
-    }
-
-
-def _applications(conf: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "applications": [
-            (a.get("name"), a.get("address"), a.get("port"), a.get("path") or "/metrics")
-            for a in conf.get("applications") or ()
-            if isinstance(a, Mapping)
-        ]
-    }
-
-
-def _profile(profiles: Mapping[str, Any]) -> Any:
-    """Return profiles as a Mesh would say them: a name, or the one expression; else as it is."""
-    named = [mapping(p).get("name") for p in profiles.get("appendProfiles") or ()]
-    included = [mapping(i) for i in profiles.get("include") or ()]
-    if profiles.get("exclude") or len(named) > 1 or len(included) > 1:
-        return repr(profiles)
-    if not included:
-        return named[0] if named else "Basic"
-    expression = included[0].get("type") == "Regex" and named == ["None"]
-    return included[0].get("match") if expression else repr(profiles)

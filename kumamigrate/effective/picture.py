@@ -416,9 +416,8 @@ def _all_from(point: InboundPoint | None) -> Found | None:
 
 def single_fact(side: Side, proxy: Resource, policy_type: str) -> Fact:
     """Return what a proxy reads of a single-item policy type."""
-    if policy_type not in side.types:
-        return NOTHING
-    found = side.matcher.single(side.selection(proxy, policy_type))
+    there = policy_type in side.types
+    found = side.matcher.single(side.selection(proxy, policy_type)) if there else None
     at = At(
         part=Part.PROXY,
         http=has_http(side, proxy),

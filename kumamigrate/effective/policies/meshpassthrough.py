@@ -1,15 +1,18 @@
-"""MeshPassthrough: what a proxy lets out that is for no service of the mesh."""
+"""MeshPassthrough, and the Mesh before it: what a proxy lets out that is for no service."""
 
 from __future__ import annotations
 
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Values, flat, leaf
+from kumamigrate.effective.policies.meshsections import passes_through
+from kumamigrate.effective.reading import At, Conf, Part, Reading, Values, leaf, read
 
-FIELDS = {"passthroughMode": leaf(Part.PROXY), "appendMatch": leaf(Part.PROXY)}
+MODE = "passthroughMode"
+FIELDS = {MODE: leaf(Part.PROXY), "appendMatch": leaf(Part.PROXY)}
 
 
 def of_conf(conf: Conf | None, at: At) -> Values:
-    """Return what a transparent proxy lets out; no other is asked."""
-    return flat(conf) if at.transparent else {}
+    """Return what a transparent proxy lets out, as the Mesh has it where no conf says so."""
+    by_mesh = "All" if passes_through(at.mesh) else "None"
+    return {MODE: by_mesh, **read(FIELDS, at.part, conf)} if at.transparent else {}
 
 
 READING = Reading(policy_type="MeshPassthrough", fields=FIELDS, of_conf=of_conf)

@@ -9,6 +9,7 @@ from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.sourcedest.oldconf import conf_of
 
 Spec = Mapping[str, Any]
+STRICT, PERMISSIVE, OFF = "Strict", "Permissive", ""
 
 
 def backends(spec: Spec, section: str) -> list[Any]:
@@ -28,6 +29,14 @@ def backend_of(policy: Resource | None, spec: Spec, section: str) -> Spec | None
 def enabled_backend(spec: Spec, section: str) -> Spec | None:
     """Return the backend of a section that is switched on."""
     return _named(spec, section, mapping(spec.get(section)).get("enabledBackend"))
+
+
+def backend_mode(spec: Spec) -> str:
+    """Return the mode of the enabled mTLS backend of a Mesh; OFF without one."""
+    backend = enabled_backend(spec, "mtls")
+    if backend is None:
+        return OFF
+    return PERMISSIVE if backend.get("mode") == "PERMISSIVE" else STRICT
 
 
 def _named(spec: Spec, section: str, name: Any) -> Spec | None:

@@ -1,7 +1,8 @@
-"""MeshTLS: what an inbound asks of its clients."""
+"""MeshTLS, and `Mesh.mtls` before it: what an inbound asks of its clients."""
 
 from __future__ import annotations
 
+from kumamigrate.effective.policies.meshsections import backend_mode
 from kumamigrate.effective.reading import At, Conf, Part, Reading, Rules, Values, leaf, read
 
 FIELDS = {
@@ -13,8 +14,9 @@ FIELDS = {
 
 
 def of_conf(conf: Conf | None, at: At) -> Values:
-    """Return what a conf asks for; without one the Mesh decides."""
-    return read(FIELDS, at.part, conf)
+    """Return what a conf asks for; the mode of the Mesh where it says none."""
+    mode = backend_mode(at.mesh)
+    return {**({"mode": mode} if mode else {}), **read(FIELDS, at.part, conf)}
 
 
 def of_rules(_rules: Rules, merged: Conf | None, at: At) -> Values:
