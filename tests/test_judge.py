@@ -196,7 +196,7 @@ def test_what_could_not_be_read_bars_a_change_without_a_search_for_differences(
     assert bool(verdict.witnesses) is not bars
     proof = prove(before.state("2.14")[0], after.state("2.14")[0], claims=("live",))
     assert bool(proof.unknown("live")) is bars
-    assert set(verdict.unknown) <= set(proof.unknown("live"))
+    assert set(verdict.unknown) <= set(proof.doubts("live"))
     assert judge_of(RULE, before, take_unknown=True)(before, after).witnesses
 
 

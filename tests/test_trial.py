@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.scene.repository import repository_of
@@ -48,7 +49,8 @@ def test_every_good_change_is_kept_and_every_bad_one_held(bad: set[int], groups:
     ]
 
     def judge(_current: Scene, candidate: Scene) -> Verdict:
-        return Verdict(unknown=("bad",) if "bad" in _names(candidate) else ())
+        bad = (Doubt(DoubtKind.UNREAD, "bad"),)
+        return Verdict(unknown=bad if "bad" in _names(candidate) else ())
 
     result = try_changes(scene, changes, judge, apply)
     assert _names(result.scene) == [f"t{at}" if at in bad else f"good{at}" for at in range(5)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.prove import (
     ClaimResult,
@@ -57,12 +58,12 @@ HARMLESS_ONES = (Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
         (_proof(*HARMLESS_ONES), None, Whole.PROVEN),
         # Whoever is behind a difference: the upgrade itself, as well.
         (_proof(Effect.VALUE, type_="MeshTrace"), None, Whole.DIFFERENT),
-        (_proof(unknown=("a file",)), None, Whole.UNKNOWN),
+        (_proof(unknown=(Doubt(DoubtKind.UNREAD, "a file"),)), None, Whole.UNKNOWN),
         (_proof(Effect.VALUE), None, Whole.DIFFERENT),
         (_proof(Effect.VALUE), _proof(), Whole.AFTER_SWITCH),
         (_proof(Effect.VALUE), _proof(Effect.VALUE), Whole.DIFFERENT),
-        (_proof(Effect.VALUE), _proof(unknown=("a file",)), Whole.UNKNOWN),
-        (_proof(Effect.VALUE, unknown=("a file",)), None, Whole.DIFFERENT),
+        (_proof(Effect.VALUE), _proof(unknown=(Doubt(DoubtKind.UNREAD, "a file"),)), Whole.UNKNOWN),
+        (_proof(Effect.VALUE, unknown=(Doubt(DoubtKind.UNREAD, "a file"),)), None, Whole.DIFFERENT),
     ],
 )
 def test_the_sum_is_only_as_good_as_its_own_proof(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.picture import ROUTING, TCP_ROUTING
 from kumamigrate.effective.reading import Part
 from kumamigrate.effective.readings import READINGS, read_at
@@ -33,7 +34,7 @@ def is_read(policy_type: str, section: str) -> bool:
     return policy_type in READ_BY_SECTION.get(section, ())
 
 
-def unread_sections(side: Side, policy_type: str) -> Iterator[str]:
+def unread_sections(side: Side, policy_type: str) -> Iterator[Doubt]:
     """Yield doubts about what policies of a type say in sections that nobody reads."""
     kind = side.release.policy_types.get(policy_type)
     for section in kind.sections if kind is not None else ():
@@ -43,21 +44,23 @@ def unread_sections(side: Side, policy_type: str) -> Iterator[str]:
             continue
         for policy in side.state.of_type(policy_type):
             if policy.spec.get(section):
-                yield (
+                yield Doubt(
+                    DoubtKind.NOT_MODELLED,
                     f"what {policy_type} {policy.name} says in `{section}` is not modelled;"
-                    " compare by hand what it does"
+                    " compare by hand what it does",
                 )
 
 
-def _unread_leaves(side: Side, kind: PolicyType, section: str) -> Iterator[str]:
+def _unread_leaves(side: Side, kind: PolicyType, section: str) -> Iterator[Doubt]:
     """Yield doubts about leaves of a schema that no reading has: none, as long as a test holds."""
     missing = unread_leaves(kind, section)
     for policy in side.state.of_type(kind.name) if missing else ():
         for path in missing:
             if _says(policy.spec.get(section), ("default", *path.split("."))):
-                yield (
+                yield Doubt(
+                    DoubtKind.NOT_MODELLED,
                     f"what {kind.name} {policy.name} says in `{section}` of {path} is not"
-                    " modelled; compare by hand what it does"
+                    " modelled; compare by hand what it does",
                 )
 
 

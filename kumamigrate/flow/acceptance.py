@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
@@ -10,6 +9,7 @@ from functools import cache, partial
 
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.flow.everyworld import open_worlds
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
@@ -27,8 +27,6 @@ from kumamigrate.scene.repository import Rejection
 from kumamigrate.scene.trial import Judge, Scene, Verdict
 from kumamigrate.source.text import FieldPath
 
-_PLACE = re.compile(r" \([^()]*:\d+\)")
-"""A place in a reason: lines move with every edit."""
 _BY_ALL = {"MeshHTTPRoute", "MeshTCPRoute"}
 """Policy types that decide what others reach."""
 
@@ -143,7 +141,7 @@ def _judge_of(
             live = proof.witnesses("live")
             touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
             bad = tuple(w for w in live if w.effect not in allow - hold)
-            verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
+            verdicts.append(Verdict(witnesses=bad, unknown=proof.doubts("live")))
             # A proof for what is held anyway would only take its time.
             if verdicts[-1].good and "carry" not in claims and before.target != before.source:
                 verdicts.append(_shifted(current, candidate))
@@ -156,7 +154,7 @@ def _judge_of(
             # Claim *release* says nothing of what the target still misreads.
             proof = _prove(current, candidate, "live")
             bad = tuple(w for w in proof.witnesses("live") if w.effect not in HARMLESS - hold)
-            verdicts.append(Verdict(witnesses=bad, unknown=proof.unknown("live")))
+            verdicts.append(Verdict(witnesses=bad, unknown=proof.doubts("live")))
         return _together(verdicts)
 
     return judge
@@ -263,8 +261,8 @@ def _worsened(
         # the service itself showed already.
         and (witness.policy_type in written or _at_service(witness, made_up) not in known_there)
     )
-    doubted = {_PLACE.sub("", reason) for reason in then.unknown(claim)}
-    unknown = tuple(r for r in now.unknown(claim) if _PLACE.sub("", r) not in doubted)
+    doubted = set(then.doubts(claim))
+    unknown = tuple(doubt for doubt in now.doubts(claim) if doubt not in doubted)
     return Verdict(witnesses=bad, unknown=(*unknown, *_unread(current, candidate)))
 
 
@@ -298,7 +296,7 @@ def _at_service(witness: Witness, made_up: Set[str]) -> tuple[str, ...]:
     return (*key, witness.before.policy, witness.after.policy)
 
 
-def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
+def _unread(current: Scene, candidate: Scene) -> Iterator[Doubt]:
     """Yield what could not be read in the meshes that the changes touch, and what templates fill
     in where they touch something: it bars every verdict, although it was there before."""
     unread = candidate.state(candidate.source)[0].unread
@@ -311,9 +309,10 @@ def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
     )
     for resource in resources:
         if resource.templated and (resource.mesh, canonical(resource.body)) not in old:
-            yield (
+            yield Doubt(
+                DoubtKind.TEMPLATE,
                 f"a template fills in a part of {resource.type} {resource.name}"
-                f" ({candidate.locate(resource, ())}); render it and run on the result"
+                f" ({candidate.locate(resource, ())}); render it and run on the result",
             )
     touched = {mesh for mesh, _ in old ^ new}
     types = _written_types(current, candidate)
@@ -324,7 +323,7 @@ def _unread(current: Scene, candidate: Scene) -> Iterator[str]:
             yield unread_reason(refusal)
 
 
-def _barred(current: Scene, candidate: Scene) -> Iterator[str]:
+def _barred(current: Scene, candidate: Scene) -> Iterator[Doubt]:
     """Yield what could not be read and bars, mesh by mesh, every verdict about the changes.
 
     Of repositories in which much stands twice this answers for most changes, at no cost.
@@ -470,10 +469,10 @@ def _together(verdicts: Iterable[Verdict]) -> Verdict:
     return Verdict(witnesses=witnesses, unknown=unknown)
 
 
-def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[str, ...]:
+def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[Doubt, ...]:
     """Say what a control plane would refuse after the changes and did not before."""
     releases = {candidate.target} if upgrade else {candidate.source, candidate.target}
-    found: list[str] = []
+    found: list[Doubt] = []
     for release in sorted(releases):
         rejected = current.state(release)[1]
         known = {fault for rejection in rejected for fault in _faults(rejection)}
@@ -488,7 +487,8 @@ def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[
             ):
                 continue
             name = f"{rejection.resource.type} {rejection.resource.name}"
-            found.extend(f"{release} would refuse {name}: {p.message}" for p in fresh)
+            said = (f"{release} would refuse {name}: {p.message}" for p in fresh)
+            found.extend(Doubt(DoubtKind.REFUSED, words) for words in said)
     return tuple(found)
 
 

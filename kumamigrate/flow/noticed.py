@@ -91,7 +91,9 @@ class MeshWorld:
         same = all(p.verdict is Verdict.EQUIVALENT for p in known)
         return Noticed(
             witnesses=found.witnesses,
-            unknown=found.reasons if found.verdict is not Verdict.EQUIVALENT else (),
+            unknown=tuple(map(str, found.doubts))
+            if found.verdict is not Verdict.EQUIVALENT
+            else (),
             rests=tuple(dict.fromkeys((*proof.assumptions, *proof.beyond))),
             listed=bool(known) and same,
         )

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from kumamigrate.effective.difference import HARMLESS, Value, Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.initial import CHOICES, named
 from kumamigrate.prove.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, worst
 
@@ -21,7 +22,7 @@ MOST = 20
 
 Found = Mapping[str, Sequence[Witness]]
 """By world: the differences that count there."""
-Doubted = Mapping[str, Sequence[str]]
+Doubted = Mapping[str, Sequence[Doubt]]
 """By world: what makes the verdict unknown there."""
 
 
@@ -45,7 +46,7 @@ def agreed(parts: Mapping[str, MeshProof]) -> MeshProof:
     )
 
 
-def apart(found: Found, unknown: Doubted) -> tuple[str, ...]:
+def apart(found: Found, unknown: Doubted) -> tuple[Doubt, ...]:
     """Return why worlds that do not agree make a verdict unknown: what settles it, and what
     becomes of each setting in each world."""
     shared = set.intersection(*(set(doubts) for doubts in unknown.values()))
@@ -54,28 +55,29 @@ def apart(found: Found, unknown: Doubted) -> tuple[str, ...]:
     if len(settings) > MOST:
         settings = [*settings[:MOST], f"{len(settings) - MOST} more settings depend on it as well"]
     doubted = [
-        f"with {named(world)}: {doubt}"
+        Doubt(doubt.kind, f"with {named(world)}: {doubt}")
         for world, doubts in unknown.items()
         for doubt in doubts
         if doubt not in shared
     ]
-    apart = (*settings, *doubted)
+    apart = (*(Doubt(DoubtKind.WORLD, text) for text in settings), *doubted)
     header = (_settled_by(found, slots),) if apart else ()
     return tuple(dict.fromkeys((*header, *apart, *_in_order(unknown, shared))))
 
 
-def _settled_by(worlds: Iterable[str], slots: Iterable[tuple[str, ...]]) -> str:
+def _settled_by(worlds: Iterable[str], slots: Iterable[tuple[str, ...]]) -> Doubt:
     """Return what it depends on, and how to say which it is."""
     meshes = sorted({slot[0] for slot in slots})
     mesh = f"mesh {' and '.join(meshes)}" if meshes else "the mesh"
     words = "|".join(world for world in worlds if world in CHOICES)
-    return (
+    return Doubt(
+        DoubtKind.WORLD,
         f"it depends on the policies that the control plane gave {mesh} when it made it; say"
-        f" --initial-policies {words}, or give an --inventory"
+        f" --initial-policies {words}, or give an --inventory",
     )
 
 
-def _in_order(unknown: Doubted, shared: set[str]) -> Iterator[str]:
+def _in_order(unknown: Doubted, shared: set[Doubt]) -> Iterator[Doubt]:
     return (doubt for doubts in unknown.values() for doubt in doubts if doubt in shared)
 
 
@@ -89,7 +91,7 @@ def _claim(parts: Mapping[str, ClaimResult]) -> ClaimResult:
         return ClaimResult(verdict=Verdict.DIFFERENT, proxies=proxies, unknown=unknown, modes=modes)
     disagree = any(counting.values())
     proxies = tuple(_proxies(parts, split=disagree))
-    unknown = apart(counting, {w: p.reasons for w, p in parts.items()})
+    unknown = apart(counting, {w: p.doubts for w, p in parts.items()})
     verdicts = [Verdict.UNKNOWN if unknown else Verdict.EQUIVALENT]
     return ClaimResult(
         verdict=worst((*verdicts, *(p.verdict for p in proxies))),
@@ -145,7 +147,7 @@ def _shown(proxy: ProxyVerdict, parts: Mapping[str, ProxyVerdict]) -> ProxyVerdi
 
 
 def _settled(
-    proxy: ProxyVerdict, parts: Iterable[ProxyVerdict], unknown: tuple[str, ...]
+    proxy: ProxyVerdict, parts: Iterable[ProxyVerdict], unknown: tuple[Doubt, ...]
 ) -> ProxyVerdict:
     """Return a proxy with the harmless differences of all worlds and what is unknown of it."""
     harmless = {w.key: w for part in parts for w in part.witnesses if w.effect in HARMLESS}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prove.proof import (
     ClaimResult,
     MeshProof,
@@ -87,14 +88,15 @@ def upon(claim: str, result: ClaimResult, lived: ClaimResult) -> ClaimResult:
     """Return a claim about a later state as one about an earlier: it rests on *live*."""
     if not lived.unknown and all(w.effect in HARMLESS for w in lived.witnesses):
         return result
-    reason = (
+    doubt = Doubt(
+        DoubtKind.CLAIM,
         f"what is read {_WHEN[claim]} was compared by what is read today where old policies may be,"
-        " and that is not the same"
+        " and that is not the same",
     )
-    return _doubted(result, (reason,))
+    return _doubted(result, (doubt,))
 
 
-def _doubted(result: ClaimResult, reasons: Sequence[str]) -> ClaimResult:
+def _doubted(result: ClaimResult, reasons: Sequence[Doubt]) -> ClaimResult:
     """Return a claim with more that is not known, of the mesh and so of each proxy."""
     return replace(
         result,
@@ -108,7 +110,8 @@ def doubting(proof: Proof, reasons: Mapping[str, Sequence[str]], claims: Set[str
     """Return a proof that does not know more of some claims, by mesh; "" stands for all meshes."""
 
     def doubtful(mesh: MeshProof) -> MeshProof:
-        why = (*reasons.get("", ()), *reasons.get(mesh.mesh, ()))
+        said = (*reasons.get("", ()), *reasons.get(mesh.mesh, ()))
+        why = tuple(Doubt(DoubtKind.CLAIM, one) for one in said)
         if not why:
             return mesh
         results = {

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from kumamigrate.effective.difference import Effect, Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.makers import OUTBOUND_ITSELF
 from kumamigrate.effective.oldmade import (
     BESIDE,
@@ -139,7 +140,7 @@ class OldEngine:
         """Return what differs for a Dataplane of the states."""
         return tuple(self.answer.witnesses.get(name, ()))
 
-    def doubts(self, name: str) -> tuple[str, ...]:
+    def doubts(self, name: str) -> tuple[Doubt, ...]:
         """Return what is not known of a Dataplane of the states."""
         return tuple(self.answer.doubts.get(name, ()))
 
@@ -151,9 +152,8 @@ class OldEngine:
             found.proxies[name] = list(self.seen(witnesses))
             if not found.proxies[name]:
                 del found.proxies[name]
-        own = tuple(f"{kind}: " for kind in self.covered)
         for noted in (found.unknown, found.beyond):
-            for doubt in [d for d in noted if d.startswith(own)]:
+            for doubt in [d for d in noted if d.concerns in self.covered]:
                 del noted[doubt]  # too many ways for the plain comparison
         listed = {name for name, _, _ in self._listed()}
         for name, witnesses in self.answer.witnesses.items() if made_up else ():
@@ -224,38 +224,44 @@ class OldEngine:
         return found
 
     @property
-    def of_gateways(self) -> Iterator[str]:
+    def of_gateways(self) -> Iterator[Doubt]:
         """What is not known of built-in gateways, and concerns no other proxy."""
         if not self.engaged or not self.covered & {*OUTBOUND, *INBOUND}:
             return
         if any(_has_gateways(side) for side in (self.before, self.after)):
-            yield (
+            yield Doubt(
+                DoubtKind.GATEWAY,
                 "what a built-in gateway reads of old policies is not modelled; compare its"
-                " configuration by hand"
+                " configuration by hand",
             )
 
-    def _doubts(self) -> Iterator[str]:
+    def _doubts(self) -> Iterator[Doubt]:
         kinds = {k for t in self._asked for k in kinds_of(t)} | {"TrafficRoute", *self._asked}
         for side, old in zip((self.before, self.after), self._sides, strict=True):
             for resource in side.state.of_type(*sorted(kinds)):
                 if resource.templated:
-                    yield (
+                    yield Doubt(
+                        DoubtKind.TEMPLATE,
                         f"{resource.type} {resource.name} holds template expressions, whose values"
-                        " are unknown; render the templates and run on the result"
+                        " are unknown; render the templates and run on the result",
                     )
             yield from self._external(old)
         if not self._known:
             yield from self._not_made_up()
 
-    def _external(self, old: OldSide) -> Iterator[str]:
+    def _external(self, old: OldSide) -> Iterator[Doubt]:
         """Yield doubts about ExternalServices: limits where requests leave, and zone egress."""
         if old.external and old.egress and self._asked:
-            yield "what a zone egress does with old policies for ExternalServices is not modelled"
+            yield Doubt(
+                DoubtKind.NOT_MODELLED,
+                "what a zone egress does with old policies for ExternalServices is not modelled",
+            )
         for policy, services in self._limited(old):
             if self._led_to(services):
-                yield (
+                yield Doubt(
+                    DoubtKind.NOT_MODELLED,
                     f"RateLimit {policy.name} limits requests to ExternalServices where they"
-                    " leave, which is not compared"
+                    " leave, which is not compared",
                 )
 
     def _limited(self, old: OldSide) -> Iterator[tuple[Resource, tuple[str, ...]]]:
@@ -290,7 +296,7 @@ class OldEngine:
                 f" {', '.join(services)}, which RateLimit {policy.name} limits"
             )
         if self._known:
-            yield from self._not_made_up()
+            yield from map(str, self._not_made_up())
 
     def _labelled(self) -> Iterator[Resource]:
         """Yield the policies that choose by other things than made-up proxies have."""
@@ -300,7 +306,7 @@ class OldEngine:
                     if traits_of(policy, side, on_routes=self._only_real) is None:
                         yield policy
 
-    def _not_made_up(self) -> Iterator[str]:
+    def _not_made_up(self) -> Iterator[Doubt]:
         """Yield why no proxy is made up for some types, and what to do about it.
 
         Nobody can convert what Kuma gave a mesh: that may not even be there.
@@ -309,9 +315,10 @@ class OldEngine:
         way = "convert those first" if own else "--initial-policies says whether there are any"
         for policy in self._labelled():
             kind = mapping(policy.spec.get("targetRef")).get("kind")
-            yield (
+            yield Doubt(
+                DoubtKind.NOT_MODELLED,
                 f"{policy.type} {policy.name} chooses by {kind}, and what it gives a proxy that is"
-                f" not listed is not compared together with old policies; {way}"
+                f" not listed is not compared together with old policies; {way}",
             )
 
     def _assume(self, found: Answer) -> None:
@@ -385,11 +392,13 @@ def _agree(found: Answer, runs: Sequence[Answer]) -> None:
         if len(holding) == len(runs) or witness.effect is not Effect.VALUE:
             found.witnesses.setdefault(name, []).append(witness)
         else:
-            found.elsewhere[
+            words = (
                 f"{witness.policy_type} for {witness.destination or name}: {witness.field} depends"
                 " on the protocol of the service, which the state does not say; give an inventory"
                 " with the Dataplanes (--inventory)"
-            ] = None
+            )
+            doubt = Doubt(DoubtKind.PROTOCOL, words, concerns=witness.policy_type)
+            found.elsewhere[doubt] = None
 
 
 def _has_gateways(side: Side) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from kumamigrate.effective.compare import value_of
 from kumamigrate.effective.difference import Effect, Locate, Value, Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.makers import Makers
 from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN
 from kumamigrate.effective.oldclients import BARE, Identity, clients, existing, is_loose, shown
@@ -73,9 +74,9 @@ class Answer:
     """
 
     witnesses: dict[str, list[Witness]] = field(default_factory=dict)
-    unknown: dict[str, None] = field(default_factory=dict)
-    doubts: dict[str, dict[str, None]] = field(default_factory=dict)
-    elsewhere: dict[str, None] = field(default_factory=dict)
+    unknown: dict[Doubt, None] = field(default_factory=dict)
+    doubts: dict[str, dict[Doubt, None]] = field(default_factory=dict)
+    elsewhere: dict[Doubt, None] = field(default_factory=dict)
     beyond: dict[str, None] = field(default_factory=dict)
     assumptions: dict[str, None] = field(default_factory=dict)
 
@@ -115,7 +116,7 @@ class Run:
         self._seen: set[tuple[str, ...]] = set()
         self._residues: set[tuple[str, ...]] = set()
         self._crossed: set[tuple[str, ...]] = set()
-        self._same: dict[str, tuple[Sequence[Witness], Mapping[str, None]]] = {}
+        self._same: dict[str, tuple[Sequence[Witness], Mapping[Doubt, None]]] = {}
         self._noted = self.found.elsewhere
 
     def clients(self, policy_type: str, was: Asked, now: Asked) -> dict[str, Identity]:
@@ -185,7 +186,9 @@ class Run:
         if noted:
             self.found.doubts[name] = dict(noted)
 
-    def _listed(self, was: Resource, now: Resource) -> tuple[Sequence[Witness], Mapping[str, None]]:
+    def _listed(
+        self, was: Resource, now: Resource
+    ) -> tuple[Sequence[Witness], Mapping[Doubt, None]]:
         """Return what differs for a Dataplane, and what is not known of it."""
         asked = [asked_of(d, self.zone, self.services) for d in (was, now)]
         self._noted = {}
@@ -287,7 +290,8 @@ class Run:
         if kinds & set(OUTBOUND) and self._routed and not self._only_real:
             ways = [side.scenarios(asked) for side, asked in ((self.was, was), (self.now, now))]
             if ways[0] is None or ways[1] is None:
-                self._noted["old TrafficRoutes tie in more ways than can be tried"] = None
+                words = "old TrafficRoutes tie in more ways than can be tried"
+                self._noted[Doubt(DoubtKind.COMBINATIONS, words)] = None
                 return
             for left, right in _couples(ways[0], ways[1]):
                 yield from self._differing(
@@ -468,16 +472,18 @@ def _pairs_of(
     return None if others is None or len(pairs) > MOST_PAIRS else list(pairs.values())
 
 
-def _undecided(place: Place, tied: Outcome) -> str:
+def _undecided(place: Place, tied: Outcome) -> Doubt:
     """Return what decides at a place, and what would tell."""
     if tied.why == MTLS_UNKNOWN:
-        return f"{place[0]}: {MTLS_UNKNOWN}; give an inventory with the Mesh (--inventory)"
+        words = f"{place[0]}: {MTLS_UNKNOWN}; give an inventory with the Mesh (--inventory)"
+        return Doubt(DoubtKind.MISSING, words, concerns=place[0])
     advice = (
         "give an inventory with creation times (--inventory)"
         if tied.why != SHARED
         else "give an inventory with the Dataplanes"
     )
-    return f"{names(tied.old)}: {tied.why} decides between them; {advice}"
+    words = f"{names(tied.old)}: {tied.why} decides between them; {advice}"
+    return Doubt(DoubtKind.MISSING, words, concerns=place[0])
 
 
 def _couples(
@@ -512,11 +518,12 @@ def _spelled(faults: Any) -> str:
     return text.replace("mbps", "Mbps").replace("gbps", "Gbps")
 
 
-def _too_many(policy_type: str) -> str:
-    return (
+def _too_many(policy_type: str) -> Doubt:
+    words = (
         f"{policy_type}: old policies choose proxies or clients in more ways than can be tried;"
         " simplify their selectors"
     )
+    return Doubt(DoubtKind.COMBINATIONS, words, concerns=policy_type)
 
 
 def said(old: OldPolicies, kind: str) -> list[Any]:

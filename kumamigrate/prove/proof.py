@@ -8,6 +8,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.effective.difference import HARMLESS, Effect, Value, Witness
+from kumamigrate.effective.doubted import Doubt, merged
 from kumamigrate.source.text import Refusal
 
 MOST_WITNESSES = 50
@@ -29,7 +30,7 @@ class ProxyVerdict:
     name: str
     verdict: Verdict
     witnesses: tuple[Witness, ...] = ()
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[Doubt, ...] = ()
     made_up: bool = False
 
 
@@ -39,7 +40,7 @@ class ClaimResult:
 
     verdict: Verdict
     proxies: tuple[ProxyVerdict, ...] = ()
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[Doubt, ...] = ()
     modes: Mapping[str, Verdict] = field(default_factory=dict)
 
     @property
@@ -48,7 +49,7 @@ class ClaimResult:
         return tuple(w for proxy in self.proxies for w in proxy.witnesses)
 
     @property
-    def reasons(self) -> tuple[str, ...]:
+    def doubts(self) -> tuple[Doubt, ...]:
         """All that made something unknown, each once."""
         inner = (reason for proxy in self.proxies for reason in proxy.unknown)
         return tuple(dict.fromkeys((*self.unknown, *inner)))
@@ -60,7 +61,7 @@ class ClaimResult:
             return Verdict.DIFFERENT
         if self.verdict is Verdict.DIFFERENT and not witnesses:
             return Verdict.DIFFERENT
-        known = self.verdict is not Verdict.UNKNOWN and not self.reasons
+        known = self.verdict is not Verdict.UNKNOWN and not self.doubts
         return Verdict.EQUIVALENT if known else Verdict.UNKNOWN
 
 
@@ -130,9 +131,13 @@ class Proof:
         return tuple(w for witnesses in found for w in witnesses)
 
     def unknown(self, claim: str) -> tuple[str, ...]:
-        """Return all that made a claim unknown, each reason once."""
-        found = (m.claims[claim].reasons for m in self.meshes.values() if claim in m.claims)
-        return tuple(dict.fromkeys(reason for reasons in found for reason in reasons))
+        """Return all that made a claim unknown, in words."""
+        return tuple(map(str, self.doubts(claim)))
+
+    def doubts(self, claim: str) -> tuple[Doubt, ...]:
+        """Return all that made a claim unknown, each doubt once."""
+        found = (m.claims[claim].doubts for m in self.meshes.values() if claim in m.claims)
+        return merged(doubt for doubts in found for doubt in doubts)
 
     def modes(self, claim: str) -> dict[str, Verdict]:
         """Return the verdict for each mode that some mesh of unknown mode may have."""
@@ -149,9 +154,9 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=order.index, default=Verdict.EQUIVALENT)
 
 
-def doubted(proxy: ProxyVerdict, reasons: Iterable[str]) -> ProxyVerdict:
+def doubted(proxy: ProxyVerdict, doubts: Iterable[Doubt]) -> ProxyVerdict:
     """Return the verdict of a proxy with more that is not known: of what differs, no less is."""
-    added = tuple(dict.fromkeys((*proxy.unknown, *reasons)))
+    added = tuple(dict.fromkeys((*proxy.unknown, *doubts)))
     if proxy.verdict is Verdict.DIFFERENT or added == proxy.unknown:
         return proxy
     return replace(proxy, verdict=Verdict.UNKNOWN, unknown=added)
@@ -214,7 +219,7 @@ def _proxy_json(proxy: ProxyVerdict) -> dict[str, Any]:
     if len(printed) < len(proxy.witnesses):
         out["moreWitnesses"] = len(proxy.witnesses) - len(printed)
     if proxy.unknown:
-        out["unknown"] = list(proxy.unknown)
+        out["unknown"] = list(map(str, proxy.unknown))
     return out
 
 

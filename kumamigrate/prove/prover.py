@@ -9,6 +9,7 @@ from typing import Any
 
 from kumamigrate.effective.changed import changed_types
 from kumamigrate.effective.difference import Locate, Value, Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.picture import BY_ROUTE
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.resource import Resource
@@ -29,7 +30,6 @@ from kumamigrate.prove.claims.upgrade import (
 from kumamigrate.prove.compose import upon
 from kumamigrate.prove.doubts.concern import CARRY, LIVE, RELEASE, Concerns
 from kumamigrate.prove.doubts.doubt import (
-    TIED,
     template_assumptions,
     tie_doubts,
 )
@@ -153,7 +153,7 @@ def _prove_mesh_safely(
     try:
         return _prove_mesh(mesh, before, after, upgraded, claims, *given, local=local)
     except Exception as error:
-        why = f"{fault(error)}; {REPORT_IT}"
+        why = Doubt(DoubtKind.FAULT, f"{fault(error)}; {REPORT_IT}")
         result = ClaimResult(verdict=Verdict.UNKNOWN, proxies=(), unknown=(why,))
         return MeshProof(mesh=mesh, claims=dict.fromkeys(claims, result), all_proxies=False)
 
@@ -287,9 +287,11 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     asked = [Claim(claim, pair, subjects(pair), services) for pair, services in pairs]
     result = together([one.result(made_up=made_up) for one in asked])
     if made_up and scene.worlds.too_many:
-        unknown = (*result.unknown, scene.worlds.too_many)
+        more = Doubt(DoubtKind.COMBINATIONS, scene.worlds.too_many)
+        unknown = (*result.unknown, more)
         result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
-    guessed = tuple(dict.fromkeys(one for pair, _ in scene.pairs for one in not_shown(pair.after)))
+    told_by = dict.fromkeys(one for pair, _ in scene.pairs for one in not_shown(pair.after))
+    guessed = tuple(Doubt(DoubtKind.MISSING, words) for words in told_by)
     if guessed:
         result = replace(
             result,
@@ -301,8 +303,8 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
     couplings = [one for pair, _ in scene.pairs for one in pair.couplings.all] if made_up else []
     if made_up:
         shares = (one for pair, _ in scene.pairs for one in told(pair.after.shares))
-        more = (one for c in asked for one in (*c.old.answer.beyond, *c.beyond))
-        beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *more)))
+        others = (one for c in asked for one in (*c.old.answer.beyond, *c.beyond))
+        beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *others)))
     sides = scene.pairs[0][0]
     notes = upgrade_notes(sides.before, sides.after) if claim == RELEASE else ()
     return MeshProof(
@@ -317,7 +319,7 @@ def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
             *template_assumptions(*scene.states),
             *notes,
         ),
-        ties=tuple(r for r in result.reasons if TIED in r),
+        ties=tuple(str(d) for d in result.doubts if d.kind is DoubtKind.TIE),
     )
 
 
@@ -419,7 +421,7 @@ class Claim:
                 coverage.carry(self.services, live=True)
         coverage.found.unknown.update(dict.fromkeys(self.concerns.of_unheld()))
         self.old.join(coverage.found, made_up=made_up)
-        self.beyond = tuple(coverage.found.beyond)
+        self.beyond = tuple(map(str, coverage.found.beyond))
         there = made_up and not self._gateways_end
         gateways = tuple(made_up_gateways(self.pair, zone)) if there else ()
         return (
@@ -459,7 +461,7 @@ class Claim:
     def _verdict(self, subject: Subject, shared: tuple[Witness, ...]) -> ProxyVerdict:
         if subject.was is None or subject.now is None:
             found: tuple[Witness, ...] = (*shared, *self._come_or_gone(subject))
-            unknown: tuple[str, ...] = ()
+            unknown: tuple[Doubt, ...] = ()
         else:
             ends = self._gateways_end and is_builtin(subject.was)
             tied = {} if ends else tie_doubts(self.pair, subject.was, subject.now)
@@ -597,7 +599,7 @@ class Claim:
         return frozenset(Outbound) if mode is None else MODES.get(mode, frozenset(Outbound))
 
     def _by_mode(
-        self, verdicts: Sequence[ProxyVerdict], unknown: tuple[str, ...]
+        self, verdicts: Sequence[ProxyVerdict], unknown: tuple[Doubt, ...]
     ) -> dict[str, Verdict]:
         if None not in self.modes or self.claim == CARRY:
             return {}
@@ -613,7 +615,7 @@ class Claim:
 
 
 def _proxy_verdict(
-    name: str, found: Iterable[Witness], unknown: tuple[str, ...], *, made_up: bool
+    name: str, found: Iterable[Witness], unknown: tuple[Doubt, ...], *, made_up: bool
 ) -> tuple[ProxyVerdict, ...]:
     witnesses = tuple(replace(w, proxy=name) for w in _unique(found))
     verdict = Verdict.DIFFERENT if witnesses else Verdict.UNKNOWN if unknown else Verdict.EQUIVALENT

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.effective.difference import Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.resource import MESH, SERVICE, Resource, mapping
 from kumamigrate.model.workloads import (
@@ -67,32 +68,41 @@ def workload_differences(one: Workload, mesh: str, chosen: Chosen) -> tuple[Witn
     return tuple(dataplane_differences(mesh, old, new, chosen.labels))
 
 
-def note_doubts(one: Workload) -> Iterator[str]:
+def note_doubts(one: Workload) -> Iterator[Doubt]:
     """Yield a doubt for each annotation of Kuma's that changed: none of them is modelled."""
     if one.was is not None and one.now is not None:
         for name in _changed(_notes(one.was), _notes(one.now)):
-            yield f"annotation {name} of workload {one.key[1]} changed; see by hand what it does"
+            yield Doubt(
+                DoubtKind.WORKLOAD,
+                f"annotation {name} of workload {one.key[1]} changed; see by hand what it does",
+            )
 
 
-def unsure(one: Workload) -> str:
+def unsure(one: Workload) -> Doubt:
     """Return the doubt about a workload of which nothing tells whether it has a proxy."""
-    return (
+    return Doubt(
+        DoubtKind.WORKLOAD,
         f"workload {one.key[1]} changed, and whether its Pods have a sidecar is not known; add"
-        f" Namespace {one.key[0]}"
+        f" Namespace {one.key[0]}",
     )
 
 
-def workload_doubts(before: Side, after: Side) -> Iterator[str]:
+def workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield what changed for Pods that neither side holds."""
     spaces = [{r.name: r for r in side.state.of_type("Namespace")} for side in (before, after)]
     for name in spaces[0].keys() & spaces[1].keys():
         meshes = [mesh_of_namespace(s[name]) if injects(s[name]) else "" for s in spaces]
         if meshes[0] != meshes[1] and before.mesh in meshes:
-            yield f"Namespace {name} sends its Pods elsewhere; what they are is not compared"
+            yield Doubt(
+                DoubtKind.WORKLOAD,
+                f"Namespace {name} sends its Pods elsewhere; what they are is not compared",
+            )
     yield from _service_doubts(before, after, spaces)
 
 
-def _service_doubts(before: Side, after: Side, spaces: list[dict[str, Resource]]) -> Iterator[str]:
+def _service_doubts(
+    before: Side, after: Side, spaces: list[dict[str, Resource]]
+) -> Iterator[Doubt]:
     sides = (before, after)
     services = [_by_key(side.state.of_type("Service")) for side in sides]
     pods = [
@@ -112,9 +122,10 @@ def _service_doubts(before: Side, after: Side, spaces: list[dict[str, Resource]]
         known = any(_selects(one, pod) for one in found for pod in pods)
         ports = [_ports(one) for one in found]
         if noted or (not known and (len(found) < 2 or ports[0] != ports[1])):
-            yield (
+            yield Doubt(
+                DoubtKind.WORKLOAD,
                 f"Service {key[1]} of namespace {key[0]} changed, and which proxies it is for is"
-                " not known; add the workloads, or compare by hand"
+                " not known; add the workloads, or compare by hand",
             )
 
 

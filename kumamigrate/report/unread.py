@@ -63,7 +63,7 @@ def numbers_of(repository: Repository) -> Numbers:
     """Return the numbers of what is listed."""
     listed = (heap for kind in _kinds(repository) if kind.numbered for heap in kind.heaps)
     return {
-        unread_reason(refusal): f"[{number}]"
+        str(unread_reason(refusal)): f"[{number}]"
         for number, heap in enumerate(listed, start=1)
         for refusal in heap.things
     }

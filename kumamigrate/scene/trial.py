@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kumamigrate.dataclass import dataclass, field, replace
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
@@ -205,7 +206,7 @@ class Verdict:
     """
 
     witnesses: tuple[Witness, ...] = ()
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[Doubt, ...] = ()
     environment: str = ""
     whole: Callable[[], Verdict] | None = field(default=None, compare=False, repr=False)
 
@@ -244,7 +245,10 @@ def try_changes(
                 if len(part) == 1 and verdict.whole is not None:
                     verdict = replace(verdict.whole(), environment=verdict.environment)
         except Exception as error:  # a fault of ours costs the changes it meets
-            candidate, verdict = base, Verdict(unknown=(f"{fault(error)}; {REPORT_IT}",))
+            candidate, verdict = (
+                base,
+                Verdict(unknown=(Doubt(DoubtKind.FAULT, f"{fault(error)}; {REPORT_IT}"),)),
+            )
         if isinstance(candidate, tuple):
             held = Held(change=part[0], refusals=candidate)
         elif verdict.good:
@@ -254,7 +258,7 @@ def try_changes(
             held = Held(
                 change=part[0],
                 witnesses=verdict.witnesses,
-                unknown=verdict.unknown,
+                unknown=tuple(map(str, verdict.unknown)),
                 environment=verdict.environment,
             )
         other = other_form(part[0]) if len(part) == 1 else None

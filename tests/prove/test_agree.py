@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kumamigrate.effective.difference import Effect, Value, Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prove.agree import MOST, agreed, apart
 from kumamigrate.prove.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
 
@@ -23,7 +24,7 @@ ACTIVE = replace(IDLE, effect=Effect.ACTIVATION)
 NAMED = replace(IDLE, field="name", effect=Effect.NAME)
 
 
-def proof(*witnesses: Witness, unknown: tuple[str, ...] = (), made_up: bool = False) -> MeshProof:
+def proof(*witnesses: Witness, unknown: tuple[Doubt, ...] = (), made_up: bool = False) -> MeshProof:
     """Return the proof of a mesh with one proxy."""
     verdict = Verdict.DIFFERENT if witnesses else Verdict.UNKNOWN if unknown else Verdict.EQUIVALENT
     proxy = ProxyVerdict(
@@ -34,7 +35,7 @@ def proof(*witnesses: Witness, unknown: tuple[str, ...] = (), made_up: bool = Fa
     )
 
 
-SAME, UNSURE = proof(), proof(unknown=("who knows",))
+SAME, UNSURE = proof(), proof(unknown=(Doubt(DoubtKind.UNREAD, "who knows"),))
 
 
 @pytest.mark.parametrize("made_up", [False, True])
@@ -70,7 +71,7 @@ def test_harmless_differences_of_all_worlds_are_listed_and_make_nothing_unknown(
     claim = agreed({"none": proof(ACTIVE), "2.6": proof(NAMED)}).claims["live"]
     assert claim.verdict is Verdict.DIFFERENT
     assert {w.effect for w in claim.witnesses} == {Effect.ACTIVATION, Effect.NAME}
-    assert claim.reasons == ()
+    assert claim.doubts == ()
 
 
 def test_where_worlds_disagree_no_difference_is_left_that_would_decide() -> None:
@@ -95,9 +96,8 @@ def test_a_made_up_proxy_of_one_world_alone_is_not_called_equivalent() -> None:
 
 
 def test_reasons_name_the_worlds_the_values_and_what_settles_it() -> None:
-    first, *rest = apart(
-        {"none": (), "2.5": (), "2.6": (IDLE,)}, {"none": (), "2.5": (), "2.6": ()}
-    )
+    found = apart({"none": (), "2.5": (), "2.6": (IDLE,)}, {"none": (), "2.5": (), "2.6": ()})
+    first, *rest = map(str, found)
     assert "--initial-policies none|2.5|2.6" in first
     assert rest == [
         "MeshTimeout idleTimeout (inbound): with none or those up to 2.5 nothing changes;"
@@ -106,15 +106,13 @@ def test_reasons_name_the_worlds_the_values_and_what_settles_it() -> None:
 
 
 def test_a_doubt_of_every_world_depends_on_none() -> None:
-    both = {"none": ("it rains",), "2.6": ("it rains", "it snows")}
-    assert apart({"none": (), "2.6": ()}, both)[1:] == (
-        "with those since 2.6: it snows",
-        "it rains",
-    )
+    rain, snow = (Doubt(DoubtKind.UNREAD, f"it {falls}") for falls in ("rains", "snows"))
+    found = apart({"none": (), "2.6": ()}, {"none": (rain,), "2.6": (rain, snow)})
+    assert list(map(str, found[1:])) == ["with those since 2.6: it snows", "it rains"]
 
 
 def test_long_lists_are_counted() -> None:
     many = tuple(replace(IDLE, field=f"f{at}") for at in range(MOST + 5))
     reasons = apart({"none": (), "2.6": many}, {"none": (), "2.6": ()})
-    assert reasons[-1] == "5 more settings depend on it as well"
+    assert str(reasons[-1]) == "5 more settings depend on it as well"
     assert len(reasons) == MOST + 2

@@ -13,6 +13,7 @@ from typing import Any
 
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.picture import (
     BACKENDS,
     NOTHING,
@@ -89,14 +90,17 @@ def as_tags(found: Iterable[Witness]) -> tuple[Witness, ...]:
     return tuple(replace(w, outbound=Outbound.SERVICE_TAG) for w in found)
 
 
-def carry_doubts(pair: MeshComparison, was: Resource, couples: Couples) -> tuple[str, ...]:
+def carry_doubts(pair: MeshComparison, was: Resource, couples: Couples) -> tuple[Doubt, ...]:
     """Return the services of a proxy of which nothing says what replaces them."""
     services: Iterable[str] = couples.alone
     if written_outbounds(pair.before, was) is not None:
         services = (s for s in services_of(pair, was) if not successors(pair.after, s))
     return tuple(
-        f"nothing says which real resource takes the place of service {service}; add its"
-        " MeshService, or an inventory that has it"
+        Doubt(
+            DoubtKind.MISSING,
+            f"nothing says which real resource takes the place of service {service}; add its"
+            " MeshService, or an inventory that has it",
+        )
         for service in services
     )
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.effective.difference import Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.unset import unset_differences
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.packed import packed
@@ -56,7 +57,7 @@ def _coming(before: Side) -> set[tuple[str, str]]:
     return {("MeshService", name) for name in names}
 
 
-def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:
+def upgrade_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield what the earlier release read and the later one does not, and nobody compares."""
     if not _ends(before, after):
         return
@@ -65,22 +66,26 @@ def upgrade_doubts(before: Side, after: Side) -> Iterator[str]:
             if _says(mesh, path, said["when"]) and not (
                 said["compared"] and not any(_says(m, path, said["when"]) for m in _meshes(after))
             ):
-                yield (
+                yield Doubt(
+                    DoubtKind.RELEASE,
                     f"release {after.release.name} does not read {path} of Mesh {mesh.name};"
-                    f" {said['advice']}"
+                    f" {said['advice']}",
                 )
     yield from _unread(before, after)
     for kind in (k for k in _table()["gone"] if k not in GATEWAYS):
         yield from _gone(before, after, kind)
 
 
-def _gone(before: Side, after: Side, kind: str) -> Iterator[str]:
+def _gone(before: Side, after: Side, kind: str) -> Iterator[Doubt]:
     for resource in before.state.of_type(kind):
         advice = _table()["gone"][kind]
-        yield f"release {after.release.name} has no {kind} ({resource.name}); {advice}"
+        yield Doubt(
+            DoubtKind.RELEASE,
+            f"release {after.release.name} has no {kind} ({resource.name}); {advice}",
+        )
 
 
-def upgrade_gateway_doubts(before: Side, after: Side) -> Iterator[str]:
+def upgrade_gateway_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield what goes with built-in gateways, and concerns no other proxy."""
     if not _ends(before, after):
         return
@@ -88,7 +93,10 @@ def upgrade_gateway_doubts(before: Side, after: Side) -> Iterator[str]:
         yield from _gone(before, after, kind)
     for proxy in filter(is_builtin, before.state.of_type("Dataplane")):
         advice = _table()["gone"]["MeshGateway"]
-        yield f"release {after.release.name} has no built-in gateways ({proxy.name}); {advice}"
+        yield Doubt(
+            DoubtKind.RELEASE,
+            f"release {after.release.name} has no built-in gateways ({proxy.name}); {advice}",
+        )
 
 
 def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
@@ -108,13 +116,15 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
         )
 
 
-def upgrade_proxy_doubts(before: Side, after: Side, was: Resource, now: Resource) -> Iterator[str]:
+def upgrade_proxy_doubts(
+    before: Side, after: Side, was: Resource, now: Resource
+) -> Iterator[Doubt]:
     """Yield what a Dataplane says that the later release does not read."""
     if _ends(before, after):
         yield from _unread_of(after, was, now)
 
 
-def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[str]:
+def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield what Pods say that the later release does not read: it concerns those Pods."""
     if not _ends(before, after):
         return
@@ -126,7 +136,7 @@ def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[str]:
                 yield _not_read(after, f"annotation {name} of workload {pod.name}", said)
 
 
-def _unread(before: Side, after: Side) -> Iterator[str]:
+def _unread(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield what services say that the later release does not read."""
     for kind in _table()["unread"]:
         if kind == "Dataplane":
@@ -136,7 +146,7 @@ def _unread(before: Side, after: Side) -> Iterator[str]:
             yield from _unread_of(after, resource, later.get(resource.identity))
 
 
-def _unread_of(after: Side, was: Resource, now: Resource | None) -> Iterator[str]:
+def _unread_of(after: Side, was: Resource, now: Resource | None) -> Iterator[Doubt]:
     for path, said in _table()["unread"][was.type].items():
         new = _at(now.spec, said.get("instead", "")) if now is not None else None
         if _counts(_at(was.spec, path), said) and new is None:
@@ -149,8 +159,10 @@ def _counts(value: Any, said: Mapping[str, Any]) -> bool:
     return "only" not in said or str(value).lower() == said["only"].lower()
 
 
-def _not_read(after: Side, what: str, said: Mapping[str, Any]) -> str:
-    return f"release {after.release.name} does not read {what}; {said['advice']}"
+def _not_read(after: Side, what: str, said: Mapping[str, Any]) -> Doubt:
+    return Doubt(
+        DoubtKind.RELEASE, f"release {after.release.name} does not read {what}; {said['advice']}"
+    )
 
 
 def _at(spec: Any, path: str) -> Any:

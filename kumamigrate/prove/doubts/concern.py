@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove.claims.upgrade import (
     upgrade_doubts,
@@ -52,15 +53,15 @@ class Concerns:
     tags_end: bool
 
     @cached_property
-    def of_mesh(self) -> tuple[str, ...]:
+    def of_mesh(self) -> tuple[Doubt, ...]:
         """What is not known of any proxy."""
         return tuple(dict.fromkeys(self._of_mesh()))
 
     @cached_property
-    def of_gateways(self) -> tuple[str, ...]:
+    def of_gateways(self) -> tuple[Doubt, ...]:
         """What is not known of built-in gateways, and concerns no other proxy."""
         sides = (self.pair.before, self.pair.after)
-        found = [*gateway_doubts(*sides, self.changed), *self.old.of_gateways]
+        found: list[Doubt] = [*gateway_doubts(*sides, self.changed), *self.old.of_gateways]
         if self.claim == LIVE:
             found += unknown_gateway_doubts(*sides, self.changed)
         if self.claim == RELEASE:
@@ -68,17 +69,17 @@ class Concerns:
         return tuple(dict.fromkeys(found))
 
     @property
-    def of_workloads(self) -> Iterator[str]:
+    def of_workloads(self) -> Iterator[Doubt]:
         """What is not known of workloads that no Dataplane stands for."""
         if self.claim == RELEASE:
             yield from upgrade_workload_doubts(self.pair.before, self.pair.after)
 
     @property
-    def of_some(self) -> tuple[str, ...]:
+    def of_some(self) -> tuple[Doubt, ...]:
         """What is not known of proxies that the states do not hold."""
         return (*self.old.answer.elsewhere, *self.of_gateways, *self.of_workloads)
 
-    def of_proxy(self, was: Resource, now: Resource) -> tuple[str, ...]:
+    def of_proxy(self, was: Resource, now: Resource) -> tuple[Doubt, ...]:
         """Return what is not known of one proxy, besides what is not known of any."""
         found = list(self.of_patches(was, now))
         found += self.old.doubts(now.name) if not now.made_up else ()
@@ -90,13 +91,13 @@ class Concerns:
             found += self.of_gateways
         return tuple(found)
 
-    def of_unheld(self) -> Iterator[str]:
+    def of_unheld(self) -> Iterator[Doubt]:
         """Yield what is not known of proxies that the states do not hold, each by itself."""
         yield from self.of_patches(None, None)
         if self.claim != CARRY:
             yield from unheld_permission_doubts(self.pair.before, self.pair.after)
 
-    def of_patches(self, was: Resource | None, now: Resource | None) -> Iterator[str]:
+    def of_patches(self, was: Resource | None, now: Resource | None) -> Iterator[Doubt]:
         """Yield the patches of a proxy, or of any, that match by names which change."""
         before, after = self.pair.before, self.pair.after
         if self.claim == CARRY:
@@ -104,7 +105,7 @@ class Concerns:
         elif before.release.subset_rules and not after.release.subset_rules:
             yield from upgrade_name_doubts((*patches_of(before, was), *patches_of(after, now)))
 
-    def _of_mesh(self) -> Iterator[str]:
+    def _of_mesh(self) -> Iterator[Doubt]:
         before, after = self.pair.before, self.pair.after
         yield from doubts(before, after, self.changed)
         yield from self.old.answer.unknown
@@ -117,9 +118,10 @@ class Concerns:
         if self.claim == LIVE and not (before.state.complete and after.state.complete):
             yield from workload_doubts(before, after)
         if self.claim == LIVE and before.release != after.release:
-            yield (
+            yield Doubt(
+                DoubtKind.CLAIM,
                 f"claim live compares states on one release, not {before.release.name} with"
-                f" {after.release.name}; ask for claim release"
+                f" {after.release.name}; ask for claim release",
             )
 
 

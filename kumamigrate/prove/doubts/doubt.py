@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from typing import Any
 
+from kumamigrate.effective.doubted import Doubt, DoubtKind, doubt_of, merged, place_of_text
 from kumamigrate.effective.picture import BY_ROUTE
 from kumamigrate.effective.policies.patched import PATCH, read_patch
 from kumamigrate.effective.sections import TO_GATEWAYS, unread_sections
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
 from kumamigrate.model.packed import packed
-from kumamigrate.model.resource import DISPLAY_NAME, Resource, Where
+from kumamigrate.model.resource import DISPLAY_NAME, Resource
 from kumamigrate.model.state import State
 from kumamigrate.prove.doubts.unreadreason import unread_reason
 from kumamigrate.prove.mesh import MeshComparison
@@ -36,22 +37,20 @@ UNSTABLE_SORT = 12
 """Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
 
 
-def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[str, ...]:
+def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[Doubt, ...]:
     """Return what makes every verdict about a mesh unknown, as advice.
 
     What is the same on both sides gives the same result, whatever it is: doubts count only for
     policy types in which something changed.
     """
-    found: dict[str, None] = {}
-    for refusal in relevant(before, after, changed):
-        found[unread_reason(refusal)] = None
+    found = [unread_reason(refusal) for refusal in relevant(before, after, changed)]
     for side in (before, after):
-        found.update(dict.fromkeys(_foreign(side, changed)))
+        found += _foreign(side, changed)
         for policy_type in sorted(changed):
-            found.update(dict.fromkeys(_templated(side, policy_type)))
-            found.update(dict.fromkeys(_dangling(side, policy_type)))
-            found.update(dict.fromkeys(unread_sections(side, policy_type)))
-    return tuple(found)
+            found += _templated(side, policy_type)
+            found += _dangling(side, policy_type)
+            found += unread_sections(side, policy_type)
+    return merged(found)
 
 
 def relevant(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Refusal]:
@@ -81,7 +80,7 @@ def concerns(kind: str, changed: Set[str], policies: Set[str]) -> bool:
     return kind in changed
 
 
-def _foreign(side: Side, changed: frozenset[str]) -> Iterator[str]:
+def _foreign(side: Side, changed: frozenset[str]) -> Iterator[Doubt]:
     """Yield doubts about kinds that are not modelled."""
     if not changed:
         return
@@ -92,9 +91,11 @@ def _foreign(side: Side, changed: frozenset[str]) -> Iterator[str]:
         alone = resource.type in _table("independent")
         if alone and resource.type not in changed:
             continue
-        yield (
-            f"{_called(resource)} is of a kind that is not modelled;"
-            " compare by hand what it does, or leave it out of the run"
+        yield doubt_of(
+            DoubtKind.NOT_MODELLED,
+            resource,
+            "is of a kind that is not modelled;"
+            " compare by hand what it does, or leave it out of the run",
         )
 
 
@@ -104,13 +105,15 @@ def _table(name: str) -> Mapping[str, Any]:
     return found
 
 
-def _templated(side: Side, policy_type: str) -> Iterator[str]:
+def _templated(side: Side, policy_type: str) -> Iterator[Doubt]:
     kinds = {policy_type, *ROUTES} if policy_type in BY_ROUTE else {policy_type}
     for resource in side.state.of_type(*sorted(kinds)):
         if resource.templated:
-            yield (
-                f"{_called(resource)} holds template expressions, whose values are unknown;"
-                " render the templates and run on the result"
+            yield doubt_of(
+                DoubtKind.TEMPLATE,
+                resource,
+                "holds template expressions, whose values are unknown;"
+                " render the templates and run on the result",
             )
 
 
@@ -120,7 +123,7 @@ def template_assumptions(*states: State) -> Iterator[str]:
         yield "what templates fill in is the same before and after; values are not compared"
 
 
-def _dangling(side: Side, policy_type: str) -> Iterator[str]:
+def _dangling(side: Side, policy_type: str) -> Iterator[Doubt]:
     """Yield the references to routes that the state lacks."""
     if side.state.complete or policy_type not in side.release.policy_types:
         return
@@ -142,7 +145,7 @@ def _dangling(side: Side, policy_type: str) -> Iterator[str]:
                 yield _dangles(policy, target.name or labels)
 
 
-def _gateways(side: Side, policy_type: str) -> Iterator[str]:
+def _gateways(side: Side, policy_type: str) -> Iterator[Doubt]:
     """Yield the built-in gateways that policies choose and the state lacks."""
     if side.state.complete or policy_type not in side.release.policy_types:
         return
@@ -150,13 +153,15 @@ def _gateways(side: Side, policy_type: str) -> Iterator[str]:
     for policy in side.state.of_type(policy_type):
         top = top_of(policy, side.release)
         if top.kind == "MeshGateway" and (top.name or "") not in names:
-            yield (
-                f"{_called(policy)} is for MeshGateway {top.name or ''}, which is neither in the"
-                " repository nor in an inventory; add the gateway, or an inventory that has it"
+            yield doubt_of(
+                DoubtKind.GATEWAY,
+                policy,
+                f"is for MeshGateway {top.name or ''}, which is neither in the"
+                " repository nor in an inventory; add the gateway, or an inventory that has it",
             )
 
 
-def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[str]:
+def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Doubt]:
     """Yield the built-in gateways that changed policies are for and the states lack.
 
     They concern built-in gateways only, as does what the next function yields.
@@ -166,7 +171,7 @@ def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterat
             yield from _gateways(side, policy_type)
 
 
-def unknown_gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[str]:
+def unknown_gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Doubt]:
     """Yield what changed for built-in gateways alone, where the states know none of them."""
     if before.state.complete or any(s.state.complete or _has_gateways(s) for s in (before, after)):
         return
@@ -175,13 +180,14 @@ def unknown_gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -
             continue
         left, right = (_to_gateways(side, policy_type) for side in (before, after))
         if left != right:
-            yield (
+            yield Doubt(
+                DoubtKind.GATEWAY,
                 f"`to` of {policy_type} is for built-in gateways, and what it says changed;"
-                " add the MeshGateways, or an inventory that has them"
+                " add the MeshGateways, or an inventory that has them",
             )
 
 
-def probe_doubts(before: Side) -> Iterator[str]:
+def probe_doubts(before: Side) -> Iterator[Doubt]:
     """Yield health checks that end with service tags: patches of clusters which those name."""
     for policy in before.state.of_type(PATCH):
         default = policy.spec.get("default")
@@ -189,10 +195,12 @@ def probe_doubts(before: Side) -> Iterator[str]:
         for change in changes if isinstance(changes, list) else ():
             read = read_patch(change)
             if read is not None and not read[0].startswith(KRI):
-                yield (
-                    f"{_called(policy)} sets the health checks of cluster {read[0]}, a name that no"
+                yield doubt_of(
+                    DoubtKind.NAME,
+                    policy,
+                    f"sets the health checks of cluster {read[0]}, a name that no"
                     " real resource has; probe it with a MeshHealthCheck first, for which its"
-                    " inbounds need a protocol other than kafka"
+                    " inbounds need a protocol other than kafka",
                 )
 
 
@@ -209,22 +217,24 @@ def _to_gateways(side: Side, policy_type: str) -> list[str]:
     )
 
 
-def _dangles(policy: Resource, name: str) -> str:
-    return (
-        f"{_called(policy)} refers to MeshHTTPRoute {name}, which is neither in the repository"
-        " nor in an inventory; add the route, or an inventory that has it"
+def _dangles(policy: Resource, name: str) -> Doubt:
+    return doubt_of(
+        DoubtKind.MISSING,
+        policy,
+        f"refers to MeshHTTPRoute {name}, which is neither in the repository"
+        " nor in an inventory; add the route, or an inventory that has it",
     )
 
 
 def tie_doubts(
     pair: MeshComparison, was: Resource, now: Resource, kinds: Iterable[str] | None = None
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, tuple[Doubt, ...]]:
     """Return by type the ties that decide what a proxy reads where something changed.
 
     A tie between policies that nobody touched comes out the same on both sides, as long as the
     list is short enough for Kuma's sort to keep the order of ties.
     """
-    out: dict[str, tuple[str, ...]] = {}
+    out: dict[str, tuple[Doubt, ...]] = {}
     for policy_type in sorted(pair.before.types | pair.after.types if kinds is None else kinds):
         sides = ((pair.before, was), (pair.after, now))
         if pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type):
@@ -250,24 +260,20 @@ def _ties(side: Side, selection: Selection | None) -> dict[tuple[Any, ...], Tie]
     return {(tie.reason, side.contents.of_all(tie.policies)): tie for tie in selection.ties}
 
 
-def _tied(policy_type: str, tie: Tie) -> str:
-    named = " and ".join(_where(p) for p in tie.policies)
+def _tied(policy_type: str, tie: Tie) -> Doubt:
     why = {
         "equal-rank": "Kuma sorts them as equal, so chance decides which one wins",
         "no-order": "their Dataplane references beat each other in a circle",
     }
-    return f"{policy_type} {named}: {TIED}: {why.get(tie.reason, tie.reason)}"
+    first, *others = tie.policies
+    return Doubt(
+        DoubtKind.TIE,
+        f": {TIED}: {why.get(tie.reason, tie.reason)}",
+        (f"{policy_type} {_named(first)}", *map(_named, others)),
+        tuple(map(place_of_text, tie.policies)),
+        concerns=policy_type,
+    )
 
 
-def _where(policy: Resource) -> str:
-    called = f"{policy.name}.{policy.namespace}" if policy.namespace else policy.name
-    return f"{called}{place(policy.where)}"
-
-
-def _called(resource: Resource) -> str:
-    return f"{resource.type} {resource.name}{place(resource.where)}"
-
-
-def place(where: Where | None) -> str:
-    """Return ` (file:line)` of a resource, or nothing."""
-    return f" ({where.path}:{where.line})" if where is not None else ""
+def _named(policy: Resource) -> str:
+    return f"{policy.name}.{policy.namespace}" if policy.namespace else policy.name

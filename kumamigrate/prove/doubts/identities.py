@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kumamigrate.effective.admitted import certificates, everybody_identified
 from kumamigrate.effective.difference import Value, Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.prove.letin import Read, changed_certificates, go_by_clients
@@ -21,21 +22,23 @@ OF_ENVOY = (
 )
 
 
-def identity_doubts(before: Side, after: Side) -> Iterator[str]:
+def identity_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield what nobody knows of a mesh whose identities or trust change."""
     if mtls_went_unused(before, after) and _mtls(before) != _mtls(after):
-        yield (
+        yield Doubt(
+            DoubtKind.CERTIFICATE,
             f"Mesh {before.mesh} says something else of mTLS, by which no proxy has its certificate"
-            " any more: see that each has one of a MeshIdentity"
+            " any more: see that each has one of a MeshIdentity",
         )
     for kind in CERTIFICATES:
         old, new = ({r.name: r for r in side.state.of_type(kind)} for side in (before, after))
         for name in dict.fromkeys((*old, *new)):
             if _said(old.get(name)) != _said(new.get(name)):
-                yield (
+                yield Doubt(
+                    DoubtKind.CERTIFICATE,
                     f"{kind} {name} changes which certificates proxies show and trust: only whom"
                     " permissions let in was compared, not the handshake; roll it out by itself,"
-                    " and see that every proxy took it"
+                    " and see that every proxy took it",
                 )
 
 
@@ -47,7 +50,7 @@ def _said(resource: Resource | None) -> str | None:
     return None if resource is None else canonical(resource.spec)
 
 
-def permission_doubts(before: Side, after: Side, was: Resource, now: Resource) -> Iterator[str]:
+def permission_doubts(before: Side, after: Side, was: Resource, now: Resource) -> Iterator[Doubt]:
     """Yield what nobody knows of the clients of one proxy."""
     points = (
         {p.key: p for p in side.selection(proxy, PERMISSION).points}
@@ -62,7 +65,7 @@ def permission_doubts(before: Side, after: Side, was: Resource, now: Resource) -
             return
 
 
-def unheld_permission_doubts(before: Side, after: Side) -> Iterator[str]:
+def unheld_permission_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield the same for proxies that the states do not hold."""
     old, new = ({p.identity: p for p in side.state.of_type(PERMISSION)} for side in (before, after))
     if not (old or new):
@@ -81,13 +84,14 @@ def _allows(policy: Resource) -> bool:
     return "allow" in canonical(policy.spec).lower()
 
 
-def _of_clients(before: Side, after: Side) -> str:
+def _of_clients(before: Side, after: Side) -> Doubt:
     old, new = (certificates(side.state, side.mesh) for side in (before, after))
     known = [name for name in old.keys() & new.keys() if None not in (old[name], new[name])]
     listed = f"of {len(known)} known" if known else "of none known"
-    return (
+    return Doubt(
+        DoubtKind.CERTIFICATE,
         f"permissions are compared by the clients that are known ({listed}), as tags on one side"
-        f" and SPIFFE ids on the other say nothing of those to come; {OF_ENVOY}"
+        f" and SPIFFE ids on the other say nothing of those to come; {OF_ENVOY}",
     )
 
 

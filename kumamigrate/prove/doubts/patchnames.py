@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from kumamigrate.effective.doubted import Doubt, DoubtKind, doubt_of
 from kumamigrate.effective.policies.patched import PATCH, read_patch
 from kumamigrate.model.resource import EFFECT, Resource
-from kumamigrate.prove.doubts.doubt import place
 from kumamigrate.universe.side import Side
 
 _OWN_NAME = ("cluster", "listener", "virtualHost")
@@ -36,13 +36,13 @@ def patches_of(side: Side, proxy: Resource | None) -> tuple[Resource, ...]:
     return tuple(p for p in side.state.of_type(PATCH) if p.labels.get(EFFECT) != "shadow")
 
 
-def upgrade_name_doubts(policies: Iterable[Resource]) -> Iterator[str]:
+def upgrade_name_doubts(policies: Iterable[Resource]) -> Iterator[Doubt]:
     """Yield the names that 2.x and 3.0 do not give to the same."""
     why = "a name that 2.x and 3.0 do not give to the same thing"
     yield from _doubts(policies, _ending_names, why)
 
 
-def mode_name_doubts(policies: Iterable[Resource]) -> Iterator[str]:
+def mode_name_doubts(policies: Iterable[Resource]) -> Iterator[Doubt]:
     """Yield the names of what the outbound of a service tag has, and a real one has not."""
     why = "a name that goes with the service-tag outbounds"
     yield from _doubts(policies, _tag_names, why)
@@ -50,16 +50,17 @@ def mode_name_doubts(policies: Iterable[Resource]) -> Iterator[str]:
 
 def _doubts(
     policies: Iterable[Resource], names: Callable[[Resource], Iterator[Named]], why: str
-) -> Iterator[str]:
+) -> Iterator[Doubt]:
     seen: set[tuple[str, str, str]] = set()
     for policy in policies:
         for field, name in names(policy):
             key = (policy.name, field, name)
             if key not in seen:
                 seen.add(key)
-                yield (
-                    f"{PATCH} {policy.name}{place(policy.where)} matches {field} {name}, {why};"
-                    " compare by hand what it changes"
+                yield doubt_of(
+                    DoubtKind.NAME,
+                    policy,
+                    f"matches {field} {name}, {why}; compare by hand what it changes",
                 )
 
 

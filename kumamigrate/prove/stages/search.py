@@ -15,6 +15,7 @@ from functools import partial
 from itertools import islice
 
 from kumamigrate.effective.difference import Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.picture import (
     BY_ROUTE,
     ON_OUTBOUNDS,
@@ -134,8 +135,8 @@ class Findings:
 
     proxies: dict[str, list[Witness]] = field(default_factory=dict)
     seen: set[tuple[str, ...]] = field(default_factory=set)
-    unknown: dict[str, None] = field(default_factory=dict)
-    beyond: dict[str, None] = field(default_factory=dict)
+    unknown: dict[Doubt, None] = field(default_factory=dict)
+    beyond: dict[Doubt, None] = field(default_factory=dict)
 
     def add(self, name: str, found: Iterable[Witness]) -> None:
         """Note the differences of a proxy that no smaller one has shown."""
@@ -308,11 +309,12 @@ class Coverage:
     def _give_up(self, policy_type: str, where: str) -> None:
         """Note that proxies can be chosen in too many ways to try them."""
         said = f"{policy_type} ({where}): policies choose proxies in more ways than can be tried"
-        if self.listed:
-            self.found.beyond[f"{said}; compared for the Dataplanes of the state"] = None
-        else:
+        noted, advice = self.found.beyond, "compared for the Dataplanes of the state"
+        if not self.listed:
+            noted = self.found.unknown
             advice = "add an inventory of the Dataplanes, and the verdict will hold for those"
-            self.found.unknown[f"{said}; {advice}"] = None
+        words = f"{said}; {advice}"
+        noted[Doubt(DoubtKind.COMBINATIONS, words, concerns=policy_type)] = None
 
     def _try(
         self, policy_type: str, where: str, slot: Slot, check: Check, *, one_inbound: bool = False
