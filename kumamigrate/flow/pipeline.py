@@ -52,6 +52,8 @@ from kumamigrate.world.options import Options
 
 OLD_FORMS = "legacy-"
 """Rules with such an id convert what the old engine reads."""
+NAMED = "removed-kind-named"
+"""The rule that looks at texts that are no manifests."""
 MOST_PASSES = 10
 """What rules still change after so many passes goes in circles."""
 
@@ -464,8 +466,9 @@ def _said(
 ) -> tuple[Change | Finding, ...]:
     """Return what a rule says of the sources of every environment, each thing once."""
     editable = estate.editable
+    texts = estate.texts if rule.id == NAMED else {}
     return all_said(
-        plan(_view(rule, old, new, options, editable))
+        plan(replace(_view(rule, old, new, options, editable), texts=texts))
         for old, new in zip(before.sites, estate.sites, strict=True)
     )
 

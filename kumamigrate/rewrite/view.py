@@ -36,8 +36,8 @@ class View:
     not take; only rules that repair such manifests look at them. `locate` returns
     `file:line:column` of a field, counted from the manifest's root, for notes. `hidden` are the
     places of resources that the rule fails on, `accepted` the rules taken on the user's
-    word. `deployed` says whether a control plane has a resource as it stands here, None where
-    nobody knows.
+    word. `texts` are files that may name kinds without being manifests. `deployed` says whether a
+    control plane has a resource as it stands here, None where nobody knows.
     """
 
     rule: Rule
@@ -48,6 +48,7 @@ class View:
     editable: frozenset[str] = frozenset()
     refused: tuple[Resource, ...] = ()
     locate: Callable[[Resource, FieldPath], str] = field(default=_file_and_line, repr=False)
+    texts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     deployed: Callable[[Resource], bool | None] = field(default=_nobody_knows, repr=False)
     hidden: frozenset[Where] = frozenset()
     accepted: frozenset[str] = frozenset()

@@ -24,7 +24,14 @@ from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
 from kumamigrate.source.node import key_start, node_at
 from kumamigrate.source.reading.embedded import embeds
-from kumamigrate.source.reading.find import Kind, classify, find_all, may_hold_kuma, pods_only
+from kumamigrate.source.reading.find import (
+    Kind,
+    classify,
+    find_all,
+    is_script,
+    may_hold_kuma,
+    pods_only,
+)
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.reading.seen import seen_of
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
@@ -203,11 +210,13 @@ def load_repository(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The bytes of files by path, what cannot be read, and what may hold YAML inside."""
+    """The bytes of files by path, what cannot be read, what may hold YAML inside, and scripts
+    that call kumactl or kubectl."""
 
     files: dict[str, bytes]
     refusals: list[Refusal]
     beside: dict[str, bytes]
+    scripts: dict[str, bytes] = field(default_factory=dict)
 
 
 def contents_of(paths: Sequence[Path], root: Path) -> Contents:
@@ -222,12 +231,15 @@ def contents_of(paths: Sequence[Path], root: Path) -> Contents:
             refusals.append(_unreadable(path, error))
     named = [path for path, data in files.items() if embeds(path, data)]
     beside = {path: files.pop(path) for path in named}
+    scripts: dict[str, bytes] = {}
     for path in found.embedding:
         with suppress(OSError):  # such a file is named if it holds something, and never needed
             data = _read_bytes(root, path)
-            if path.endswith(".tf") or may_hold_kuma(data):
+            if is_script(path):
+                scripts |= {path: data} if b"kumactl" in data or b"kubectl" in data else {}
+            elif path.endswith(".tf") or may_hold_kuma(data):
                 beside[path] = data
-    return Contents(files=files, refusals=refusals, beside=beside)
+    return Contents(files=files, refusals=refusals, beside=beside, scripts=scripts)
 
 
 def repository_of(

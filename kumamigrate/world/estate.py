@@ -51,7 +51,8 @@ class Estate:
     `whole` is the scene of all sources that belong to an environment, for places and texts;
     `tree` holds all files, also those without a manifest; `scope` is what was asked for,
     `writable` says which files may be edited (None: all). `strays` are files with Kuma's
-    resources that nobody is known to apply, `beside` those of other languages that may hold some.
+    resources that nobody is known to apply, `beside` those of other languages that may hold
+    some, `scripts` those that may call kumactl.
     """
 
     whole: Scene
@@ -61,6 +62,13 @@ class Estate:
     writable: frozenset[str] | None = None
     strays: tuple[str, ...] = ()
     beside: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+    scripts: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def texts(self) -> Mapping[str, bytes]:
+        """Return the files that may name kinds without being manifests, and all others."""
+        read = {path: data for path, data in self.tree.files.items() if data is not None}
+        return {**self.whole.repository.data, **read, **self.scripts}
 
     @property
     def inventory(self) -> Inventory:

@@ -61,6 +61,7 @@ def contents_in(scope: Scope, options: Options) -> Contents:
         files={p: data for p, data in read.files.items() if stays(p) and not _ours(p, data)},
         refusals=[one for one in read.refusals if stays(one.path)],
         beside={path: data for path, data in read.beside.items() if stays(path)},
+        scripts={path: data for path, data in read.scripts.items() if stays(path)},
     )
 
 
@@ -79,7 +80,7 @@ def survey(
         options = replace(options, environments=())
     files, root = {**contents.files, **more}, scope.root
     estate = estate_of(files, contents.refusals, root, options, disk=root, scope=scope)
-    return replace(estate, beside=contents.beside)
+    return replace(estate, beside=contents.beside, scripts=contents.scripts)
 
 
 def survey_again(

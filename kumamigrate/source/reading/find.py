@@ -95,7 +95,7 @@ def pods_only(data: bytes) -> bool:
 class Found:
     """Files below some paths, relative to the root, sorted, each once.
 
-    `embedding` are those of other languages that may hold YAML inside.
+    `embedding` are those of other languages that may hold YAML inside, and scripts.
     """
 
     files: tuple[str, ...]
@@ -221,9 +221,14 @@ def _names() -> tuple[tuple[str, ...], re.Pattern[str], tuple[str, ...], frozens
     return tuple(words["extensions"]), inner, tuple(words["never"]), skipped
 
 
+def is_script(path: str) -> bool:
+    """Say whether a file is a script by its name."""
+    return path.endswith(tuple(_words()["scripts"]))
+
+
 @cache
 def _embedding() -> tuple[str, ...]:
-    return tuple(_words()["embedding"])
+    return (*_words()["embedding"], *_words()["scripts"])
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,0 +1,143 @@
+"""Removed kinds that roles, CRDs and scripts name: texts that no manifest of Kuma's holds.
+
+They are searched, not read: what is found is a name at a place, and never edited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from kumamigrate.dataclass import dataclass
+from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.view import View
+
+_WORDS = (b"kumactl", b"kubectl", b"CustomResourceDefinition", b"Role")
+_DOCUMENTS = re.compile(r"^---[^\n]*\n", re.MULTILINE)
+_KIND = re.compile(r"""^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
+_COMMAND = re.compile(
+    r"\b(kumactl|kubectl)\b[^\n|;&]{0,400}?[ \t]"
+    r"(?:get|delete|inspect|describe|edit|patch|wait|annotate|label)[ \t]++"
+    r"([a-z-]++)(\.kuma\.io)?(?![\w.-])"
+)
+_RESOURCE = re.compile(r"(?<![\w./-])([a-z]++)(?:/\w++)?(?![\w.-])")
+_CRD = re.compile(r"""\bname["']?[ \t]*+:[ \t]*+["']?(\w++)\.kuma\.io\b""")
+_LONGEST = 2000
+"""Lines longer than that were written by no person."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A name of a removed kind in a text: where, in what (script, role, crd), and which."""
+
+    offset: int
+    place: str
+    tool: str
+    name: str
+    kind: str
+
+
+def plan(view: View) -> Iterator[Finding]:
+    """Yield a finding for each name of a removed kind."""
+    kinds: Mapping[str, Mapping[str, str]] = view.rule.table["kinds"]
+    for path, data in sorted(view.texts.items()):
+        if not any(word in data for word in _WORDS):
+            continue
+        text = data.decode("utf-8", "replace")
+        for one in sorted(_named(text, kinds), key=lambda one: one.offset):
+            yield _finding(view, path, text, one, kinds[one.kind]["now"])
+
+
+def _finding(view: View, path: str, text: str, one: _Named, now: str) -> Finding:
+    table: Mapping[str, Any] = view.rule.table
+    instead = f"; {now} takes its place" if " " not in now else ""
+    words = {"tool": one.tool, "name": one.name, "now": now, "instead": instead}
+    start = text.rfind("\n", 0, one.offset) + 1
+    return Finding(
+        rule=view.rule.id,
+        resource=None,
+        message=table["said"][one.place].format(**words),
+        action=table["advice"][one.place].format(**words),
+        safety=view.rule.safety,
+        danger=view.rule.danger,
+        file=path,
+        line=text.count("\n", 0, one.offset) + 1,
+        column=one.offset - start + 1,
+    )
+
+
+def _named(text: str, kinds: Mapping[str, Mapping[str, str]]) -> Iterator[_Named]:
+    names = _names(tuple((k, v.get("kumactl", ""), v["plural"]) for k, v in kinds.items()))
+    yield from _in_scripts(text, names)
+    if "kuma.io" in text:
+        yield from _in_documents(text, names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    """What removed kinds are called: by kumactl, and in the API of Kubernetes."""
+
+    kumactl: Mapping[str, str]
+    plurals: Mapping[str, str]
+
+
+@cache
+def _names(kinds: tuple[tuple[str, str, str], ...]) -> _Names:
+    kumactl = {}
+    for kind, name, plural in kinds:
+        for one in (name, *_many(name)) if name else ():
+            kumactl[one] = kind
+        kumactl[plural] = kind
+    return _Names(kumactl=kumactl, plurals={plural: kind for kind, _, plural in kinds})
+
+
+def _many(name: str) -> Iterator[str]:
+    """Yield what a list of something is called by kumactl."""
+    if name.endswith("y"):
+        yield f"{name[:-1]}ies"
+    yield f"{name}es" if name.endswith("s") else f"{name}s"
+
+
+def _in_scripts(text: str, names: _Names) -> Iterator[_Named]:
+    if "kumactl" not in text and "kubectl" not in text:
+        return
+    for found in _COMMAND.finditer(text):
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if line.lstrip().startswith(("#", "//")) or len(line) > _LONGEST:
+            continue
+        tool, name, group = found[1], found[2], found[3] or ""
+        # What other tools of Kubernetes call alike is told apart by the group alone.
+        known = names.kumactl if tool == "kumactl" and not group else names.plurals
+        if name in known and (group or tool == "kumactl"):
+            yield _Named(found.start(2), "script", tool, f"{name}{group}", known[name])
+
+
+def _in_documents(text: str, names: _Names) -> Iterator[_Named]:
+    starts = [0, *(found.end() for found in _DOCUMENTS.finditer(text)), len(text)]
+    for start, end in pairwise(starts):
+        document = text[start:end]
+        kind = _KIND.search(document)
+        if kind is None or "kuma.io" not in document:
+            continue
+        if kind[1] in ("ClusterRole", "Role"):
+            yield from _in_role(document, start, names)
+        elif kind[1] == "CustomResourceDefinition":
+            yield from _in_crd(document, start, names)
+
+
+def _in_role(document: str, start: int, names: _Names) -> Iterator[_Named]:
+    for found in _RESOURCE.finditer(document):
+        line = document[document.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if found[1] in names.plurals and "#" not in line:
+            name = found[1]
+            yield _Named(start + found.start(), "role", "", name, names.plurals[name])
+
+
+def _in_crd(document: str, start: int, names: _Names) -> Iterator[_Named]:
+    found = _CRD.search(document)
+    if found is not None and found[1] in names.plurals:
+        name = f"{found[1]}.kuma.io"
+        yield _Named(start + found.start(1), "crd", "", name, names.plurals[found[1]])
