@@ -88,6 +88,16 @@ WORDS = (
     *("--target", "--from", "3.0", "2.14", "2.9", "1.0", "", "--dry-run", "--format", "json", "x"),
     *("--inventory", "--select", "--ignore", "--accept", "from-section", "--stage", "contract"),
     *("--labels", "a=b", "--proxy", "--zone", "--against", "HEAD", "--diff", "p.diff", "\x1b[31m"),
-    *("--mesh-services", "Exclusive", "--resources", "--control-plane-mode", "global", "\u00b2"),
+    *("baseline", "write", "prune", "apply", "p.json", "--plan", "--baseline", "none", "--fail-on"),
+    *("advice", "--hold", "activation", "--dead", "--deletions", "kubectl", "--answers", "-i"),
+    *(
+        "from-section@a.yaml:3",
+        "--mesh-services",
+        "Exclusive",
+        "--resources",
+        "--control-plane-mode",
+        "global",
+        "\u00b2",
+    ),
 )
 words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6)
