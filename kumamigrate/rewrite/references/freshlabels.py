@@ -13,8 +13,9 @@ from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, Form, Resource, Where
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import ResourceEdit
-from kumamigrate.rewrite.dataplanes import with_labels
+from kumamigrate.rewrite.dataplanes import WORKLOAD, with_labels, workload_to_come
 from kumamigrate.rewrite.manifest import metadata_path, put
 from kumamigrate.rewrite.references.labelset import Basis, Choice, Question, same, wanted_tags
 from kumamigrate.rewrite.siblings import plain, shortened
@@ -55,13 +56,18 @@ class Marking:
 
 
 def marked(view: View, asked: Question) -> Marking | None:
-    """Return how a label of its own marks what a policy selects, None where that cannot be."""
+    """Return how a label of its own marks what a policy selects, None where that cannot be.
+
+    Only on the way to 3.0, which refuses what selects by tags; older releases merely warn of it.
+    """
+    if not at_least(view.target_name, "3.0"):
+        return None
     mine = [proxy for proxy, found in asked.today if found]
     others = [p for p in asked.known if p.gateway != "builtin" and p not in mine]
     if not mine or not others or not all(_may_be_marked(view, proxy) for proxy in mine):
         return None
-    if _could_be_mirrored(asked):
-        return None  # the rule dataplane-tags does so
+    if _could_be_mirrored(asked) or _becomes_workload(asked.top, mine):
+        return None  # the rules dataplane-tags and dataplane-without-workload do so
     key, value = _label(asked.top)
     if not value or _is_used(view.state, asked, key):
         return None
@@ -84,6 +90,13 @@ def _could_be_mirrored(asked: Question) -> bool:
     if not keys or any(key.startswith(("kuma.io/", "k8s.kuma.io/")) for key in keys):
         return False
     return all(_agrees(proxy, key) for proxy in asked.known for key in keys)
+
+
+def _becomes_workload(top: TargetRef, mine: Sequence[Proxy]) -> bool:
+    """Say whether the service is, or becomes with the upgrade, the workload of what it selects."""
+    service = wanted_tags(top).get(SERVICE, "")
+    named = (p.resource.labels.get(WORKLOAD) or workload_to_come(p.resource) for p in mine)
+    return bool(service) and all(name == service for name in named)
 
 
 def _agrees(proxy: Proxy, key: str) -> bool:
