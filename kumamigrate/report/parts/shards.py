@@ -114,7 +114,7 @@ def merged_json(parts: Sequence[Mapping[str, Any]]) -> Part:
     names = list(dict.fromkeys(name for part in parts for name in part["claims"]))
     kept = [part for part in parts if part["shard"]["environments"]] or parts[:1]
     whole = {key: kept[0][key] for key in (*_SAME, "release") if key in kept[0]}
-    for key in ("beyond", "assumptions", "ties"):
+    for key in ("beyond", "assumptions", "ties", "uncommitted"):
         whole[key] = list(dict.fromkeys(one for part in parts for one in part.get(key, ())))
     whole["proxies"] = "all" if all(p.get("proxies") == "all" for p in kept) else "listed"
     whole["claims"] = {name: _claim([p["claims"].get(name, {}) for p in parts]) for name in names}
