@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
 
@@ -17,6 +18,7 @@ from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Reso
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef, read_target_ref
 from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.rewrite.references.lookups import destinations_named
 from kumamigrate.targetref.select import (
     NOTHING,
     Proxy,
@@ -101,37 +103,67 @@ class Question:
     top: TargetRef
     release: Release
     selector: Selector
-    known: tuple[Proxy, ...]
+    known: Proxies
     today: tuple[tuple[Proxy, Reach], ...]
     inbound: bool
     outbound: bool
     sections: bool
 
 
-def known_proxies(state: State, mesh: str, release: Release) -> tuple[Proxy, ...]:
+class Proxies(tuple[Proxy, ...]):
+    """The proxies of a mesh, and which of them carry a tag: most policies select very few."""
+
+    @cached_property
+    def carriers(self) -> Mapping[tuple[str, str], frozenset[int]]:
+        """Return by tag the places of the proxies that carry it somewhere."""
+        found: dict[tuple[str, str], set[int]] = {}
+        for at, proxy in enumerate(self):
+            for tags in (proxy.gateway_tags, *(place.tags for place in proxy.places)):
+                for key, value in tags.items():
+                    if isinstance(value, str):
+                        found.setdefault((key, value), set()).add(at)
+        return {tag: frozenset(places) for tag, places in found.items()}
+
+    def reached(self, selector: Selector, release: Release) -> tuple[Reach, ...]:
+        """Return what a selector selects of each proxy."""
+        near: frozenset[int] | None = None
+        if selector.top.kind in ("MeshSubset", "MeshService", "MeshServiceSubset"):
+            for key, value in wanted_tags(selector.top).items():
+                if isinstance(value, str) and value != "*":
+                    mine = self.carriers.get((key, value), frozenset())
+                    near = mine if near is None else near & mine
+        if near is None:
+            return tuple(reach(selector, proxy, release) for proxy in self)
+        found = [NOTHING] * len(self)
+        for at in near:
+            found[at] = reach(selector, self[at], release)
+        return tuple(found)
+
+
+def known_proxies(state: State, mesh: str, release: Release) -> Proxies:
     """Return the Dataplanes of a mesh, listed ones first, then those its workloads imply."""
     asked = ("known proxies", mesh, release.name)
     if asked not in state.known:
         state.known[asked] = _known_proxies(state, mesh, release)
-    found: tuple[Proxy, ...] = state.known[asked]
+    found: Proxies = state.known[asked]
     return found
 
 
-def _known_proxies(state: State, mesh: str, release: Release) -> tuple[Proxy, ...]:
+def _known_proxies(state: State, mesh: str, release: Release) -> Proxies:
     gateways = tuple(state.of_type("MeshGateway"))
     listed = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
-    return tuple(
+    return Proxies(
         proxy_of(r, gateways, release) for r in (*listed, *implied_dataplanes(state, mesh))
     )
 
 
-def before_upgrade(proxies: Sequence[Proxy], before: State) -> tuple[Proxy, ...]:
+def before_upgrade(proxies: Proxies, before: State) -> Proxies:
     """Return proxies without the workload labels that the state the run began with lacks.
 
     Those come with the upgrade, and nothing that is deployed earlier may rest on them.
     """
     old = {r.identity for r in before.of_type("Dataplane") if WORKLOAD in r.labels}
-    return tuple(
+    return Proxies(
         proxy
         if proxy.resource.made_up or proxy.resource.identity in old
         else replace(proxy, resource=_without_workload(proxy.resource))
@@ -143,15 +175,13 @@ def _without_workload(dataplane: Resource) -> Resource:
     return dataplane.with_labels({k: v for k, v in dataplane.labels.items() if k != WORKLOAD})
 
 
-def question(
-    policy: Resource, proxies: Sequence[Proxy], release: Release, *, sections: bool
-) -> Question:
+def question(policy: Resource, proxies: Proxies, release: Release, *, sections: bool) -> Question:
     """Return the question which labels a policy's top-level reference stands for."""
     top = _top(policy, release)
     selector = selector_of(policy, top, {}, release)
     today = tuple(
-        (proxy, reach(selector, proxy, release))
-        for proxy in proxies
+        (proxy, reached)
+        for proxy, reached in zip(proxies, proxies.reached(selector, release), strict=True)
         if passes_gates(selector, proxy.resource)
     )
     spec = policy.spec
@@ -162,7 +192,7 @@ def question(
         top=top,
         release=release,
         selector=selector,
-        known=tuple(proxies),
+        known=proxies,
         today=today,
         inbound=inbound,
         outbound=outbound,
@@ -342,10 +372,8 @@ def _by_service(asked: Question, tags: Mapping[str, str], state: State) -> Itera
     rest = {k: v for k, v in tags.items() if k != SERVICE}
     if len(parts) != 4 or not all(_stands(asked, k) for k in rest):
         return
-    for service in state.of_type("Service", "MeshService"):
-        home = service.namespace or service.namespace_label
-        if (service.display_name, home) != (parts[0], parts[1]):
-            continue
+    home = parts[1]
+    for service in destinations_named(state, parts[0], home):
         if selector := _selector_labels(service):
             labels = {**selector, NAMESPACE: home, **rest}
             yield from _with_sections(asked, labels, Basis.SERVICE)
@@ -394,7 +422,8 @@ def searched(asked: Question) -> Choice | None:
 def _opened(asked: Question) -> Question:
     """Return the question as if the policy reached every zone and namespace."""
     selector = replace(asked.selector, zone=None, namespace=None)
-    today = tuple((proxy, reach(selector, proxy, asked.release)) for proxy in asked.known)
+    reached = asked.known.reached(selector, asked.release)
+    today = tuple(zip(asked.known, reached, strict=True))
     return replace(asked, selector=selector, today=today)
 
 

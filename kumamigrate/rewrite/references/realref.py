@@ -7,7 +7,7 @@ tag, the service of every zone. Labels mean every resource that has them (matche
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
@@ -23,6 +23,7 @@ from kumamigrate.model.resource import (
     ZONE,
     Resource,
 )
+from kumamigrate.rewrite.references.lookups import services_named, shown_as, zones_of
 from kumamigrate.rewrite.references.shares import BACKEND, Share, known_to, share_of
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
@@ -135,7 +136,7 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
     name = str(ref["name"])
     namespace = str(ref.get("namespace") or owner.namespace_label)
     labels = {DISPLAY_NAME: name, **({NAMESPACE: namespace} if namespace else {})}
-    loose = [r for r in _all(view, owner, kind) if _has(r, labels)]
+    loose = _labelled(view, owner, kind, labels)
     exact = [r for r in loose if r.zone == owner.zone and r.namespace_label == namespace]
     if not loose and kind == "MeshHTTPRoute":
         return f"there is no {kind} {name}; if it stands elsewhere, add it with --inventory"
@@ -203,8 +204,7 @@ def _placed(
 
 def _tells_zones(view: View, owner: Resource) -> bool:
     """Whether there are several zones, and naming one leaves the policy's role alone."""
-    zones = {r.zone for r in view.state.resources if r.mesh == owner.mesh and r.zone}
-    return len(zones) > 1 and not _is_producer(view, owner)
+    return len(zones_of(view.state, owner.mesh)) > 1 and not _is_producer(view, owner)
 
 
 def _is_producer(view: View, owner: Resource) -> bool:
@@ -253,7 +253,7 @@ def _tag(view: View, owner: Resource, parts: list[str]) -> Meaning | str:
     labels = {DISPLAY_NAME: parts[0], NAMESPACE: parts[1]}
     port = parts[3] if len(parts) == 4 else ""
     names: set[str | None] = {
-        _port_name(r, port) for r in _all(view, owner, "MeshService") if _has(r, labels)
+        _port_name(r, port) for r in _labelled(view, owner, "MeshService", labels)
     }
     if not names:
         names = {_service_port_name(s, port) for s in _services(view, parts[0], parts[1])}
@@ -288,7 +288,7 @@ def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning
     parts = tag.split("_")
     if len(parts) == 4 and parts[2] == "svc" and is_number(parts[3]):
         labels = {DISPLAY_NAME: parts[0], NAMESPACE: parts[1]}
-        found = [r for r in _all(view, owner, "MeshService") if _has(r, labels)]
+        found = _labelled(view, owner, "MeshService", labels)
         if not found and not any(
             _service_port_name(s, parts[3]) for s in _services(view, parts[0], parts[1])
         ):
@@ -299,7 +299,7 @@ def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning
         port: int | None = int(parts[3])
     else:
         labels = {DISPLAY_NAME: tag}
-        found = [r for r in _all(view, owner, "MeshService") if _has(r, labels)]
+        found = _labelled(view, owner, "MeshService", labels)
         if not found:
             return f"no MeshService is known for the service tag {tag}"
         port = _port_of_tag(view, found[0], tag)
@@ -324,7 +324,7 @@ def _subset_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Mean
     whole = _tag_backend(view, owner, {"kind": "MeshService", "name": tag})
     if isinstance(whole, str):
         return whole
-    found = [r for r in _all(view, owner, "MeshService") if _has(r, whole.labels)]
+    found = _labelled(view, owner, "MeshService", whole.labels)
     ports = [p for r in found for _, p in _maps(r.spec.get("ports")) if p.get("port") == whole.port]
     if len(found) != 1 or len(ports) != 1:
         return f"no MeshService is known for the service tag {tag}"
@@ -419,8 +419,10 @@ def kept_consumer(mesh: str, labels: Mapping[str, Any]) -> dict[str, Any]:
     return {**labels, MESH: mesh}
 
 
-def _all(view: View, owner: Resource, kind: str) -> list[Resource]:
-    return [r for r in view.state.of_type(kind) if r.mesh == owner.mesh]
+def _labelled(view: View, owner: Resource, kind: str, labels: Mapping[str, str]) -> list[Resource]:
+    """Return the resources of a kind, in the mesh of a policy, that have some labels."""
+    named = shown_as(view.state, kind, owner.mesh, labels[DISPLAY_NAME])
+    return [resource for resource in named if _has(resource, labels)]
 
 
 def _has(resource: Resource, labels: Mapping[str, str]) -> bool:
@@ -430,8 +432,8 @@ def _has(resource: Resource, labels: Mapping[str, str]) -> bool:
     )
 
 
-def _services(view: View, name: str, namespace: str) -> list[Resource]:
-    return [s for s in view.state.of_type("Service") if (s.name, s.namespace) == (name, namespace)]
+def _services(view: View, name: str, namespace: str) -> Sequence[Resource]:
+    return services_named(view.state, name, namespace)
 
 
 def _maps(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:

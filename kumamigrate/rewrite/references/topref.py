@@ -16,6 +16,7 @@ from kumamigrate.rewrite.references.freshlabels import Marking, marked
 from kumamigrate.rewrite.references.labelset import (
     Basis,
     Choice,
+    Proxies,
     Question,
     before_upgrade,
     choose,
@@ -24,7 +25,6 @@ from kumamigrate.rewrite.references.labelset import (
 )
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Value
-from kumamigrate.targetref.select import Proxy
 
 ONLY_FOR_MESH_TO = ("MeshRateLimit", "MeshFaultInjection")
 """Types whose `to` needs kind Mesh at the top (matcher.md Traps 4)."""
@@ -47,7 +47,7 @@ BECAUSE = frozenset(
 
 def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
     """Yield for every policy with one of these top-level kinds its change or what is missing."""
-    early: dict[str, tuple[Proxy, ...]] = {}
+    early: dict[str, Proxies] = {}
     for policy in (*view.policies(), *view.of_type(*ENTERPRISE_TOP)):
         ref = policy.spec.get("targetRef")
         if not isinstance(ref, dict) or ref.get("kind") not in kinds:
@@ -65,12 +65,12 @@ def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
             yield made if after is chosen else replace(made, rollout=Rollout.WITH_UPGRADE)
 
 
-def _choice(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Choice | str:
+def _choice(view: View, policy: Resource, proxies: Proxies) -> Choice | str:
     asked = _question(view, policy, proxies)
     return asked if isinstance(asked, str) else choose(asked, view.state)
 
 
-def _question(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Question | str:
+def _question(view: View, policy: Resource, proxies: Proxies) -> Question | str:
     if policy.type in ENTERPRISE_TOP:
         return _question_of(view, policy, proxies, sections=False)
     kind = view.target.policy_types.get(policy.type)
@@ -83,7 +83,7 @@ def _question(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Questio
 
 
 def _question_of(
-    view: View, policy: Resource, proxies: Sequence[Proxy], *, sections: bool
+    view: View, policy: Resource, proxies: Proxies, *, sections: bool
 ) -> Question | str:
     tags = policy.spec["targetRef"].get("tags") or {}
     if not isinstance(tags, Mapping):
@@ -94,7 +94,7 @@ def _question_of(
 
 
 def _with_own_label(
-    view: View, policy: Resource, proxies: Sequence[Proxy], missing: str
+    view: View, policy: Resource, proxies: Proxies, missing: str
 ) -> Change | Finding:
     """Return the change that marks what a policy selects by a label of its own, or what lacks."""
     asked = _question(view, policy, proxies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kumamigrate.model.identity import holder_of, is_ready
-from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.model.resource import EFFECT, Identity, Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding
 from kumamigrate.rewrite.references.labelset import known_proxies
@@ -18,18 +18,23 @@ from kumamigrate.targetref.permission import (
     reads_both,
 )
 
+Inbound = tuple[str, Resource | None]
+"""An inbound, and who ends `from` there, if anybody does."""
 Unread = tuple[str, Resource]
-"""An inbound, and who ends `from` there."""
 
 
 def plan(view: View) -> Iterator[Finding]:
     """Yield a finding for each policy whose `from` some inbound that it selects does not read."""
     if not reads_both(view.source):
         return
+    known: dict[str, dict[Identity, list[Inbound]]] = {}
     for policy in view.of_type(PERMISSION):
         if not policy.spec.get("from") or policy.labels.get(EFFECT) == "shadow":
             continue
-        selected, unread = _inbounds(view, policy)
+        if policy.mesh not in known:
+            known[policy.mesh] = _inbounds(view, policy.mesh)
+        selected = known[policy.mesh].get(policy.identity, ())
+        unread = [(name, by) for name, by in selected if by is not None]
         by = unread[0][1] if unread else None if selected else _for_everybody(view, policy)
         if by is None:
             continue
@@ -37,27 +42,26 @@ def plan(view: View) -> Iterator[Finding]:
             view,
             policy,
             (*policy.spec_path, "from"),
-            inbounds=_words(selected, unread),
+            inbounds=_words(len(selected), unread),
             why=_why(view, by),
         )
 
 
-def _inbounds(view: View, policy: Resource) -> tuple[int, list[Unread]]:
-    """Return how many known inbounds a policy selects, and those that do not read its `from`."""
-    matcher = view.matcher(policy.mesh)
-    selected, unread = 0, list[Unread]()
-    for proxy in known_proxies(view.state, policy.mesh, view.source):
+def _inbounds(view: View, mesh: str) -> dict[Identity, list[Inbound]]:
+    """Return by permission the known inbounds of a mesh that it selects."""
+    matcher = view.matcher(mesh)
+    found: dict[Identity, list[Inbound]] = {}
+    for proxy in known_proxies(view.state, mesh, view.source):
         selection = matcher.selection(proxy.resource, PERMISSION)
+        if not selection.points:
+            continue
         holder = holder_of(proxy.resource, view.state)
         identity = None if holder is None else holder.identity
         for point in selection.points:
-            if not any(p.identity == policy.identity for p in point.policies):
-                continue
-            selected += 1
             by = outranked(matcher.inbound(selection, point).rules, identity)
-            if by is not None:
-                unread.append((f"{proxy.resource.name} {point.key}", by))
-    return selected, unread
+            for policy in dict.fromkeys(p.identity for p in point.policies):
+                found.setdefault(policy, []).append((f"{proxy.resource.name} {point.key}", by))
+    return found
 
 
 def _for_everybody(view: View, policy: Resource) -> Resource | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kumamigrate.model.resource import Resource
@@ -12,6 +12,7 @@ from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change as removal
 from kumamigrate.rewrite.references.freshlabels import marked
 from kumamigrate.rewrite.references.labelset import (
+    Proxies,
     Question,
     alike,
     known_proxies,
@@ -20,14 +21,14 @@ from kumamigrate.rewrite.references.labelset import (
 )
 from kumamigrate.rewrite.references.topref import ONLY_FOR_MESH_TO, change, finding, with_marking
 from kumamigrate.rewrite.view import View
-from kumamigrate.targetref.select import Proxy, reach
+from kumamigrate.targetref.select import reach
 
 _BOTH = {"Sidecar", "Gateway"}
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
     """Yield one change or finding per policy of kind Mesh that has proxyTypes."""
-    proxies: dict[str, tuple[Proxy, ...]] = {}
+    proxies: dict[str, Proxies] = {}
     for policy in view.policies():
         ref = policy.spec.get("targetRef")
         if not isinstance(ref, dict) or "proxyTypes" not in ref or ref.get("kind") != "Mesh":
@@ -37,7 +38,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
         yield _policy(view, policy, proxies[policy.mesh])
 
 
-def _policy(view: View, policy: Resource, proxies: Sequence[Proxy]) -> Change | Finding:
+def _policy(view: View, policy: Resource, proxies: Proxies) -> Change | Finding:
     kind = view.target.policy_types[policy.type]
     sections = kind.dataplane_section_name
     asked = question(policy, proxies, view.source, sections=sections)

@@ -16,7 +16,11 @@ def plan(view: View) -> Iterator[Finding]:
     """Yield one finding for each reason."""
     name = view.target.name
     old_engine = not at_least(name, "3.0")
+    # What stands in the state of a release was taken by it.
+    taken = {id(one) for one in view.state.resources} if name == view.state.release else set()
     for resource in owned(view):
+        if id(resource) in taken:
+            continue
         problems = refusals_of(resource, release=name, environment=view.environment)
         if not problems and old_engine and resource.type in OLD_POLICIES:
             from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
