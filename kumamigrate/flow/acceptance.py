@@ -26,6 +26,7 @@ from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.repository import Rejection
 from kumamigrate.scene.trial import Judge, Scene, Verdict
 from kumamigrate.source.text import FieldPath
+from kumamigrate.universe.side import Contents
 
 _BY_ALL = {"MeshHTTPRoute", "MeshTCPRoute"}
 """Policy types that decide what others reach."""
@@ -215,6 +216,7 @@ def _shifted(current: Scene, candidate: Scene) -> Verdict:
         old,
         new,
         claims=("live",),
+        contents=contents_of(current),
         locate_before=current.locate,
         locate_after=candidate.locate,
     )
@@ -391,9 +393,16 @@ def _prove(
         one_protocol=claim != "live",
         also=() if also is None else (before.state(before.source)[0], also.state(release)[0]),
         types=types,
+        contents=contents_of(before),
         locate_before=before.locate,
         locate_after=after.locate,
     )
+
+
+def contents_of(scene: Scene) -> Contents:
+    """Return what proofs of a run keep for each other."""
+    found: Contents = scene.kept.setdefault("contents", Contents())
+    return found
 
 
 def _waiting(scene: Scene) -> set[Identity]:

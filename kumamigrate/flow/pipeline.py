@@ -380,7 +380,7 @@ def _refused_changes(before: Scene, after: Scene, later: str) -> dict[str, list[
 def _proof(
     before: Scene, after: Scene, claims: tuple[str, ...], *, exclusive: bool = False
 ) -> Proof:
-    from kumamigrate.flow.acceptance import as_exclusive
+    from kumamigrate.flow.acceptance import as_exclusive, contents_of
     from kumamigrate.prove.prover import prove
 
     def one(
@@ -394,6 +394,7 @@ def _proof(
             upgraded=after.state(before.target)[0] if RELEASE in claims else None,
             only=meshes,
             same_unread=_same_unread(before, after),
+            contents=contents_of(before),
             locate_before=before.locate,
             locate_after=after.locate,
         )

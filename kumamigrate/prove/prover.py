@@ -94,6 +94,7 @@ def prove(
     same_unread: bool = False,
     only: Collection[str] | None = None,
     types: Collection[str] | None = None,
+    contents: Contents | None = None,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
 ) -> Proof:
@@ -107,9 +108,10 @@ def prove(
     are not compared, but the services that they refer to are looked at. With `same_unread` what
     could not be read is known to be the same text on both sides, so that it bars nothing that is
     proven locally (local.py). With `types` only differences of some policy types are looked for:
-    for whoever knows that the others do not matter.
+    for whoever knows that the others do not matter. `contents` keeps what was read for the next
+    proof that is given the same.
     """
-    contents = Contents()
+    contents = Contents() if contents is None else contents
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
     meshes = sorted({*before.meshes(), *after.meshes()}) or [DEFAULT_MESH]
     if only is not None:

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 class Scene:
     """A repository with the states two releases make of it. Everything a trial starts from.
 
-    `admitted` and `generated` are shared by the scenes of a run, which have most resources in
-    common. `owned` are the identities that stood in the repository when the run began, or in either
-    of two repositories that are compared: what an inventory, taken from the control plane that they
-    are deployed to, says of such a resource does not outlive it. `exports` are the files that the
-    inventory was read from. `sources` is what people know and edit, where the repository was
-    built from it. `made` are the Meshes as they were made, as far as that is known: what one says
-    later changes no initial policy. Where it is open which of those a mesh has, the states hold
-    none; `in_world` gives the others.
+    `admitted`, `generated` and `kept` (what proofs keep) are shared by the scenes of a run, which
+    have most resources in common. `owned` are the identities that stood in the repository when the
+    run began, or in either of two repositories that are compared: what an inventory, taken from
+    the control plane that they are deployed to, says of such a resource does not outlive it.
+    `exports` are the files that the inventory was read from. `sources` is what people know and
+    edit, where the repository was built from it. `made` are the Meshes as they were made, as far
+    as that is known: what one says later changes no initial policy. Where it is open which of
+    those a mesh has, the states hold none; `in_world` gives the others.
     """
 
     repository: Repository
@@ -55,6 +55,7 @@ class Scene:
 
     admitted: Admitted = field(default_factory=dict, compare=False, repr=False)
     generated: Generated = field(default_factory=Generated, compare=False, repr=False)
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:
         """Return the state of repository and inventory, the repository winning, and what the

@@ -129,11 +129,18 @@ class Combinations:
 
     def holding(self, suspects: Iterable[Atom]) -> int:
         """Return the atoms whose proxies policies with some atoms choose."""
-        asked = list(suspects)
+        asked: dict[Hashable, list[Atom]] = {}
+        for one in suspects:
+            asked.setdefault(next(_parts_of(one)), []).append(one)
         return sum(
             1 << at
             for at, whole in enumerate(self._wholes)
-            if any(implies(atom, one) for atom in whole for one in asked)
+            if any(
+                implies(atom, one)
+                for atom in whole
+                for part in _parts_of(atom)
+                for one in asked.get(part, ())
+            )
         )
 
     def deciding(self, parts: Sequence[Part], *, with_suspects: bool) -> Iterator[int]:

@@ -68,6 +68,8 @@ class Reach:
         self._places: dict[str, dict[Place, list[int]]] = {}
         self._routes: dict[Destination, tuple[Known, ...]] = {}
         self._read_already: dict[int, Known] = {}
+        kept = side.contents.kept
+        self._kept: dict[int, Known] = kept.setdefault(("known", side.surroundings), {})
 
     def of(self, policy_type: str) -> tuple[Known, ...]:
         """Return the policies of a type, without those that take no effect (shadow)."""
@@ -81,9 +83,12 @@ class Reach:
         return self._known[policy_type]
 
     def known(self, policy: Resource) -> Known:
-        """Return what one policy of the side is about."""
+        """Return what one policy of the side is about, the same for all sides alike around it."""
         if id(policy) not in self._read_already:
-            self._read_already[id(policy)] = self._read(policy)
+            self.side.contents.of(policy)  # which keeps it, so that its id stays its own
+            if id(policy) not in self._kept:
+                self._kept[id(policy)] = self._read(policy)
+            self._read_already[id(policy)] = self._kept[id(policy)]
         return self._read_already[id(policy)]
 
     def is_ambiguous(self, policy: Resource) -> bool:

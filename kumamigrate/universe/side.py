@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -33,9 +33,13 @@ Signature = tuple[int, ...]
 
 
 class Contents:
-    """Numbers for what resources say, shared by both sides: equal numbers, equal resources."""
+    """Numbers for what resources say, shared by all sides: equal numbers, equal resources.
+
+    `kept` is what was read of resources, by all that it depends on; it outlives a proof.
+    """
 
     def __init__(self) -> None:
+        self.kept: dict[Hashable, Any] = {}
         self._numbers: dict[str, int] = {}
         self._known: dict[int, tuple[Resource, int]] = {}
         self._lists: dict[Signature, int] = {(): 0}
@@ -111,6 +115,14 @@ class Side:
         """Return what of a policy type reaches a proxy."""
         self._alive[id(proxy)] = proxy
         return self.matcher.selection(proxy, policy_type)
+
+    @cached_property
+    def surroundings(self) -> Hashable:
+        """All that decides what references of a policy mean: equal ones mean the same."""
+        state = self.state
+        there = self.contents.of_all(tuple(state.of_type(*REAL, *ROUTES)))
+        meshes = tuple(sorted(r.name for r in state.of_type("Mesh"))) if state.complete else None
+        return (self.release.name, self.mesh, repr(state.environment), meshes, there)
 
     def proxy_class(self, proxy: Resource) -> int:
         """Return a number that proxies share which the policies cannot tell apart."""

@@ -8,7 +8,7 @@ Kubernetes makes the tags of a proxy from the labels of its Pod.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -100,9 +100,7 @@ class Couplings:
         )
 
     def _find(self, before: State, after: State) -> Iterator[Coupling]:
-        known = [
-            (self._seen(was)[0], self._seen(now)[1]) for was, now in self._known(before, after)
-        ]
+        known: KnownProxies | None = None
         for was, now in _moved(before, after, self._old):
             top_was, top_now = top_of(was, self._old), top_of(now, self._new)
             if top_was == top_now or not _leaves_tags(top_was, top_now):
@@ -113,10 +111,14 @@ class Couplings:
                 inbound=bool(now.spec.get("from") or now.spec.get("rules")),
                 outbound=bool(now.spec.get("to") or now.spec.get("default")),
             )
-            if all(self._alike(coupling, a, b) for a, b in known) and (
-                self._shown(coupling, known) or _follows(was, coupling, before)
+            if known is None:
+                pairs = self._known(before, after)
+                known = KnownProxies((self._seen(a)[0], self._seen(b)[1]) for a, b in pairs)
+            near = known.near(coupling)
+            if all(self._alike(coupling, a, b) for a, b in near) and (
+                self._shown(coupling, near, len(known.every)) or _follows(was, coupling, before)
             ):
-                chosen = sum(1 for old, _ in known if reach(coupling.old, old, self._old))
+                chosen = sum(1 for old, _ in near if reach(coupling.old, old, self._old))
                 yield replace(coupling, chosen=chosen)
 
     def _known(self, before: State, after: State) -> Iterator[tuple[Resource, Resource]]:
@@ -136,19 +138,42 @@ class Couplings:
             return False
         return not one.outbound or bool(left) == bool(right)
 
-    def _shown(self, one: Coupling, known: Sequence[tuple[Proxy, Proxy]]) -> bool:
+    def _shown(self, one: Coupling, near: Sequence[Pair], known: int) -> bool:
         """Whether known proxies show it: one is selected and another is not, or the labels say what
         the tags say. Where only gateways are known there are sidecars all the same."""
-        selected = [bool(reach(one.old, old, self._old)) for old, _ in known]
+        selected = sum(1 for old, _ in near if reach(one.old, old, self._old))
         if one.old.top.kind == "Mesh":
             sidecars = "Sidecar" in (one.old.top.proxy_types or ())
-            return bool(known) if sidecars else any(selected) and not all(selected)
-        if any(selected):
-            return not all(selected) or _says(one)
+            return bool(known) if sidecars else 0 < selected < known
+        if selected:
+            return selected < known or _says(one)
         if one.old.top.kind == "Dataplane":
             return bool(known)
         labels = dict(one.new.top.labels or ())
         return bool(known) and _as_labels(one.old.top) == labels
+
+
+Pair = tuple[Proxy, Proxy]
+"""A proxy as both states have it."""
+
+
+class KnownProxies:
+    """The proxies that both states know, found by what references cannot do without."""
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self.every = list(pairs)
+        self._by_need: dict[Need, list[int]] = {}
+        for at, (old, new) in enumerate(self.every):
+            for need in {*offers_of(old), *offers_of(new)}:
+                self._by_need.setdefault(need, []).append(at)
+
+    def near(self, one: Coupling) -> list[Pair]:
+        """Return the proxies that either reference may choose: the others are chosen by none."""
+        needs = [need_of(one.old), need_of(one.new)]
+        if None in needs:
+            return self.every
+        found = {at for need in needs if need is not None for at in self._by_need.get(need, ())}
+        return [self.every[at] for at in sorted(found)]
 
 
 def _says(one: Coupling) -> bool:

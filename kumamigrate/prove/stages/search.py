@@ -295,7 +295,7 @@ class Coverage:
             known
             for reach in self.reaches
             for known in reach.of(policy_type)
-            if any(speaks(known.policy, one, reach.side.release) for one in sections)
+            if any(speaks(known.policy, one, reach.side) for one in sections)
         ]
         suspects = either(*(self.pair.sequences.suspects(policy_type, one) for one in sections))
         return Slot(

@@ -82,13 +82,13 @@ class Sequences:
     def _suspects(self, policy_type: str, sections: Sections) -> Suspects:
         release = self._sides[0].release
         was, now = (
-            tuple(k for k in reach.of(policy_type) if speaks(k.policy, sections, release))
-            for reach in self._reaches
+            tuple(k for k in reach.of(policy_type) if speaks(k.policy, sections, side))
+            for reach, side in zip(self._reaches, self._sides, strict=True)
         )
         ties = [known for side in (was, now) for known in _tied(side, release)]
         for reach, side in zip(self._reaches, (was, now), strict=True):
             ties += (known for known in side if reach.is_ambiguous(known.policy))
-        for told in (self._by_content, _by_meaning(sections, release)):
+        for told in (self._by_content, _by_meaning(sections, self._sides[0])):
             was, now = _without_equal(was, now, told)
         return Suspects(frozenset((*was, *now, *ties)))
 
@@ -110,15 +110,28 @@ def _is_same_mesh(before: Side, after: Side) -> bool:
     )
 
 
-def speaks(policy: Resource, sections: Sections, release: Release) -> bool:
+def speaks(policy: Resource, sections: Sections, side: Side) -> bool:
     """Say whether a policy says anything in some sections, or is there where none is asked for."""
-    return not sections or any(section in sections for section, _ in said_in(policy, release))
+    return not sections or any(section in sections for section, _ in _said(policy, side))
 
 
-def _by_meaning(sections: Sections, release: Release) -> Callable[[Known], Hashable]:
+def _said(policy: Resource, side: Side) -> tuple[tuple[str, Hashable], ...]:
+    """Return the sections of a policy with what they say, read once for all proofs."""
+    side.contents.of(policy)  # which keeps it, so that its id stays its own
+    key = ("said", id(policy), side.release.name)
+    kept = side.contents.kept
+    if key not in kept:
+        kept[key] = tuple(said_in(policy, side.release))
+    found: tuple[tuple[str, Hashable], ...] = kept[key]
+    return found
+
+
+def _by_meaning(sections: Sections, side: Side) -> Callable[[Known], Hashable]:
+    release = side.release
+
     def told(known: Known) -> Hashable:
         policy = known.policy
-        said = [one for one in said_in(policy, release) if one[0] in sections]
+        said = [one for one in _said(policy, side) if one[0] in sections]
         whom = (known.requirement, known.about)
         return (*whom, _rank(policy, release), _named(policy, release), tuple(said))
 
