@@ -1,4 +1,4 @@
-"""Set up and run this checkout: `python3 dev.py example`, `… test`, `… lint`, `… tools`.
+"""Set up and run this checkout: `python3 dev.py example`, `… test`, `… lint`, `… tools`, `… hosts`.
 
 Needs Python 3.11 and pip, nothing else. Everything it installs goes into `.venv`; `tools` builds
 kustomize and helm, with which some tests render, into `.tools` where Go is installed.
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -85,6 +86,21 @@ def test() -> int:
     return subprocess.run(arguments, cwd=ROOT, check=False).returncode
 
 
+def hosts() -> int:
+    """Run what code hosts run, installed as they install: hooks, action, template, site, page.
+
+    pre-commit, mkdocs and playwright are for this only, so no lock has them.
+    """
+    pip = [sys.executable, "-m", "pip", "--python", PYTHON, "--disable-pip-version-check"]
+    print("dev.py: installing what hosts bring along …", file=sys.stderr, flush=True)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = project["optional-dependencies"]["hosts"]
+    subprocess.run([*pip, "install", "--quiet", *wanted], check=True)
+    arguments = [str(PYTHON), "-m", "pytest", "tests/hosts", "tests/reports/test_html.py"]
+    env = {**os.environ, "KUMAMIGRATE_HOSTS": "1"}
+    return subprocess.run([*arguments, *sys.argv[2:]], cwd=ROOT, env=env, check=False).returncode
+
+
 def lint() -> int:
     """Run ruff and mypy."""
     commands = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
@@ -117,7 +133,7 @@ def tools() -> int:
 
 def main() -> int:
     """Run the task named on the command line."""
-    tasks = {"example": example, "test": test, "lint": lint, "tools": tools}
+    tasks = {"example": example, "test": test, "lint": lint, "tools": tools, "hosts": hosts}
     if len(sys.argv) < 2 or sys.argv[1] not in tasks:
         print(__doc__)
         return 2
