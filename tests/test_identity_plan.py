@@ -7,6 +7,7 @@ clients accepted and its servers trusted at each is in golden/identity-plan.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -148,3 +149,20 @@ def test_what_is_not_safe_is_not_begun(why: str, folder: Path) -> None:
     assert (folder / "m.yaml").read_text() == text
     assert told in said
     assert code != 0
+
+
+def test_at_the_end_the_upgrade_is_proven(tmp_path: Path) -> None:
+    """And before the plan it loses every certificate."""
+    verdicts = {}
+    for number in (0, 4):
+        text = re.sub(
+            r"dataplaneTags: \{kuma.io/service: (\w+)\}",
+            r"dataplaneLabels: {matchLabels: {app: \1}}",
+            STATES[number],
+        ).replace("kuma.io/protocol: http}}", "kuma.io/protocol: http}, protocol: http}")
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(text, encoding="utf-8")
+        words = ["prove", str(path), str(path), "--from", "2.14", "--target", "3.0"]
+        said, _ = _run(*words, "--zone", "east", "--format", "json")
+        verdicts[number] = json.loads(said)["claims"]["release"]["verdict"]
+    assert verdicts == {0: "different", 4: "equivalent"}
