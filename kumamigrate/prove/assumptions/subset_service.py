@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.effective.difference import Witness
@@ -37,21 +37,36 @@ def shares_of(before: Side, after: Side) -> Shares:
         ports = ports_of(service.spec)
         if service.made_up or kri_of(service) in old or len(ports) != 1:
             continue
-        mine = [one for one in wanted if _stands_for(service, ports[0], one, known)]
+        mine = [one for one in wanted if _stands_for(service, ports[0], one, known, is_share)]
+        if not mine:
+            called_so = (one for one in wanted if _is_called_after(service, one))
+            mine = [
+                one for one in called_so if _stands_for(service, ports[0], one, known, may_be_share)
+            ]
         if len(mine) == 1:
             section = str(ports[0].get("name") or ports[0].get("port", ""))
             found[kri_of(service, section)] = mine[0]
     return found
 
 
+def _is_called_after(service: Resource, one: Cluster) -> bool:
+    """Say whether a MeshService has the name of another and more, as a share of it would."""
+    assert isinstance(one.destination, ServiceTag)
+    whole = one.destination.service.split("_")[0]
+    return service.display_name.startswith(f"{whole}-")
+
+
 def _stands_for(
-    service: Resource, port: Mapping[str, Any], one: Cluster, known: tuple[Resource, ...]
+    service: Resource,
+    port: Mapping[str, Any],
+    one: Cluster,
+    known: tuple[Resource, ...],
+    means: Callable[..., bool],
 ) -> bool:
     assert isinstance(one.destination, ServiceTag)
     tags = {SERVICE: one.destination.service, **dict(one.tags)}
     target = port.get("targetPort", port.get("port"))
-    asked = (match_labels(service), target, home_of(service), tags, known)
-    return is_share(*asked) or may_be_share(*asked)
+    return means(match_labels(service), target, home_of(service), tags, known)
 
 
 def not_shown(after: Side) -> Iterator[str]:
