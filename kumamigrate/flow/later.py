@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from kumamigrate.dataclass import replace
-from kumamigrate.flow.pipeline import Outcome, check
+from kumamigrate.flow.pipeline import Outcome, check, chosen_rules
 from kumamigrate.model.release import known_releases
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.finding import OPEN, Danger, Finding
+from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.trial import Scene
 from kumamigrate.world.estate import Estate
 
@@ -14,13 +16,22 @@ Asked = tuple[str, object]
 
 def asked_later(outcome: Outcome) -> int:
     """Return how many findings the newest release asks for beyond those of an outcome."""
-    newest = known_releases()[-1]
-    if outcome.before.target == newest:
+    newest, target = known_releases()[-1], outcome.before.target
+    rules = [rule.id for rule in chosen_rules(outcome.options) if _is_later(rule, target)]
+    if target == newest or not rules:
         return 0
-    options = replace(outcome.options, target=newest, source=outcome.before.source)
+    source = outcome.before.source
+    options = replace(outcome.options, target=newest, source=source, select=tuple(rules))
     later = check(_aiming_at(outcome.began, newest), options)
     known = {_asked(finding) for finding in outcome.findings}
     return len({_asked(finding) for finding in later.findings if _counts(finding)} - known)
+
+
+def _is_later(rule: Rule, target: str) -> bool:
+    """Say whether a rule has nothing to say yet: the target takes the old form without a word."""
+    if not rule.required or at_least(target, rule.required):
+        return False
+    return not (rule.warned and at_least(target, rule.warned))
 
 
 def _counts(finding: Finding) -> bool:

@@ -31,7 +31,7 @@ ONLY_FOR_MESH_TO = ("MeshRateLimit", "MeshFaultInjection")
 
 _BASIS = {
     Basis.EVERY: "kind Dataplane without labels selects every proxy and keeps the rank above Mesh",
-    Basis.MIRROR: "the labels mirror the tags on every proxy known",
+    Basis.MIRROR: "as tags and as labels they choose the same of all proxies known",
     Basis.PODS: "on Kubernetes these tags are copies of the Pod's labels",
     Basis.SERVICE: "the labels are the selector of the Service",
     Basis.WORKLOAD: "kuma.io/workload names the service on every proxy known",
