@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -91,6 +90,8 @@ def hosts() -> int:
 
     pre-commit, mkdocs and playwright are for this only, so no lock has them.
     """
+    import tomllib  # an older Python reads this far, to be told that it is too old
+
     pip = [sys.executable, "-m", "pip", "--python", PYTHON, "--disable-pip-version-check"]
     print("dev.py: installing what hosts bring along …", file=sys.stderr, flush=True)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
