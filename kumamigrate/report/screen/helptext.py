@@ -89,6 +89,7 @@ _EXAMPLES: Mapping[str, Sequence[tuple[str, str]]] = {
             "once",
         ),
     ),
+    "merge": (("kumamigrate merge part-*.json", "what `prove --shard` printed, put together"),),
     "rules": (("kumamigrate rules", "in the order in which they run"),),
     "rule": (("kumamigrate rule route-in-target-ref", "with before and after"),),
 }
