@@ -16,7 +16,7 @@ from kumamigrate.effective.policies import meshratelimit
 from kumamigrate.effective.policies.meshfault import FAULTS, GRPC_SINCE, faults_of, old_faults
 from kumamigrate.effective.policies.meshproxypatch import CHANGES
 from kumamigrate.effective.policies.meshsections import OFF, PERMISSIVE, STRICT
-from kumamigrate.effective.reading import At, Part, Values
+from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource
@@ -145,7 +145,7 @@ class _Inbound:
             options = _first_limits(policies, client)
             if not self._may_speak(HTTP_LIKE):  # its limits are of HTTP requests
                 return outcome([{}], (), None)
-            at = At(part=Part.INBOUND)
+            at = At(part=SlotKind.INBOUND)
             before = [meshratelimit.of_old(policy, at) for policy in options]
             effects, why = self._met(client, before)
             return outcome(effects, options, None, why)
@@ -250,7 +250,7 @@ def whole_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
     found: Places = {}
     old, sets = side.old, asked.proxy.tag_sets
     http = has_http(side.side, asked.dataplane)
-    at = At(part=Part.PROXY, http=http, mesh=side.side.mesh_spec)
+    at = At(part=SlotKind.PROXY, http=http, mesh=side.side.mesh_spec)
     for kind in (kind for kind in ("MeshTrace", "MeshProxyPatch") if kind in kinds):
         new = side.single(asked, kind)
         if new is not None and kind == "MeshProxyPatch":

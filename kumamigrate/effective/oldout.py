@@ -26,7 +26,7 @@ from kumamigrate.effective.oldside import (
 from kumamigrate.effective.picture import Reader, routing_of, writes_defaults
 from kumamigrate.effective.policies.meshhealthcheck import UNPROBED, probed
 from kumamigrate.effective.policies.patched import Checks
-from kumamigrate.effective.reading import At, Part, Values
+from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import SERVICE, Resource
@@ -77,7 +77,9 @@ def log_of_passthrough(side: OldSide, asked: Asked) -> Places:
         return {}
     old = side.connection("TrafficLog", asked, PASS_THROUGH)
     found = side.to(asked, "MeshAccessLog", PASS_THROUGH)
-    effects = both("MeshAccessLog", old, found, At(part=Part.LISTENER, mesh=side.side.mesh_spec))
+    effects = both(
+        "MeshAccessLog", old, found, At(part=SlotKind.LISTENER, mesh=side.side.mesh_spec)
+    )
     place = ("MeshAccessLog", "outbound", PASS_THROUGH)
     return {place: outcome(effects, old, found, _tied(old))}
 
@@ -172,7 +174,7 @@ class _Outbounds:
         tcp = table.family == "tcp"
         treated = self.treated[service]
         treated = treated if (treated in HTTP_LIKE) != tcp else table.family
-        at = self._at(Part.LISTENER, service, treated=treated, made=self.old_made[service])
+        at = self._at(SlotKind.LISTENER, service, treated=treated, made=self.old_made[service])
         options = self._decided_by(kind, service)
         more: Values = self._of_routes(kind, service)
         if kind in ("MeshTimeout", "MeshRetry"):
@@ -191,7 +193,7 @@ class _Outbounds:
             return (None,)
         return self._old(READINGS[kind].old, service)
 
-    def _at(self, part: Part, service: str, *, treated: str = "", made: bool = True) -> At:
+    def _at(self, part: SlotKind, service: str, *, treated: str = "", made: bool = True) -> At:
         return At(
             part=part,
             protocol=self._protocol(service),
@@ -260,7 +262,7 @@ class _Outbounds:
             why = why or _tied(options)
             policies += options
             family, made = self.tables[leader].family, self._made(leader)
-            at = self._at(Part.CLUSTER, service, treated=family, made=made)
+            at = self._at(SlotKind.CLUSTER, service, treated=family, made=made)
             effects += both("MeshTimeout", options, found, at)
         return outcome(effects, policies, found, why or crossed or SHARED)
 
@@ -281,14 +283,14 @@ class _Outbounds:
     def _breaker(self, service: str, led: Sequence[str]) -> Outcome:
         found = self._of_cluster("MeshCircuitBreaker", service)
         old = self._reaching("CircuitBreaker", service, led)
-        effects = both("MeshCircuitBreaker", old, found, self._at(Part.CLUSTER, service))
+        effects = both("MeshCircuitBreaker", old, found, self._at(SlotKind.CLUSTER, service))
         return outcome(effects, old, found, _tied(old))
 
     def _probe(self, service: str, led: Sequence[str], checks: Checks | None) -> Outcome:
         """Return the probes of a cluster; `checks` of a patch replace all others."""
         found = self._of_cluster("MeshHealthCheck", service)
         old = self._reaching("HealthCheck", service, led)
-        at = self._at(Part.CLUSTER, service)
+        at = self._at(SlotKind.CLUSTER, service)
         conf = found.conf if found else None
         if at.protocol != self.side.protocol(service) and _asks_by_http(conf):
             at = replace(at, protocol="http")
@@ -300,7 +302,7 @@ class _Outbounds:
         found = self._of_cluster("MeshLoadBalancingStrategy", service)
         own = [self.own[leader][SERVICE] for leader in self._leading(led)]
         routes = [self.routes.get(s) if self.old_made[s] else None for s in own]
-        at = self._at(Part.CLUSTER, service)
+        at = self._at(SlotKind.CLUSTER, service)
         effects = both("MeshLoadBalancingStrategy", routes, found, at)
         return outcome(effects, () if found else routes, found, SHARED)
 

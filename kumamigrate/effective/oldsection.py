@@ -13,7 +13,7 @@ from kumamigrate.effective.picture import inbound_fact, single_fact
 from kumamigrate.effective.policies import meshloadbalancing
 from kumamigrate.effective.policies.meshloadbalancing import LOCALITY
 from kumamigrate.effective.policies.meshsections import backends, locality_aware, passes_through
-from kumamigrate.effective.reading import At, Part
+from kumamigrate.effective.reading import At, SlotKind
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.universe.side import Side
 
@@ -104,7 +104,7 @@ def section_places(side: OldSide, asked: Asked, sections: Iterable[str]) -> Plac
 def _locality(side: OldSide, asked: Asked) -> Places:
     """Return whether clusters prefer their own zone: where no policy says so, the Mesh does."""
     found: Places = {}
-    at = At(part=Part.CLUSTER, mesh=side.side.mesh_spec)
+    at = At(part=SlotKind.CLUSTER, mesh=side.side.mesh_spec)
     for service in (ANY_SERVICE, *asked.services):
         to = side.to(asked, "MeshLoadBalancingStrategy", service)
         read = meshloadbalancing.of_conf(None if to is None else to.conf, at)

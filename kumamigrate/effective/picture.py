@@ -8,7 +8,7 @@ from typing import Any
 
 from kumamigrate.effective.admitted import without_old
 from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
-from kumamigrate.effective.reading import At, Part, Values
+from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.split import Split, mirror_of, split_of
 from kumamigrate.model.conf import canonical, merge
@@ -289,7 +289,7 @@ class Reader:
         if self.policy_type == "MeshAccessLog":
             return NOTHING if route is None else self._direct(route)
         found = self._look_up(self.destination, route)
-        return self._fact(Part.ROUTE, found, self.routing.protocol, route)
+        return self._fact(SlotKind.ROUTE, found, self.routing.protocol, route)
 
     def _direct(self, route: EffectiveRoute) -> Fact:
         """Return what only the route's own entry says, on real resources (matcher.md (f))."""
@@ -297,18 +297,22 @@ class Reader:
             return NOTHING
         selection = self.side.selection(self.proxy, self.policy_type)
         found = self.side.matcher.lookup(selection, self.destination, route, direct_route=True)
-        return self._fact(Part.ROUTE, found, self.routing.protocol, route)
+        return self._fact(SlotKind.ROUTE, found, self.routing.protocol, route)
 
     def _listener(self) -> Fact:
         found = self._look_up(self.destination)
-        return self._fact(Part.LISTENER, found, self.routing.protocol)
+        return self._fact(SlotKind.LISTENER, found, self.routing.protocol)
 
     def _cluster(self, cluster: Cluster) -> Fact:
         found = self._look_up(cluster.destination)
-        return self._fact(Part.CLUSTER, found, self.side.protocol(cluster.destination))
+        return self._fact(SlotKind.CLUSTER, found, self.side.protocol(cluster.destination))
 
     def _fact(
-        self, part: Part, found: Found | None, protocol: str, route: EffectiveRoute | None = None
+        self,
+        part: SlotKind,
+        found: Found | None,
+        protocol: str,
+        route: EffectiveRoute | None = None,
     ) -> Fact:
         at = At(
             part=part,
@@ -351,7 +355,7 @@ def inbound_fact(
     """
     reading = READINGS[policy_type]
     at = At(
-        part=Part.INBOUND,
+        part=SlotKind.INBOUND,
         reached=reached,
         always=writes_defaults(side) if always is None else always,
         release=side.release.name,
@@ -419,7 +423,7 @@ def single_fact(side: Side, proxy: Resource, policy_type: str) -> Fact:
     there = policy_type in side.types
     found = side.matcher.single(side.selection(proxy, policy_type)) if there else None
     at = At(
-        part=Part.PROXY,
+        part=SlotKind.PROXY,
         http=has_http(side, proxy),
         transparent=may_be_transparent(proxy),
         mesh=side.mesh_spec,

@@ -27,7 +27,7 @@ Subsets = Sequence[tuple[Any, Conf]]
 """Tags and conf of the `from` rules of an inbound, in order."""
 
 
-class Part(StrEnum):
+class SlotKind(StrEnum):
     """The parts of a proxy that read confs."""
 
     ROUTE = "route"
@@ -49,7 +49,7 @@ class At:
     certificate from a MeshIdentity (None: it may have). `mesh` is what the Mesh says.
     """
 
-    part: Part
+    part: SlotKind
     protocol: str = UNKNOWN_PROTOCOL
     treated: str = UNKNOWN_PROTOCOL
     made: bool = True
@@ -73,7 +73,7 @@ class At:
 class Leaf:
     """Where a leaf of a conf, or all below a path, is read; `default` where it is left out."""
 
-    parts: frozenset[Part]
+    parts: frozenset[SlotKind]
     default: Any = None
 
 
@@ -97,7 +97,7 @@ class Reading:
     of_rules: Callable[[Rules, Conf | None, At], Values] | None = None
     of_from: Callable[[Subsets, At], Values] | None = None
     old: str = ""
-    old_parts: tuple[Part, ...] = ()
+    old_parts: tuple[SlotKind, ...] = ()
     of_old: Callable[[Resource | None, At], Values] | None = None
     beside: Callable[[Resource | None, Conf, At], Values] | None = None
 
@@ -106,12 +106,12 @@ class Reading:
         return any(path == known or path.startswith(f"{known}.") for known in self.fields)
 
 
-def leaf(*parts: Part, default: Any = None) -> Leaf:
+def leaf(*parts: SlotKind, default: Any = None) -> Leaf:
     """Return how a leaf is read."""
     return Leaf(frozenset(parts), default)
 
 
-def read(fields: Fields, part: Part, conf: Conf | None, below: str = "") -> Values:
+def read(fields: Fields, part: SlotKind, conf: Conf | None, below: str = "") -> Values:
     """Return what a place reads of a conf, of the leaves below a path alone."""
     found: Values = {}
     for path, one in fields.items():

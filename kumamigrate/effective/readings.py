@@ -23,7 +23,7 @@ from kumamigrate.effective.policies import (
     meshtls,
     meshtrace,
 )
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Values
+from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.entry import Found
 
@@ -47,7 +47,7 @@ READINGS: Mapping[str, Reading] = {m.READING.policy_type: m.READING for m in _MO
 _BY_OLD: Mapping[str, Reading] = {one.old: one for one in READINGS.values() if one.old}
 
 
-def read_at(*parts: Part) -> tuple[str, ...]:
+def read_at(*parts: SlotKind) -> tuple[str, ...]:
     """Return the policy types that some parts of a proxy read."""
     return tuple(
         name

@@ -11,7 +11,7 @@ from typing import Any
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.picture import ROUTING, TCP_ROUTING
-from kumamigrate.effective.reading import Part
+from kumamigrate.effective.reading import SlotKind
 from kumamigrate.effective.readings import READINGS, read_at
 from kumamigrate.model.policytype import PolicyType
 from kumamigrate.universe.side import Side
@@ -19,13 +19,13 @@ from kumamigrate.universe.side import Side
 INBOUND_TYPES = tuple(name for name, one in READINGS.items() if one.of_rules is not None)
 TO_GATEWAYS = ("MeshFaultInjection", "MeshRateLimit")
 """Types whose `to` is for built-in gateways alone."""
-_ON_OUTBOUNDS = read_at(Part.ROUTE, Part.LISTENER, Part.CLUSTER)
+_ON_OUTBOUNDS = read_at(SlotKind.ROUTE, SlotKind.LISTENER, SlotKind.CLUSTER)
 
 READ_BY_SECTION: Mapping[str, tuple[str, ...]] = {
     "to": (*_ON_OUTBOUNDS, ROUTING, TCP_ROUTING, *TO_GATEWAYS),
     "from": INBOUND_TYPES,
     "rules": INBOUND_TYPES,
-    "default": read_at(Part.PROXY),
+    "default": read_at(SlotKind.PROXY),
 }
 
 

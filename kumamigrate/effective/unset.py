@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.picture import writes_defaults
 from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM, of_rules
-from kumamigrate.effective.reading import At, Part
+from kumamigrate.effective.reading import At, SlotKind
 from kumamigrate.universe.side import Side
 
 TYPES = ("MeshTimeout", "Timeout")
@@ -40,4 +40,4 @@ def unset_differences(before: Side, after: Side) -> Iterator[Witness]:
 
 
 def _inbound(*, always: bool) -> At:
-    return At(part=Part.INBOUND, reached=False, always=always)
+    return At(part=SlotKind.INBOUND, reached=False, always=always)

@@ -33,7 +33,7 @@ from kumamigrate.effective.picture import (
 from kumamigrate.effective.policies.meshfault import FILTER_NAME
 from kumamigrate.effective.policies.meshproxypatch import names_matter
 from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
-from kumamigrate.effective.reading import At, Part, flat
+from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.routeorder import only_turned
 from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
@@ -693,7 +693,7 @@ def _said_at_route(policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, An
     """Return what a conf says at a route, without the defaults of a MeshTimeout it leaves out."""
     if policy_type == "MeshTimeout":
         return flat(conf)
-    return READINGS[policy_type].of_conf(conf, At(part=Part.ROUTE))
+    return READINGS[policy_type].of_conf(conf, At(part=SlotKind.ROUTE))
 
 
 def _names_route(policy: Resource) -> bool:

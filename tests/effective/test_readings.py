@@ -12,6 +12,7 @@ from kumamigrate.effective import sections
 from kumamigrate.effective.policies import (
     meshhealthcheck,
     meshloadbalancing,
+    meshmetric,
     meshpassthrough,
     meshpermission,
     meshproxypatch,
@@ -21,7 +22,7 @@ from kumamigrate.effective.policies import (
     meshtls,
     meshtrace,
 )
-from kumamigrate.effective.reading import At, Part, flat
+from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.sections import unread_leaves
 from kumamigrate.model.policytype import Conf
@@ -30,8 +31,8 @@ from kumamigrate.prove.prover import prove
 from tests.prove.states import state
 
 DEFAULT_ROUTE = {"http.requestTimeout": "15s", "http.streamIdleTimeout": "30m0s"}
-ROUTE, LISTENER, CLUSTER = Part.ROUTE, Part.LISTENER, Part.CLUSTER
-INBOUND, PROXY = Part.INBOUND, Part.PROXY
+ROUTE, LISTENER, CLUSTER = SlotKind.ROUTE, SlotKind.LISTENER, SlotKind.CLUSTER
+INBOUND, PROXY = SlotKind.INBOUND, SlotKind.PROXY
 NO_ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 """Read route by route, by the matcher and by split.py."""
 
@@ -387,6 +388,35 @@ def test_tracing_counts_where_there_is_http() -> None:
     conf = {"backends": [{"type": "Zipkin"}], "sampling": {"overall": 14}}
     assert list(meshtrace.of_conf(conf, At(part=PROXY, http=False))) == ["backends"]
     assert meshtrace.of_conf(conf, At(part=PROXY))["sampling.overall"] == 14
+
+
+def test_what_the_mesh_says_is_what_a_policy_may_say_instead() -> None:
+    """legacy.md §1.15: metrics, passthrough and the mode of mTLS."""
+    mesh = {
+        "metrics": {
+            "enabledBackend": "p",
+            "backends": [
+                {"name": "p", "type": "prometheus", "conf": {"port": 5671, "skipMTLS": True}}
+            ],
+        },
+        "networking": {"outbound": {"passthrough": False}},
+        "mtls": {"enabledBackend": "ca", "backends": [{"name": "ca", "mode": "PERMISSIVE"}]},
+    }
+    metric = {
+        "sidecar": {"includeUnused": True, "profiles": {"appendProfiles": [{"name": "All"}]}},
+        "backends": [
+            {
+                "type": "Prometheus",
+                "prometheus": {"port": 5671, "path": "/metrics", "tls": {"mode": "Disabled"}},
+            }
+        ],
+    }
+    proxy, inbound = (At(part=part, mesh=mesh) for part in (PROXY, INBOUND))
+    assert meshmetric.of_conf(None, proxy) == meshmetric.of_conf(metric, proxy)
+    said = meshpassthrough.of_conf({"passthroughMode": "None"}, proxy)
+    assert meshpassthrough.of_conf(None, proxy) == said
+    assert meshtls.of_conf(None, inbound) == meshtls.of_conf({"mode": "Permissive"}, inbound)
+    assert meshtls.of_conf(None, inbound) != meshtls.of_conf({"mode": "Strict"}, inbound)
 
 
 def test_passthrough_is_for_transparent_proxies() -> None:

@@ -10,7 +10,7 @@ from kumamigrate.effective.policies.meshfault import faults_of, old_faults
 from kumamigrate.effective.policies.meshhealthcheck import probed
 from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
 from kumamigrate.effective.policies.patched import Checks, split
-from kumamigrate.effective.reading import At, Part, Values
+from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.model.resource import ZONE, Resource
 from kumamigrate.model.state import State
@@ -90,7 +90,7 @@ class _Asked:
         found = self.matcher.service(selection, service)
         return found.conf if found is not None else None
 
-    def _said(self, kind: str, service: str, part: Part, treated: str = "") -> Values:
+    def _said(self, kind: str, service: str, part: SlotKind, treated: str = "") -> Values:
         """Return what a place reads of a new policy type, with nothing of old policies left."""
         reading = READINGS[kind]
         protocol = self.world.protocol(service)
@@ -103,7 +103,7 @@ class _Asked:
         for service, effect in self.facts.timeouts.items():
             if "Timeout" in self.kinds:
                 treated = self.facts.treated.get(service, "")
-                parts = (Part.LISTENER, Part.CLUSTER)
+                parts = (SlotKind.LISTENER, SlotKind.CLUSTER)
                 got: Values = {}
                 for part in parts:
                     got |= self._said("MeshTimeout", service, part, treated)
@@ -114,11 +114,11 @@ class _Asked:
                 if unlike:
                     yield f"Timeout {service} {effect} != {got}"
         for service, effect in self.facts.retries.items():
-            got = self._said("MeshRetry", service, Part.LISTENER)
+            got = self._said("MeshRetry", service, SlotKind.LISTENER)
             if "Retry" in self.kinds and got != effect:
                 yield f"Retry {service} {effect} != {got}"
         for service, effect in self.facts.breakers.items():
-            got = self._said("MeshCircuitBreaker", service, Part.CLUSTER)
+            got = self._said("MeshCircuitBreaker", service, SlotKind.CLUSTER)
             if "CircuitBreaker" in self.kinds and got != effect:
                 yield f"CircuitBreaker {service} {effect} != {got}"
         set_by_patch = self._patches()
@@ -126,7 +126,7 @@ class _Asked:
             if service not in self.world.protocols:
                 continue  # no endpoint, nothing to probe
             conf = self._to("MeshHealthCheck", service)
-            at = At(part=Part.CLUSTER, protocol=self.world.protocol(service))
+            at = At(part=SlotKind.CLUSTER, protocol=self.world.protocol(service))
             # the HealthCheck is gone, so only `conf` says what panic is
             got = probed(set_by_patch.get(service, ()), None, conf, at)
             if "HealthCheck" in self.kinds and got != effect:
@@ -141,7 +141,7 @@ class _Asked:
     def _logs(self) -> Iterator[str]:
         for service, effect in self.facts.logs.items():
             if "TrafficLog" in self.kinds:
-                got = self._said("MeshAccessLog", service, Part.LISTENER)
+                got = self._said("MeshAccessLog", service, SlotKind.LISTENER)
                 if got != effect:
                     yield f"TrafficLog {service} {effect} != {got}"
         if not self.facts.live and "TrafficLog" in self.kinds:
@@ -196,7 +196,7 @@ class _Asked:
     def _whole(self) -> Iterator[str]:
         if "TrafficTrace" in self.kinds:
             found = self.matcher.single(self.matcher.selection(self.dataplane, "MeshTrace"))
-            at = At(part=Part.PROXY)
+            at = At(part=SlotKind.PROXY)
             got = READINGS["MeshTrace"].of_conf(found.conf if found is not None else None, at)
             if got != self.facts.traces:
                 yield f"TrafficTrace {self.facts.traces} != {got}"

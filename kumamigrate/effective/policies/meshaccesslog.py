@@ -9,9 +9,9 @@ from kumamigrate.effective.policies.meshsections import backend_of
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Part,
     Reading,
     Rules,
+    SlotKind,
     Subsets,
     Values,
     leaf,
@@ -20,7 +20,7 @@ from kumamigrate.effective.reading import (
 from kumamigrate.model.resource import Resource, mapping
 
 BACKENDS = "backends"
-FIELDS = {BACKENDS: leaf(Part.ROUTE, Part.LISTENER, Part.INBOUND)}
+FIELDS = {BACKENDS: leaf(SlotKind.ROUTE, SlotKind.LISTENER, SlotKind.INBOUND)}
 _BLOCKS = {"File": ("file", "path"), "Tcp": ("tcp", "address")}
 
 
@@ -82,7 +82,7 @@ READING = Reading(
     of_rules=of_rules,
     of_from=of_from,
     old="TrafficLog",
-    old_parts=(Part.LISTENER,),
+    old_parts=(SlotKind.LISTENER,),
     of_old=of_old,
     beside=beside,
 )

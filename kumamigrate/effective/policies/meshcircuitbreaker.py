@@ -8,9 +8,9 @@ from typing import Any
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Part,
     Reading,
     Rules,
+    SlotKind,
     Values,
     as_read,
     leaf,
@@ -22,7 +22,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.oldconf import OldConf, conf_of
 
-_PARTS = (Part.CLUSTER, Part.INBOUND)
+_PARTS = (SlotKind.CLUSTER, SlotKind.INBOUND)
 LIMITS, EJECTION, DETECTORS = "connectionLimits", "outlierDetection", "outlierDetection.detectors"
 
 FIELDS = {
@@ -144,7 +144,7 @@ READING = Reading(
     of_conf=of_conf,
     of_rules=of_rules,
     old="CircuitBreaker",
-    old_parts=(Part.CLUSTER,),
+    old_parts=(SlotKind.CLUSTER,),
     of_old=of_old,
     beside=beside,
 )

@@ -8,9 +8,9 @@ from typing import Any
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Part,
     Reading,
     Rules,
+    SlotKind,
     Subsets,
     Values,
     as_read,
@@ -26,7 +26,7 @@ GRPC_SINCE = "2.14"
 """Since then faults reach inbounds of gRPC, too."""
 FILTER_NAME = "filter name"
 """A field that no policy sets: what Envoy calls a filter. Its change concerns no traffic."""
-FIELDS = {HTTP: leaf(Part.INBOUND)}
+FIELDS = {HTTP: leaf(SlotKind.INBOUND)}
 _SECTIONS = ("delay", "abort", "responseBandwidth")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Part,
     Reading,
+    SlotKind,
     Values,
     as_read,
     leaf,
@@ -21,7 +21,7 @@ from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.sourcedest.oldconf import OldConf, conf_of
 from kumamigrate.sourcedest.targets import UNKNOWN
 
-_CLUSTER = Part.CLUSTER
+_CLUSTER = SlotKind.CLUSTER
 FIELDS = {
     "interval": leaf(_CLUSTER, default="1m0s"),
     "timeout": leaf(_CLUSTER, default="15s"),
@@ -153,7 +153,7 @@ READING = Reading(
     fields=FIELDS,
     of_conf=of_conf,
     old="HealthCheck",
-    old_parts=(Part.CLUSTER,),
+    old_parts=(SlotKind.CLUSTER,),
     of_old=of_old,
     beside=beside,
 )

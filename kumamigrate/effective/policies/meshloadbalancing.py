@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.effective.policies.meshsections import locality_aware
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Values, flat, leaf, said
+from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, flat, leaf, said
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.sourcedest.oldconf import conf_of
 
 LOCALITY = "localityAwareness.disabled"
 HASHES = "hashPolicies"
 FIELDS = {
-    "localityAwareness": leaf(Part.CLUSTER),
-    "loadBalancer": leaf(Part.CLUSTER, Part.ROUTE),
-    HASHES: leaf(Part.ROUTE, Part.LISTENER),
+    "localityAwareness": leaf(SlotKind.CLUSTER),
+    "loadBalancer": leaf(SlotKind.CLUSTER, SlotKind.ROUTE),
+    HASHES: leaf(SlotKind.ROUTE, SlotKind.LISTENER),
 }
 _DEFAULTS: Mapping[str, Any] = {
     "leastRequest.choiceCount": 2,
@@ -32,9 +32,9 @@ _OLD_HASHES = {"XX_HASH": "XXHash", "MURMUR_HASH_2": "MurmurHash2"}
 
 def of_conf(conf: Conf | None, at: At) -> Values:
     """Return the hash policies of a route, or how a cluster balances."""
-    if at.part is Part.CLUSTER:
+    if at.part is SlotKind.CLUSTER:
         return _cluster(conf, at)
-    return _hashes(conf) if conf and (at.part is Part.ROUTE or at.tcp) else {}
+    return _hashes(conf) if conf and (at.part is SlotKind.ROUTE or at.tcp) else {}
 
 
 def _hashes(conf: Conf) -> Values:
@@ -86,7 +86,7 @@ def _lower(name: str) -> str:
 
 def of_old(policy: Resource | None, at: At) -> Values:
     """Return how the balancer of a TrafficRoute balances; zero sizes are none (§1.2)."""
-    if at.part is not Part.CLUSTER:
+    if at.part is not SlotKind.CLUSTER:
         return {}
     found = mapping(conf_of(policy).get("loadBalancer"))
     name = next((n for n in _OLD_BALANCERS if n in found), "")
@@ -97,7 +97,7 @@ def of_old(policy: Resource | None, at: At) -> Values:
 
 def beside(_policy: Resource | None, conf: Conf, at: At) -> Values:
     """Return what both come to: a conf takes it all."""
-    return of_conf(conf, at) if at.part is Part.CLUSTER else _hashes(conf)
+    return of_conf(conf, at) if at.part is SlotKind.CLUSTER else _hashes(conf)
 
 
 READING = Reading(
@@ -105,7 +105,7 @@ READING = Reading(
     fields=FIELDS,
     of_conf=of_conf,
     old="TrafficRoute",
-    old_parts=(Part.CLUSTER,),
+    old_parts=(SlotKind.CLUSTER,),
     of_old=of_old,
     beside=beside,
 )

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kumamigrate.effective.policies.meshsections import enabled_backend
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Values, leaf, read
+from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, leaf, read
 from kumamigrate.model.resource import mapping
 
 PROFILES, APPLICATIONS, BACKENDS = "sidecar.profiles", "applications", "backends"
 FIELDS = {
-    "sidecar.regex": leaf(Part.PROXY),
-    "sidecar.includeUnused": leaf(Part.PROXY, default=False),
-    PROFILES: leaf(Part.PROXY),
-    APPLICATIONS: leaf(Part.PROXY),
-    BACKENDS: leaf(Part.PROXY),
+    "sidecar.regex": leaf(SlotKind.PROXY),
+    "sidecar.includeUnused": leaf(SlotKind.PROXY, default=False),
+    PROFILES: leaf(SlotKind.PROXY),
+    APPLICATIONS: leaf(SlotKind.PROXY),
+    BACKENDS: leaf(SlotKind.PROXY),
 }
 _PORT, _PATH = 5670, "/metrics"
 _TLS = {"activeMTLSBackend": "ActiveMTLSBackend", "providedTLS": "ProvidedTLS"}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kumamigrate.effective.policies.meshsections import passes_through
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Values, leaf, read
+from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, leaf, read
 
 MODE = "passthroughMode"
-FIELDS = {MODE: leaf(Part.PROXY), "appendMatch": leaf(Part.PROXY)}
+FIELDS = {MODE: leaf(SlotKind.PROXY), "appendMatch": leaf(SlotKind.PROXY)}
 
 
 def of_conf(conf: Conf | None, at: At) -> Values:

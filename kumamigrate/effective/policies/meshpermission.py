@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Rules, Subsets, Values, leaf
+from kumamigrate.effective.reading import At, Conf, Reading, Rules, SlotKind, Subsets, Values, leaf
 from kumamigrate.targetref.permission import PERMISSION
 
 FIELDS = {
-    "action": leaf(Part.INBOUND),
-    "deny": leaf(Part.INBOUND),
-    "allow": leaf(Part.INBOUND),
-    "allowWithShadowDeny": leaf(Part.INBOUND),
+    "action": leaf(SlotKind.INBOUND),
+    "deny": leaf(SlotKind.INBOUND),
+    "allow": leaf(SlotKind.INBOUND),
+    "allowWithShadowDeny": leaf(SlotKind.INBOUND),
 }
 
 

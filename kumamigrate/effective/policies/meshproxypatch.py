@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Values, leaf
+from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, leaf
 from kumamigrate.model import duration
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.source.node import json_value
@@ -13,7 +13,7 @@ from kumamigrate.source.reading.load import read_file
 from kumamigrate.sourcedest.oldconf import conf_of
 
 CHANGES = "appendModifications"
-FIELDS = {CHANGES: leaf(Part.PROXY)}
+FIELDS = {CHANGES: leaf(SlotKind.PROXY)}
 _OPERATIONS = {
     "add": "Add", "remove": "Remove", "patch": "Patch", "addFirst": "AddFirst",
     "addLast": "AddLast", "addBefore": "AddBefore", "addAfter": "AddAfter",
@@ -148,7 +148,7 @@ READING = Reading(
     fields=FIELDS,
     of_conf=of_conf,
     old="ProxyTemplate",
-    old_parts=(Part.PROXY,),
+    old_parts=(SlotKind.PROXY,),
     of_old=of_old,
     beside=beside,
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Part,
     Reading,
     Rules,
+    SlotKind,
     Values,
     as_read,
     leaf,
@@ -21,13 +21,13 @@ from kumamigrate.sourcedest.oldconf import conf_of
 HTTP, TCP = "local.http", "local.tcp"
 FIELDS = {
     f"{HTTP}.disabled": leaf(),
-    f"{HTTP}.requestRate.num": leaf(Part.INBOUND),
-    f"{HTTP}.requestRate.interval": leaf(Part.INBOUND),
-    f"{HTTP}.onRateLimit.status": leaf(Part.INBOUND, default=429),
-    f"{HTTP}.onRateLimit.headers": leaf(Part.INBOUND),
+    f"{HTTP}.requestRate.num": leaf(SlotKind.INBOUND),
+    f"{HTTP}.requestRate.interval": leaf(SlotKind.INBOUND),
+    f"{HTTP}.onRateLimit.status": leaf(SlotKind.INBOUND, default=429),
+    f"{HTTP}.onRateLimit.headers": leaf(SlotKind.INBOUND),
     f"{TCP}.disabled": leaf(),
-    f"{TCP}.connectionRate.num": leaf(Part.INBOUND),
-    f"{TCP}.connectionRate.interval": leaf(Part.INBOUND),
+    f"{TCP}.connectionRate.num": leaf(SlotKind.INBOUND),
+    f"{TCP}.connectionRate.interval": leaf(SlotKind.INBOUND),
 }
 _HEADERS = f"{HTTP}.onRateLimit.headers"
 
@@ -77,6 +77,6 @@ READING = Reading(
     of_conf=of_conf,
     of_rules=of_rules,
     old="RateLimit",
-    old_parts=(Part.INBOUND,),
+    old_parts=(SlotKind.INBOUND,),
     of_old=of_old,
 )

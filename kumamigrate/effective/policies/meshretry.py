@@ -9,8 +9,8 @@ from typing import Any
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Part,
     Reading,
+    SlotKind,
     Values,
     as_read,
     leaf,
@@ -24,23 +24,23 @@ from kumamigrate.sourcedest.oldconf import conf_of
 
 ATTEMPTS = "tcp.maxConnectAttempt"
 FIELDS = {
-    ATTEMPTS: leaf(Part.LISTENER, default=1),
-    "http.numRetries": leaf(Part.ROUTE, default=1),
-    "http.perTryTimeout": leaf(Part.ROUTE),
-    "http.backOff.baseInterval": leaf(Part.ROUTE, default="25ms"),
-    "http.backOff.maxInterval": leaf(Part.ROUTE),
-    "http.rateLimitedBackOff": leaf(Part.ROUTE),
-    "http.retryOn": leaf(Part.ROUTE),
-    "http.retriableResponseHeaders": leaf(Part.ROUTE),
-    "http.retriableRequestHeaders": leaf(Part.ROUTE),
-    "http.hostSelection": leaf(Part.ROUTE),
-    "http.hostSelectionMaxAttempts": leaf(Part.ROUTE),
-    "grpc.numRetries": leaf(Part.ROUTE, default=1),
-    "grpc.perTryTimeout": leaf(Part.ROUTE),
-    "grpc.backOff.baseInterval": leaf(Part.ROUTE, default="25ms"),
-    "grpc.backOff.maxInterval": leaf(Part.ROUTE),
-    "grpc.rateLimitedBackOff": leaf(Part.ROUTE),
-    "grpc.retryOn": leaf(Part.ROUTE),
+    ATTEMPTS: leaf(SlotKind.LISTENER, default=1),
+    "http.numRetries": leaf(SlotKind.ROUTE, default=1),
+    "http.perTryTimeout": leaf(SlotKind.ROUTE),
+    "http.backOff.baseInterval": leaf(SlotKind.ROUTE, default="25ms"),
+    "http.backOff.maxInterval": leaf(SlotKind.ROUTE),
+    "http.rateLimitedBackOff": leaf(SlotKind.ROUTE),
+    "http.retryOn": leaf(SlotKind.ROUTE),
+    "http.retriableResponseHeaders": leaf(SlotKind.ROUTE),
+    "http.retriableRequestHeaders": leaf(SlotKind.ROUTE),
+    "http.hostSelection": leaf(SlotKind.ROUTE),
+    "http.hostSelectionMaxAttempts": leaf(SlotKind.ROUTE),
+    "grpc.numRetries": leaf(SlotKind.ROUTE, default=1),
+    "grpc.perTryTimeout": leaf(SlotKind.ROUTE),
+    "grpc.backOff.baseInterval": leaf(SlotKind.ROUTE, default="25ms"),
+    "grpc.backOff.maxInterval": leaf(SlotKind.ROUTE),
+    "grpc.rateLimitedBackOff": leaf(SlotKind.ROUTE),
+    "grpc.retryOn": leaf(SlotKind.ROUTE),
 }
 _LONGEST = 10
 """So many times the base interval is the longest where none is said: Envoy's default."""
@@ -60,7 +60,7 @@ def of_conf(conf: Conf | None, at: At) -> Values:
 
     No retries asked for is no retry policy, whatever else is set.
     """
-    if at.part is Part.LISTENER:
+    if at.part is SlotKind.LISTENER:
         # Of those that speak TCP only such as say so are retried.
         tcp = at.tcp and at.may_speak("tcp", *HTTP_LIKE)
         attempts = said(conf, ATTEMPTS) if tcp else None
@@ -77,7 +77,7 @@ def _block(name: str, conf: Conf | None) -> Values:
     block = said(conf, name)
     if not block or block.get("numRetries") == 0:
         return {}
-    found = read(FIELDS, Part.ROUTE, conf, f"{name}.")
+    found = read(FIELDS, SlotKind.ROUTE, conf, f"{name}.")
     longest = f"{name}.backOff.maxInterval"
     found.setdefault(longest, _longest(found[f"{name}.backOff.baseInterval"]))
     found.pop(f"{name}.retryOn", None)
@@ -125,7 +125,11 @@ def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
     """Return what both come to: what a MeshRetry leaves without retries keeps the old ones."""
     http = at.treated in HTTP_LIKE
     fits = http == (at.protocol in HTTP_LIKE) and at.protocol != "http2"
-    new = of_conf(conf, replace(at, part=Part.ROUTE if http else Part.LISTENER)) if fits else {}
+    new = (
+        of_conf(conf, replace(at, part=SlotKind.ROUTE if http else SlotKind.LISTENER))
+        if fits
+        else {}
+    )
     return new or of_old(policy, at)
 
 
@@ -134,7 +138,7 @@ READING = Reading(
     fields=FIELDS,
     of_conf=of_conf,
     old="Retry",
-    old_parts=(Part.LISTENER,),
+    old_parts=(SlotKind.LISTENER,),
     of_old=of_old,
     beside=beside,
 )

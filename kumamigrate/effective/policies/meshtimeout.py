@@ -5,9 +5,9 @@ from __future__ import annotations
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Part,
     Reading,
     Rules,
+    SlotKind,
     Values,
     as_read,
     leaf,
@@ -29,13 +29,13 @@ ALWAYS_SINCE = "2.10"
 """Since then proxies have the defaults of a MeshTimeout without any (notes C16)."""
 
 FIELDS = {
-    CONNECT: leaf(Part.CLUSTER, Part.INBOUND, default="5s"),
-    IDLE: leaf(Part.CLUSTER, Part.LISTENER, Part.INBOUND, default="1h0m0s"),
-    REQUEST: leaf(Part.ROUTE, Part.INBOUND, default="15s"),
-    STREAM: leaf(Part.ROUTE, Part.INBOUND, default="30m0s"),
-    LONGEST: leaf(Part.CLUSTER, Part.INBOUND, default=OFF),
-    CONNECTION: leaf(Part.CLUSTER, Part.INBOUND, default=OFF),
-    HEADERS: leaf(Part.LISTENER, Part.INBOUND, default=OFF),
+    CONNECT: leaf(SlotKind.CLUSTER, SlotKind.INBOUND, default="5s"),
+    IDLE: leaf(SlotKind.CLUSTER, SlotKind.LISTENER, SlotKind.INBOUND, default="1h0m0s"),
+    REQUEST: leaf(SlotKind.ROUTE, SlotKind.INBOUND, default="15s"),
+    STREAM: leaf(SlotKind.ROUTE, SlotKind.INBOUND, default="30m0s"),
+    LONGEST: leaf(SlotKind.CLUSTER, SlotKind.INBOUND, default=OFF),
+    CONNECTION: leaf(SlotKind.CLUSTER, SlotKind.INBOUND, default=OFF),
+    HEADERS: leaf(SlotKind.LISTENER, SlotKind.INBOUND, default=OFF),
 }
 _UNREACHED = {REQUEST: OFF, STREAM: "5m0s"}
 """What a service-tag outbound has whose listener no conf reaches: Envoy's own (§3.4)."""
@@ -55,14 +55,14 @@ _UNTOUCHED = {
 def of_conf(conf: Conf | None, at: At) -> Values:
     """Return the timeouts of a route, a listener or a cluster."""
     found = read(FIELDS, at.part, conf)
-    if at.part is Part.ROUTE and conf is None and at.tag:
+    if at.part is SlotKind.ROUTE and conf is None and at.tag:
         return dict(_UNREACHED)
-    if at.part is Part.LISTENER:
+    if at.part is SlotKind.LISTENER:
         # A TCP listener reads the idle timeout itself; headers there are none of.
         unread = {HEADERS} if at.protocol in ("tcp", "tls") else set()
         unread |= {IDLE} if at.protocol in HTTP_LIKE else set()
         return {path: value for path, value in found.items() if path not in unread}
-    if at.part is Part.CLUSTER:
+    if at.part is SlotKind.CLUSTER:
         return _of_protocol(found, at.protocol)
     return found
 
@@ -91,7 +91,7 @@ def of_old(policy: Resource | None, at: At) -> Values:
     if not at.made:
         return _unset(at)
     conf = conf_of(policy)
-    if at.part is Part.CLUSTER:
+    if at.part is SlotKind.CLUSTER:
         return _old_cluster(conf, at.treated)
     if at.treated not in HTTP_LIKE:
         return {IDLE: as_read(conf.get("tcp", "idleTimeout")) or OFF}
@@ -106,7 +106,7 @@ def of_old(policy: Resource | None, at: At) -> Values:
 def _unset(at: At) -> Values:
     http = at.treated in HTTP_LIKE
     found = read(FIELDS, at.part, None)
-    if at.part is Part.CLUSTER:
+    if at.part is SlotKind.CLUSTER:
         return found if http else {CONNECT: found[CONNECT]}
     if not http:
         return {IDLE: found[IDLE]}
@@ -140,23 +140,23 @@ def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
     It goes by the protocol of the service. Where the old engine treats the outbound otherwise,
     what that made stays as made, without the policy (notes C3, C21).
     """
-    if at.part is Part.CLUSTER:
+    if at.part is SlotKind.CLUSTER:
         return _clusters_beside(policy, conf, at)
     http = at.treated in HTTP_LIKE
     if http != (at.protocol in HTTP_LIKE):
         headers = read(FIELDS, at.part, conf, HEADERS) if http else {}
         return {**of_old(None, at), **headers}
     if not http:
-        return read(FIELDS, Part.LISTENER, conf, IDLE)
+        return read(FIELDS, SlotKind.LISTENER, conf, IDLE)
     return {
-        **read(FIELDS, Part.ROUTE, conf),
-        **read(FIELDS, Part.LISTENER, conf, HEADERS),
+        **read(FIELDS, SlotKind.ROUTE, conf),
+        **read(FIELDS, SlotKind.LISTENER, conf, HEADERS),
         DOWNSTREAM: OFF,
     }
 
 
 def _clusters_beside(policy: Resource | None, conf: Conf, at: At) -> Values:
-    found = read(FIELDS, Part.CLUSTER, conf)
+    found = read(FIELDS, SlotKind.CLUSTER, conf)
     old = of_old(policy, at)
     if at.treated not in HTTP_LIKE:
         return {CONNECT: found[CONNECT]}
@@ -171,7 +171,7 @@ READING = Reading(
     of_conf=of_conf,
     of_rules=of_rules,
     old="Timeout",
-    old_parts=(Part.LISTENER, Part.CLUSTER),
+    old_parts=(SlotKind.LISTENER, SlotKind.CLUSTER),
     of_old=of_old,
     beside=beside,
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kumamigrate.effective.policies.meshsections import backend_mode
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Rules, Values, leaf, read
+from kumamigrate.effective.reading import At, Conf, Reading, Rules, SlotKind, Values, leaf, read
 
 FIELDS = {
-    "mode": leaf(Part.INBOUND),
-    "tlsVersion.min": leaf(Part.INBOUND, default="TLSAuto"),
-    "tlsVersion.max": leaf(Part.INBOUND, default="TLSAuto"),
-    "tlsCiphers": leaf(Part.INBOUND),
+    "mode": leaf(SlotKind.INBOUND),
+    "tlsVersion.min": leaf(SlotKind.INBOUND, default="TLSAuto"),
+    "tlsVersion.max": leaf(SlotKind.INBOUND, default="TLSAuto"),
+    "tlsCiphers": leaf(SlotKind.INBOUND),
 }
 
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.effective.policies.meshsections import backend_of
-from kumamigrate.effective.reading import At, Conf, Part, Reading, Values, leaf, number, read
+from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, leaf, number, read
 from kumamigrate.model.resource import Resource, mapping
 
 BACKENDS = "backends"
 FIELDS = {
-    BACKENDS: leaf(Part.PROXY),
-    "sampling.overall": leaf(Part.PROXY, default=100),
-    "sampling.client": leaf(Part.PROXY, default=100),
-    "sampling.random": leaf(Part.PROXY, default=100),
-    "tags": leaf(Part.PROXY),
+    BACKENDS: leaf(SlotKind.PROXY),
+    "sampling.overall": leaf(SlotKind.PROXY, default=100),
+    "sampling.client": leaf(SlotKind.PROXY, default=100),
+    "sampling.random": leaf(SlotKind.PROXY, default=100),
+    "tags": leaf(SlotKind.PROXY),
 }
 _ZIPKIN = {"traceId128bit": False, "apiVersion": "httpJson", "sharedSpanContext": True}
 _DATADOG = {"splitService": False}
@@ -33,7 +33,7 @@ def of_conf(conf: Conf | None, at: At) -> Values:
 
 
 def _read(conf: Conf | None) -> Values:
-    return read(FIELDS, Part.PROXY, conf)
+    return read(FIELDS, SlotKind.PROXY, conf)
 
 
 def _written_out(backend: Mapping[str, Any]) -> Values:
@@ -82,7 +82,7 @@ READING = Reading(
     fields=FIELDS,
     of_conf=of_conf,
     old="TrafficTrace",
-    old_parts=(Part.PROXY,),
+    old_parts=(SlotKind.PROXY,),
     of_old=of_old,
     beside=beside,
 )

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.effective.policies.meshhealthcheck import FIELDS, PANIC, UNPROBED, tcp_probe
-from kumamigrate.effective.reading import Conf, Part, Values, as_read, read
+from kumamigrate.effective.reading import Conf, SlotKind, Values, as_read, read
 from kumamigrate.model import duration
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
@@ -28,7 +28,7 @@ _ON_KUBERNETES = "k8s.kuma.io/"
 _DURATION = re.compile(r"[0-9]+(\.[0-9]{1,9})?s")
 _HEX = re.compile(r"([0-9a-f]{2})+")
 _DEFAULTS = {
-    name: value for name, value in read(FIELDS, Part.CLUSTER, None).items() if name not in PANIC
+    name: value for name, value in read(FIELDS, SlotKind.CLUSTER, None).items() if name not in PANIC
 }
 _REQUIRED = ("interval", "timeout", "unhealthyThreshold", "healthyThreshold")
 
