@@ -347,6 +347,7 @@ def inbound_fact(
     identified: bool | None = False,
     reached: bool = True,
     always: bool | None = None,
+    transparent: bool = True,
 ) -> Fact:
     """Return what an inbound reads of one policy type; `point` is None where nothing reaches.
 
@@ -360,6 +361,7 @@ def inbound_fact(
         always=writes_defaults(side) if always is None else always,
         release=side.release.name,
         identified=identified,
+        transparent=transparent,
         mesh_name=side.mesh,
         mesh=side.mesh_spec,
     )

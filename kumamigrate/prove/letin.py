@@ -14,7 +14,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.inbound import InboundPoint
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.selection import Point
-from kumamigrate.universe.side import Side
+from kumamigrate.universe.side import Side, may_be_transparent
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Read:
             self.answer(policy_type),
             identified=self.side.identified(self.proxy),
             reached=self.side.signature(self.proxy, policy_type) != 0,
+            transparent=may_be_transparent(self.proxy),
         )
 
     @property

@@ -33,6 +33,7 @@ from kumamigrate.effective.picture import (
 from kumamigrate.effective.policies.meshfault import FILTER_NAME
 from kumamigrate.effective.policies.meshproxypatch import names_matter
 from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
+from kumamigrate.effective.policies.meshtls import LISTENERS
 from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.routeorder import only_turned
@@ -575,7 +576,8 @@ class MeshComparison:
             return ()
         effect = Effect.VALUE if self._names_matter(was, now) else Effect.NAME
         known = (self.before.identified(was), self.after.identified(now))
-        key = (policy_type, sig_b, sig_a, effect, *known, *reached)
+        transparent = (may_be_transparent(was), may_be_transparent(now))
+        key = (policy_type, sig_b, sig_a, effect, *known, *reached, *transparent)
         if key not in self._inbounds:
             reads = (Read(self.before, was, old), Read(self.after, now, new))
             clients = policy_type == PERMISSION and go_by_clients(*reads)
@@ -633,7 +635,7 @@ class MeshComparison:
             field=found.field,
             before=value_of(found.was, found.field, found.before, self.locate[0], of_route=routes),
             after=value_of(found.now, found.field, found.after, self.locate[1], of_route=routes),
-            effect=Effect.RESIDUE if found.field == DOWNSTREAM else Effect.VALUE,
+            effect=Effect.RESIDUE if found.field in (DOWNSTREAM, LISTENERS) else Effect.VALUE,
         )
 
 

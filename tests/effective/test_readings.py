@@ -417,6 +417,11 @@ def test_what_the_mesh_says_is_what_a_policy_may_say_instead() -> None:
     assert meshpassthrough.of_conf(None, proxy) == said
     assert meshtls.of_conf(None, inbound) == meshtls.of_conf({"mode": "Permissive"}, inbound)
     assert meshtls.of_conf(None, inbound) != meshtls.of_conf({"mode": "Strict"}, inbound)
+    # Goldens 32-0006, 21-0096: it opens two listeners where nothing is redirected to the proxy.
+    explicit = At(part=INBOUND, mesh=mesh, transparent=False)
+    assert meshtls.of_conf(None, explicit) != meshtls.of_conf({"mode": "Permissive"}, explicit)
+    off = At(part=INBOUND, transparent=False)
+    assert meshtls.LISTENERS not in meshtls.of_conf({"mode": "Strict"}, off)
 
 
 def test_passthrough_is_for_transparent_proxies() -> None:

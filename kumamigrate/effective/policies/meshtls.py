@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from kumamigrate.effective.policies.meshsections import backend_mode
-from kumamigrate.effective.reading import At, Conf, Reading, Rules, SlotKind, Values, leaf, read
+from kumamigrate.effective.reading import (
+    At,
+    Conf,
+    Reading,
+    Rules,
+    SlotKind,
+    Values,
+    leaf,
+    read,
+)
+
+LISTENERS = "listeners for plain text"
+"""With mTLS any MeshTLS gives proxies without transparent proxying two listeners on port 0, which
+the mode of the Mesh does not (goldens mixed-2.14/21-0096, features-2.14/32-0006)."""
 
 FIELDS = {
     "mode": leaf(SlotKind.INBOUND),
@@ -16,7 +29,9 @@ FIELDS = {
 def of_conf(conf: Conf | None, at: At) -> Values:
     """Return what a conf asks for; the mode of the Mesh where it says none."""
     mode = backend_mode(at.mesh)
-    return {**({"mode": mode} if mode else {}), **read(FIELDS, at.part, conf)}
+    found = {**({"mode": mode} if mode else {}), **read(FIELDS, at.part, conf)}
+    opened = conf is not None and mode and not at.transparent
+    return {**found, LISTENERS: True} if opened else found
 
 
 def of_rules(_rules: Rules, merged: Conf | None, at: At) -> Values:
