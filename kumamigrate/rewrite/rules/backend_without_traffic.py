@@ -28,8 +28,11 @@ TAG_KINDS = ("MeshService", "MeshServiceSubset")
 
 def plan(view: View) -> Iterator[Finding]:
     """Yield a finding for each backend that gets no traffic, and for rules without any weight."""
+    known: dict[str, Places] = {}
     for route in view.of_type("MeshHTTPRoute", "MeshTCPRoute"):
-        places = _places(view, route.mesh)
+        if route.mesh not in known:
+            known[route.mesh] = _places(view, route.mesh)
+        places = known[route.mesh]
         for refs in _rules(route):
             listed = [(*refs, at) for at in range(len(items(route.body, refs)))]
             lost = (_lost(view, places, route, path) for path in listed)
