@@ -47,7 +47,10 @@ def _mtls(side: Side) -> list[str]:
 
 
 def _said(resource: Resource | None) -> str | None:
-    return None if resource is None else canonical(resource.spec)
+    if resource is None:
+        return None
+    # Whence a trust came is a note: nobody trusts more or less for it.
+    return canonical({key: value for key, value in resource.spec.items() if key != "origin"})
 
 
 def permission_doubts(before: Side, after: Side, was: Resource, now: Resource) -> Iterator[Doubt]:
