@@ -119,7 +119,7 @@ def _conf(type_: str, rng: random.Random) -> dict[str, Any]:
 def main() -> None:
     """Prove a mesh equal to itself and to a changed one; print seconds and peak memory as JSON."""
     from kumamigrate.__main__ import NEW_OBJECTS
-    from kumamigrate.prove import prove
+    from kumamigrate.prover import prove
 
     gc.set_threshold(NEW_OBJECTS, 5, 5)  # as the command does
     proxies, services, policies, routes = map(int, sys.argv[1:5])

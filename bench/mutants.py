@@ -31,7 +31,7 @@ TESTS = {
     "sourcedest": ("tests/sourcedest", "tests/prove"),
     "universe": PROVING,
     "effective": PROVING,
-    "prove": PROVING,
+    "prover": PROVING,
 }
 """By room the tests that should notice, the quickest first."""
 SECONDS = 3000

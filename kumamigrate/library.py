@@ -18,7 +18,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import kumamigrate
 from kumamigrate.dataclass import dataclass, fields, replace
 from kumamigrate.deployment.environment import Facts
 from kumamigrate.errors import SourceError
@@ -29,7 +28,7 @@ from kumamigrate.flow.pipeline import write as write_outcome
 from kumamigrate.flow.shard import Shard
 from kumamigrate.flow.told import Progress, silent
 from kumamigrate.model.state import Environment
-from kumamigrate.prove import Proof
+from kumamigrate.prover import Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.scene.repository import Contents
@@ -202,8 +201,3 @@ def _options(asked: Mapping[str, Any]) -> Options:
         dead=bool(asked.get("dead", False)),
         fail_on=asked.get("fail_on", ""),
     )
-
-
-# The package that proves has the name of the verb, and Python calls it by that name when it is
-# imported first.
-kumamigrate.prove = prove

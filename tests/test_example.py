@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kumamigrate.flow.pipeline import migrate
-from kumamigrate.prove import Effect
+from kumamigrate.prover import Effect
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.outcome import exit_of_run
 from kumamigrate.world.options import Options

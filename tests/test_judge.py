@@ -9,7 +9,7 @@ import pytest
 
 from kumamigrate.flow.acceptance import judge_of
 from kumamigrate.model.state import Environment
-from kumamigrate.prove import prove
+from kumamigrate.prover import prove
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.scene.repository import repository_of
 from kumamigrate.scene.trial import Scene

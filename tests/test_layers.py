@@ -15,7 +15,7 @@ from tests.cases import ROOT
 
 PACKAGE = ROOT / "kumamigrate"
 MATCHERS = {"targetref", "sourcedest", "model", "source"}
-PROVER = {"prove", "effective", "universe", *MATCHERS}
+PROVER = {"prover", "effective", "universe", *MATCHERS}
 ALLOWED = {
     "source": {"source"},
     "model": {"model", "source"},
@@ -25,7 +25,7 @@ ALLOWED = {
     "deployment": {"deployment", "model", "source"},
     "universe": {"universe", *MATCHERS},
     "effective": {"effective", "universe", *MATCHERS},
-    "prove": PROVER,
+    "prover": PROVER,
     "rewrite": {"rewrite", "admit", "effective", *MATCHERS},
     "inventory": {"inventory", "model", "source"},
     "scene": {"scene", "inventory", "rewrite", "admit", *PROVER - {"targetref"}},
@@ -115,7 +115,7 @@ def test_modules_do_not_import_each_other_in_circles() -> None:
 
 
 @pytest.mark.parametrize(
-    "layer", ["targetref", "sourcedest", "admit", "universe", "effective", "prove", "rewrite"]
+    "layer", ["targetref", "sourcedest", "admit", "universe", "effective", "prover", "rewrite"]
 )
 def test_upper_layers_see_values_of_the_source_only(layer: str) -> None:
     wrong = {
@@ -135,5 +135,5 @@ def test_only_the_source_layer_and_the_rulebook_read_yaml() -> None:
     }
     assert {name for name in readers if not name.startswith("source/")} <= {
         "rewrite/rulebook.py",
-        "prove/patches.py",
+        "prover/patches.py",
     }

@@ -19,8 +19,15 @@ MOST_OWN, MOST_ALL = 190, 330
 SLOW = {"rich", "pydantic", "typer", "dataclasses", "inspect", "hashlib", "difflib", "subprocess",
         "multiprocessing", "pathspec", "tomllib", "traceback", "ssl", "socket"}  # fmt: skip
 """Each takes milliseconds to import, and only findings, errors or other commands need it."""
-ROOMS = ("prove.stages", "prove.claims", "universe", "source.editing", "snapshot", "report.formats")
-MODULES = {"kumamigrate.prove.prover", "kumamigrate.targetref.matcher", "kumamigrate.prove.mesh",
+ROOMS = (
+    "prover.stages",
+    "prover.claims",
+    "universe",
+    "source.editing",
+    "snapshot",
+    "report.formats",
+)
+MODULES = {"kumamigrate.prover.prover", "kumamigrate.targetref.matcher", "kumamigrate.prover.mesh",
            "kumamigrate.sourcedest.admit", "kumamigrate.deployment.rendered",
            "kumamigrate.flow.acceptance", "kumamigrate.report.screen.runscreen"}  # fmt: skip
 """What only proofs, edits and environments need."""

@@ -9,7 +9,7 @@ import pytest
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
-from kumamigrate.prove import (
+from kumamigrate.prover import (
     ClaimResult,
     Effect,
     MeshProof,

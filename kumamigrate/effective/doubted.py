@@ -7,10 +7,10 @@ same, wherever it stands now.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.resource import Resource
 
 

@@ -17,11 +17,11 @@ from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove import Effect, Proof, Witness, prove
-from kumamigrate.prove.agree import apart
-from kumamigrate.prove.doubts.doubt import concerns
-from kumamigrate.prove.doubts.unreadreason import unread_reason
-from kumamigrate.prove.stages.local import local_proof
+from kumamigrate.prover import Effect, Proof, Witness, prove
+from kumamigrate.prover.agree import apart
+from kumamigrate.prover.doubts.doubt import concerns
+from kumamigrate.prover.doubts.unreadreason import unread_reason
+from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.repository import Rejection
 from kumamigrate.scene.trial import Judge, Scene, Verdict

@@ -9,7 +9,7 @@ from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.errors import UsageError
 from kumamigrate.model.release import release
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prove import Effect, Proof
+from kumamigrate.prover import Effect, Proof
 from kumamigrate.scene.trial import Scene
 
 LIVE, CARRY, RELEASE = "live", "carry", "release"

@@ -9,8 +9,8 @@ from kumamigrate.flow.claims import CARRY, LIVE, RELEASE
 from kumamigrate.flow.everywhere import merged
 from kumamigrate.flow.pipeline import prove_scenes
 from kumamigrate.flow.shard import Shard
-from kumamigrate.prove import Proof
-from kumamigrate.prove.compose import doubting
+from kumamigrate.prover import Proof
+from kumamigrate.prover.compose import doubting
 from kumamigrate.scene.trial import owned_by_both
 from kumamigrate.world.estate import Estate, Site
 

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain
 
 from kumamigrate.dataclass import replace
-from kumamigrate.prove import Effect, Proof
+from kumamigrate.prover import Effect, Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.rule import Rule

@@ -14,8 +14,8 @@ from kumamigrate.flow.beyond25 import is_beyond
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.initial import NONE, possible
 from kumamigrate.model.resource import Identity
-from kumamigrate.prove import MeshProof, Proof
-from kumamigrate.prove.agree import agreed
+from kumamigrate.prover import MeshProof, Proof
+from kumamigrate.prover.agree import agreed
 from kumamigrate.scene.trial import Scene
 from kumamigrate.scene.worlds import Given, can_feel, told
 

@@ -14,7 +14,7 @@ from kumamigrate.effective.difference import Witness
 from kumamigrate.flow.acceptance import as_exclusive
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove import Verdict, prove
+from kumamigrate.prover import Verdict, prove
 from kumamigrate.scene.trial import Scene
 
 LIVE = "live"

@@ -36,7 +36,7 @@ from kumamigrate.flow.word import asks, begun, may_take, takes, unused, with_cau
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
-from kumamigrate.prove import Proof, Verdict
+from kumamigrate.prover import Proof, Verdict
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.filled import without_guesses
@@ -341,7 +341,7 @@ def prove_scenes(before: Scene, after: Scene, between: Scene | None = None) -> P
 
     With a scene `between` both halves of the way are proven, and what holds in both holds.
     """
-    from kumamigrate.prove.compose import chained, doubting
+    from kumamigrate.prover.compose import chained, doubting
 
     claims = claims_of(before, after)
     if between is None or between is before or between is after:
@@ -381,7 +381,7 @@ def _proof(
     before: Scene, after: Scene, claims: tuple[str, ...], *, exclusive: bool = False
 ) -> Proof:
     from kumamigrate.flow.acceptance import as_exclusive, contents_of
-    from kumamigrate.prove.prover import prove
+    from kumamigrate.prover.prover import prove
 
     def one(
         before: Scene, after: Scene, claims: tuple[str, ...], meshes: Collection[str] | None

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import KUBERNETES
-from kumamigrate.prove import Effect, Proof, Verdict
+from kumamigrate.prover import Effect, Proof, Verdict
 from kumamigrate.scene.repository import Repository
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 
 from kumamigrate.dataclass import replace
-from kumamigrate.prove import Effect
+from kumamigrate.prover import Effect
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.restraint import takes_restraint_away

@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.model.resource import Identity, Resource
-from kumamigrate.prove import Effect, Proof
+from kumamigrate.prover import Effect, Proof
 from kumamigrate.rewrite.finding import OPEN, Finding
 from kumamigrate.world.estate import Estate
 

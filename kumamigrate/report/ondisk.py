@@ -11,7 +11,7 @@ from functools import cache
 
 from kumamigrate.dataclass import replace
 from kumamigrate.flow.pipeline import Outcome
-from kumamigrate.prove import Proof, Witness
+from kumamigrate.prover import Proof, Witness
 from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.scene.samelines import old_lines, text_lines
 from kumamigrate.scene.trial import Held

@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.flow.verdict import Whole
-from kumamigrate.prove import to_json
+from kumamigrate.prover import to_json
 from kumamigrate.report.beside import beside_json
 from kumamigrate.report.bymesh import check_meshes, run_meshes
 from kumamigrate.report.counting import counts, fails_unwritten
@@ -128,7 +128,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 
 def held_json(held: Held) -> dict[str, Any]:
     """Return a change that was held, and why, for programs."""
-    from kumamigrate.prove.proof import witness_json
+    from kumamigrate.prover.proof import witness_json
 
     return {
         "rule": held.change.rule,

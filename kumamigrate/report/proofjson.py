@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any
 
-from kumamigrate.prove import Effect, Proof, Verdict, to_json
+from kumamigrate.prover import Effect, Proof, Verdict, to_json
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.scene.repository import Repository
 from kumamigrate.source.text import Refusal

@@ -12,7 +12,7 @@ from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.shown import value_words
 from kumamigrate.model.state import State
-from kumamigrate.prove.gateway import is_builtin
+from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.report.destinations import destination_lines
 from kumamigrate.report.inspect import chosen_state
 from kumamigrate.report.screen.difftext import route_words

@@ -16,7 +16,7 @@ from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
-from kumamigrate.prove import Witness
+from kumamigrate.prover import Witness
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.scene.outside import Generated, outside_of
 from kumamigrate.scene.repository import Admitted, Rejection, Repository, state_of

@@ -14,7 +14,7 @@ from kumamigrate.errors import UsageError
 from kumamigrate.model.release import UnknownRelease, release
 from kumamigrate.model.state import Environment
 from kumamigrate.model.versions import newest_two
-from kumamigrate.prove import Effect
+from kumamigrate.prover import Effect
 from kumamigrate.world.accepted import Accepted
 from kumamigrate.world.baseline import Baseline
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.prove.doubts.doubt import concerns
+from kumamigrate.prover.doubts.doubt import concerns
 from tests.frontdoor import command
 
 POLICIES = frozenset(

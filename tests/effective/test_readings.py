@@ -27,7 +27,7 @@ from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.sections import unread_leaves
 from kumamigrate.model.policytype import Conf
 from kumamigrate.model.release import known_releases, release
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover.prover import prove
 from tests.prove.states import state
 
 DEFAULT_ROUTE = {"http.requestTimeout": "15s", "http.streamIdleTimeout": "30m0s"}

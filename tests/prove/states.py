@@ -11,8 +11,8 @@ from kumamigrate.model.labels import Refused, compute_labels
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
-from kumamigrate.prove import Proof, ProxyVerdict, Witness
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover import Proof, ProxyVerdict, Witness
+from kumamigrate.prover.prover import prove
 from kumamigrate.source.reading.load import read_file
 
 HERE = Path(__file__).parent

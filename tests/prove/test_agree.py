@@ -8,8 +8,8 @@ import pytest
 
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.prove.agree import MOST, agreed, apart
-from kumamigrate.prove.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
+from kumamigrate.prover.agree import MOST, agreed, apart
+from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
 
 IDLE = Witness(
     mesh="default",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kumamigrate.model.state import State
-from kumamigrate.prove import Proof, Verdict
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover import Proof, Verdict
+from kumamigrate.prover.prover import prove
 from tests.prove.states import state
 
 MESH = """

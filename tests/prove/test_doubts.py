@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from kumamigrate.model.state import State
-from kumamigrate.prove import Verdict
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover import Verdict
+from kumamigrate.prover.prover import prove
 from kumamigrate.source.text import Reason, Refusal
 from tests.prove.states import live, state
 

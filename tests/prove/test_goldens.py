@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.prove import Verdict
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover import Verdict
+from kumamigrate.prover.prover import prove
 from tests.frontdoor import command, some
 from tests.prove.states import COMMITTED, SHARED, case
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-from kumamigrate.prove import Verdict
-from kumamigrate.prove.prover import prove
-from kumamigrate.prove.stages import search as coverage_module
+from kumamigrate.prover import Verdict
+from kumamigrate.prover.prover import prove
+from kumamigrate.prover.stages import search as coverage_module
 from tests.prove import generate
 
 EASY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

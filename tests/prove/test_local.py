@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
-from kumamigrate.prove import Verdict, prover
-from kumamigrate.prove.stages.local import local_proof
+from kumamigrate.prover import Verdict, prover
+from kumamigrate.prover.stages.local import local_proof
 from tests.frontdoor import command
 from tests.prove.generate import meshes, resource
 from tests.prove.test_no_lax_verdict import live, state

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kumamigrate.prove import Effect, Verdict
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover import Effect, Verdict
+from kumamigrate.prover.prover import prove
 from tests.prove.states import live, state
 
 TCP_ROUTE = """

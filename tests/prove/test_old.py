@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kumamigrate.effective.difference import HARMLESS, Effect
-from kumamigrate.prove.proof import Proof, Verdict
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover.proof import Proof, Verdict
+from kumamigrate.prover.prover import prove
 from kumamigrate.sourcedest.clients import bears
 from tests.sourcedest.meshes import state
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kumamigrate.prove import Verdict
+from kumamigrate.prover import Verdict
 from tests.prove.test_no_lax_verdict import live, state
 
 ALLOW_ALL = """

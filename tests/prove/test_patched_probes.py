@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kumamigrate.effective.difference import HARMLESS
-from kumamigrate.prove.proof import Proof
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover.proof import Proof
+from kumamigrate.prover.prover import prove
 from tests.sourcedest.meshes import state
 
 CHECK = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from kumamigrate.model.resource import Resource
-from kumamigrate.prove import to_json
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover import to_json
+from kumamigrate.prover.prover import prove
 from kumamigrate.source.text import FieldPath
 from tests.prove.states import state
 

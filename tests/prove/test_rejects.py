@@ -20,8 +20,8 @@ from kumamigrate.errors import FAULT
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import known_releases, release
 from kumamigrate.model.state import State
-from kumamigrate.prove import Verdict
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover import Verdict
+from kumamigrate.prover.prover import prove
 from tests.prove.leaves import Leaf, leaves, spec_of
 from tests.prove.states import state
 

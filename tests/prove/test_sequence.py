@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-from kumamigrate.prove import Verdict
-from kumamigrate.prove.prover import prove
-from kumamigrate.prove.stages import search
-from kumamigrate.prove.stages.local import local_proof
-from kumamigrate.prove.stages.sequence import EVERY, INBOUND, SINGLE, TO, Sequences, Suspects
+from kumamigrate.prover import Verdict
+from kumamigrate.prover.prover import prove
+from kumamigrate.prover.stages import search
+from kumamigrate.prover.stages.local import local_proof
+from kumamigrate.prover.stages.sequence import EVERY, INBOUND, SINGLE, TO, Sequences, Suspects
 from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import Contents, Side
 from tests.prove import generate
@@ -163,7 +163,7 @@ def test_what_is_proven_locally_is_proven_by_sequence(pair: tuple[State, State])
     proof = prove(*pair, claims=("live",), same_unread=False)
     assert proof.verdict("live") is Verdict.EQUIVALENT
     with pytest.MonkeyPatch.context() as patching:
-        patching.setattr("kumamigrate.prove.prover.local_proof", lambda *_: None)
+        patching.setattr("kumamigrate.prover.prover.local_proof", lambda *_: None)
         assert prove(*pair, claims=("live",)).verdict("live") is Verdict.EQUIVALENT
 
 

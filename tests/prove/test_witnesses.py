@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kumamigrate.prove import Effect, Outbound, Verdict
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover import Effect, Outbound, Verdict
+from kumamigrate.prover.prover import prove
 from tests.prove.states import live, proxies, shown, state, without
 
 ROUTE = """

@@ -11,8 +11,8 @@ from kumamigrate.model.initial import initial_policies
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Form
 from kumamigrate.model.state import Environment, State
-from kumamigrate.prove.proof import Proof
-from kumamigrate.prove.prover import prove
+from kumamigrate.prover.proof import Proof
+from kumamigrate.prover.prover import prove
 from kumamigrate.scene.repository import state_of
 from kumamigrate.scene.worlds import can_feel
 from kumamigrate.source.reading.load import read_file

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.prove import Verdict, prove
+from kumamigrate.prover import Verdict, prove
 from kumamigrate.rewrite.finding import Status
 from tests.cases import shared
 from tests.rewrite.scene import after, run

@@ -8,7 +8,7 @@ from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.flow.claims import LIVE, RELEASE
 from kumamigrate.flow.verdict import Whole
 from kumamigrate.model.resource import Identity, Resource
-from kumamigrate.prove import Verdict
+from kumamigrate.prover import Verdict
 from kumamigrate.report.diff import patch_text
 from kumamigrate.report.screen.causes import places_of
 from kumamigrate.report.screen.counted import count, some

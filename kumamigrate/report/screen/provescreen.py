@@ -8,8 +8,8 @@ from kumamigrate.dataclass import dataclass, field
 from kumamigrate.effective.difference import HARMLESS, Effect, Witness
 from kumamigrate.flow.claims import LIVE
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.prove import MeshProof, Proof, Verdict
-from kumamigrate.prove.proof import ProxyVerdict
+from kumamigrate.prover import MeshProof, Proof, Verdict
+from kumamigrate.prover.proof import ProxyVerdict
 from kumamigrate.report.screen.causes import doubts, sentences
 from kumamigrate.report.screen.changeblock import harmless_of
 from kumamigrate.report.screen.counted import count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kumamigrate.model.taken import Ground, Taken
-from kumamigrate.prove import Proof
+from kumamigrate.prover import Proof
 from kumamigrate.report.screen.causes import sentences
 from kumamigrate.report.screen.counted import some
 from kumamigrate.report.styled import Line, line

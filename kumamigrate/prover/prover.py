@@ -14,31 +14,31 @@ from kumamigrate.effective.picture import BY_ROUTE
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove.assumptions.protocol_conflict import alike, as_spoken
-from kumamigrate.prove.assumptions.subset_service import not_shown, told
-from kumamigrate.prove.claims.carry import (
+from kumamigrate.prover.assumptions.protocol_conflict import alike, as_spoken
+from kumamigrate.prover.assumptions.subset_service import not_shown, told
+from kumamigrate.prover.claims.carry import (
     Couples,
     as_tags,
     carry_doubts,
     carry_witnesses,
     couples_of,
 )
-from kumamigrate.prove.claims.upgrade import (
+from kumamigrate.prover.claims.upgrade import (
     upgrade_differences,
     upgrade_notes,
 )
-from kumamigrate.prove.compose import upon
-from kumamigrate.prove.doubts.concern import CARRY, LIVE, RELEASE, Concerns
-from kumamigrate.prove.doubts.doubt import (
+from kumamigrate.prover.compose import upon
+from kumamigrate.prover.doubts.concern import CARRY, LIVE, RELEASE, Concerns
+from kumamigrate.prover.doubts.doubt import (
     template_assumptions,
     tie_doubts,
 )
-from kumamigrate.prove.doubts.identities import tls_differences
-from kumamigrate.prove.gateway import gateway_witnesses, is_builtin, made_up_gateways
-from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.nonpolicy import dataplane_differences, dataplanes, ground_differences
-from kumamigrate.prove.old import OldEngine, converted
-from kumamigrate.prove.proof import (
+from kumamigrate.prover.doubts.identities import tls_differences
+from kumamigrate.prover.gateway import gateway_witnesses, is_builtin, made_up_gateways
+from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.nonpolicy import dataplane_differences, dataplanes, ground_differences
+from kumamigrate.prover.old import OldEngine, converted
+from kumamigrate.prover.proof import (
     ClaimResult,
     MeshProof,
     Proof,
@@ -47,10 +47,10 @@ from kumamigrate.prove.proof import (
     doubted,
     worst,
 )
-from kumamigrate.prove.stages.local import LocalProof, local_proof
-from kumamigrate.prove.stages.search import ANY_PROXY, Coverage
-from kumamigrate.prove.stages.search import verdicts as found_verdicts
-from kumamigrate.prove.workload import (
+from kumamigrate.prover.stages.local import LocalProof, local_proof
+from kumamigrate.prover.stages.search import ANY_PROXY, Coverage
+from kumamigrate.prover.stages.search import verdicts as found_verdicts
+from kumamigrate.prover.workload import (
     Workload,
     changed_workloads,
     note_doubts,

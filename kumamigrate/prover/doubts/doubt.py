@@ -15,8 +15,8 @@ from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, Resource
 from kumamigrate.model.state import State
-from kumamigrate.prove.doubts.unreadreason import unread_reason
-from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.prover.doubts.unreadreason import unread_reason
+from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.source.text import Refusal
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve
@@ -101,7 +101,7 @@ def _foreign(side: Side, changed: frozenset[str]) -> Iterator[Doubt]:
 
 @cache
 def _table(name: str) -> Mapping[str, Any]:
-    found: dict[str, Any] = packed("prove/tables", f"{name}.json")
+    found: dict[str, Any] = packed("prover/tables", f"{name}.json")
     return found
 
 

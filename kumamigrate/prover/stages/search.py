@@ -24,11 +24,11 @@ from kumamigrate.effective.picture import (
     writes_defaults,
 )
 from kumamigrate.model.resource import Resource
-from kumamigrate.prove.claims.carry import CARRIED, as_tags, carry_one
-from kumamigrate.prove.doubts.doubt import tie_doubts
-from kumamigrate.prove.mesh import INBOUND_TYPES, SINGLE_TYPES, MeshComparison
-from kumamigrate.prove.proof import ProxyVerdict, Verdict
-from kumamigrate.prove.stages.sequence import (
+from kumamigrate.prover.claims.carry import CARRIED, as_tags, carry_one
+from kumamigrate.prover.doubts.doubt import tie_doubts
+from kumamigrate.prover.mesh import INBOUND_TYPES, SINGLE_TYPES, MeshComparison
+from kumamigrate.prover.proof import ProxyVerdict, Verdict
+from kumamigrate.prover.stages.sequence import (
     EVERY,
     INBOUND,
     NOWHERE,

@@ -20,7 +20,7 @@ from kumamigrate.model.workloads import (
     mesh_of_namespace,
     possible_dataplanes,
 )
-from kumamigrate.prove.nonpolicy import dataplane_differences
+from kumamigrate.prover.nonpolicy import dataplane_differences
 from kumamigrate.universe.chosen import Chosen
 from kumamigrate.universe.side import PROTOCOL, Side, inbounds_of, networking, ports_of
 

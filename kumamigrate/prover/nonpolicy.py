@@ -12,7 +12,7 @@ from kumamigrate.model.kinds import ENTERPRISE_TOP, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prove.doubts.identities import CERTIFICATES, mtls_went_unused
+from kumamigrate.prover.doubts.identities import CERTIFICATES, mtls_went_unused
 from kumamigrate.universe.side import Side, networking
 
 _SECRETS = ("Secret", "GlobalSecret")
@@ -94,7 +94,7 @@ def _fields(resource: Resource | None, labels: frozenset[str]) -> Mapping[str, A
 
 @cache
 def _unread() -> Mapping[str, Mapping[str, str]]:
-    found: Mapping[str, Mapping[str, str]] = packed("prove/tables", "unread.json")
+    found: Mapping[str, Mapping[str, str]] = packed("prover/tables", "unread.json")
     return found
 
 

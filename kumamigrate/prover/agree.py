@@ -15,7 +15,7 @@ from typing import Any
 from kumamigrate.effective.difference import HARMLESS, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.initial import CHOICES, named
-from kumamigrate.prove.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, worst
+from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, worst
 
 MOST = 20
 """So many settings are named that depend on the world; the rest is counted."""

@@ -12,28 +12,28 @@ from functools import cached_property
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.resource import Resource
-from kumamigrate.prove.claims.upgrade import (
+from kumamigrate.prover.claims.upgrade import (
     upgrade_doubts,
     upgrade_gateway_doubts,
     upgrade_proxy_doubts,
     upgrade_workload_doubts,
 )
-from kumamigrate.prove.doubts.doubt import (
+from kumamigrate.prover.doubts.doubt import (
     doubts,
     gateway_doubts,
     probe_doubts,
     unknown_gateway_doubts,
 )
-from kumamigrate.prove.doubts.identities import (
+from kumamigrate.prover.doubts.identities import (
     identity_doubts,
     permission_doubts,
     unheld_permission_doubts,
 )
-from kumamigrate.prove.doubts.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
-from kumamigrate.prove.gateway import is_builtin
-from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.old import OldEngine
-from kumamigrate.prove.workload import workload_doubts
+from kumamigrate.prover.doubts.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
+from kumamigrate.prover.gateway import is_builtin
+from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.old import OldEngine
+from kumamigrate.prover.workload import workload_doubts
 
 LIVE, CARRY, RELEASE = "live", "carry", "release"
 

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from kumamigrate.effective.difference import Effect, Value, Witness
-from kumamigrate.prove.proof import ClaimResult, MeshProof, Proof, ProxyVerdict, Verdict, to_json
+from kumamigrate.prover.proof import ClaimResult, MeshProof, Proof, ProxyVerdict, Verdict, to_json
 
 if TYPE_CHECKING:
-    from kumamigrate.prove.prover import prove
+    from kumamigrate.prover.prover import prove
     from kumamigrate.universe.traffic import Outbound
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import the prover when it is first asked for: reports of `check` need only the values."""
     if name == "prove":
-        from kumamigrate.prove.prover import prove
+        from kumamigrate.prover.prover import prove
 
         return prove
     if name == "Outbound":

@@ -13,9 +13,9 @@ from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.workloads import implied_dataplanes
-from kumamigrate.prove.assumptions.subset_service import comes_for_share
-from kumamigrate.prove.gateway import is_builtin
-from kumamigrate.prove.nonpolicy import ground_differences
+from kumamigrate.prover.assumptions.subset_service import comes_for_share
+from kumamigrate.prover.gateway import is_builtin
+from kumamigrate.prover.nonpolicy import ground_differences
 from kumamigrate.universe.side import Side
 
 GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
@@ -188,5 +188,5 @@ def _says(mesh: Resource, path: str, when: Any) -> bool:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, Any]]:
-    found: Mapping[str, Mapping[str, Any]] = packed("prove/tables", "upgrade.json")
+    found: Mapping[str, Mapping[str, Any]] = packed("prover/tables", "upgrade.json")
     return found

@@ -27,7 +27,7 @@ from kumamigrate.effective.picture import (
     routing_facts,
 )
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.prove.mesh import MeshComparison
+from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, own_cluster, written_outbounds
 from kumamigrate.universe.network import Named, is_named

@@ -41,10 +41,10 @@ from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prove.assumptions.selector_equality import Couplings
-from kumamigrate.prove.assumptions.subset_service import shares_of
-from kumamigrate.prove.letin import Read, admitted_facts, go_by_clients
-from kumamigrate.prove.stages.sequence import Sequences
+from kumamigrate.prover.assumptions.selector_equality import Couplings
+from kumamigrate.prover.assumptions.subset_service import shares_of
+from kumamigrate.prover.letin import Read, admitted_facts, go_by_clients
+from kumamigrate.prover.stages.sequence import Sequences
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of

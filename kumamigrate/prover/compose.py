@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.prove.proof import (
+from kumamigrate.prover.proof import (
     ClaimResult,
     MeshProof,
     Proof,

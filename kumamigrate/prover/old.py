@@ -35,11 +35,11 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
-from kumamigrate.prove.gateway import is_builtin
-from kumamigrate.prove.mesh import MeshComparison
-from kumamigrate.prove.oldrun import Answer, Run, said
-from kumamigrate.prove.stages.search import Findings
-from kumamigrate.prove.stages.sequence import ALL_SECTIONS, either
+from kumamigrate.prover.gateway import is_builtin
+from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.oldrun import Answer, Run, said
+from kumamigrate.prover.stages.search import Findings
+from kumamigrate.prover.stages.sequence import ALL_SECTIONS, either
 from kumamigrate.sourcedest.engine import order
 from kumamigrate.sourcedest.selector import Tags, matches, selectors_of
 from kumamigrate.sourcedest.targets import UNKNOWN

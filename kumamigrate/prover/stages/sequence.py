@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import NAMESPACE, ORIGIN, ZONE, Resource
-from kumamigrate.prove.stages.local import said_in
+from kumamigrate.prover.stages.local import said_in
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.sort import role_of
 from kumamigrate.universe.reach import Known, Reach

@@ -1,1 +1,0 @@
-"""What has to agree: claim *carry* and claim *release*; *live* is `prove.mesh` itself."""

@@ -1,0 +1,1 @@
+"""What has to agree: claim *carry* and claim *release*; *live* is `prover.mesh` itself."""
