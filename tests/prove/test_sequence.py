@@ -16,7 +16,7 @@ from kumamigrate.prover import Verdict
 from kumamigrate.prover.prover import prove
 from kumamigrate.prover.stages import search
 from kumamigrate.prover.stages.local import local_proof
-from kumamigrate.prover.stages.sequence import EVERY, INBOUND, SINGLE, TO, Sequences, Suspects
+from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, INBOUND, TO, Sequences, Suspects
 from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import Contents, Side
 from tests.prove import generate
@@ -147,12 +147,11 @@ def _shown(before: State, after: State) -> str:
 def test_what_is_equal_in_sequence_is_equal(pair: tuple[State, State]) -> None:
     found = _sequences(*pair)
     kinds = {r.type for state in pair for r in state.resources} & POLICIES
-    suspected = {
-        kind for kind in kinds for sections in (TO, INBOUND, SINGLE) if found(kind, sections)
-    }
+    suspected = {kind for kind in kinds for sections in ALL_SECTIONS if found(kind, sections)}
     routes = suspected & {"MeshHTTPRoute", "MeshTCPRoute"}
     proof = prove(*pair, claims=("live",))
-    assert routes or {w.policy_type for w in proof.witnesses("live")} <= suspected
+    shown = {w.policy_type for w in proof.witnesses("live")}
+    assert routes or shown <= suspected, f"{shown} {suspected}\n{_shown(*pair)}"
 
 
 @settings(EASY, max_examples=150)

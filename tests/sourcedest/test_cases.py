@@ -82,7 +82,7 @@ def _bodies(case: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _convert(case: dict[str, Any]) -> Conversion:
     state = State(
-        release="2.9",
+        release=case.get("in-use", "2.9"),
         environment=Environment(zone="east"),
         resources=tuple(resource(body, i) for i, body in enumerate(_bodies(case))),
         complete=case.get("complete", True),
