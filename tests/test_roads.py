@@ -25,6 +25,7 @@ APART = {
     "mixed-route-entry/rewrites": "3.0 does not ask for the split",
     "multi-entry-route/export-goes-by-display-name": "one policy on two routes, or two",
     "multi-entry-route/old-references-are-copied": "one policy on two routes, or two",
+    "multi-entry-route/tcp-route": "3.0 would refuse the new half, whose backend has to wait",
     "route-in-target-ref/keeps-rank-above-subset": "3.0 has no kind that keeps the rank",
     "route-in-target-ref/one-policy-per-group-by-tags": "3.0 has no kind that keeps the rank",
     "reference-by-name/rank-that-moved-first": "only on the way to 3.0 is the rank of it asked for",

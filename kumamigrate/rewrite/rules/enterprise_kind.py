@@ -83,7 +83,7 @@ def _of_role(role: Resource) -> Iterator[Said]:
     for at, rule in enumerate(items(role.spec, ("rules",))):
         named = mapping(rule).get("types")
         for index, kind in enumerate(named if isinstance(named, list) else ()):
-            if kind in ENDING:
+            if isinstance(kind, str) and kind in ENDING:
                 yield ("rules", at, "types", index), "type", {"kind": kind}
         for index, when in enumerate(items(rule, ("when",))):
             yield from _of_qualifier(mapping(when), ("rules", at, "when", index))
