@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import Case, cases
+from tests.cases import FIXTURES, Case, cases
 from tests.frontdoor import Answer, command, some
 
 VERDICT = {
@@ -259,3 +259,16 @@ conf: {listeners: [{port: 8080, protocol: HTTP}]}
 """
     ran = command("run", shop(tmp_path, MESH + gateway), "--target", "3.0")
     assert (ran.code, "\nNot proved: cannot tell" in ran.out) == (3, True)
+
+
+def test_what_is_good_after_the_upgrade_alone_is_not_green_before_it(tmp_path: Path) -> None:
+    """What 3.0 does not read goes with the upgrade: of the upgrade nothing, of today something."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    shutil.copytree(FIXTURES / "examples" / "clusters" / "before", before)
+    command("run", before)
+    shutil.copytree(before, after)
+    command("run", after, "--target", "3.0")
+    proved = command("prove", before, after, "--target", "3.0")
+    first = proved.out.splitlines()[0]
+    assert first.startswith("Equivalent")
+    assert "; not before it: on 2.14 it makes " in first

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.effective.difference import HARMLESS, Effect, Witness
-from kumamigrate.flow.claims import LIVE
+from kumamigrate.flow.claims import LIVE, RELEASE
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.prover import MeshProof, Proof, Verdict
 from kumamigrate.prover.proof import ProxyVerdict
@@ -94,7 +94,19 @@ def _verdict_line(compared: Compared) -> Line:
             said = f": {about}, {counted}"
         case _:
             said = f": {about}"
-    return line((_WORDS[verdict], _STYLE[verdict]), said)
+    return line((_WORDS[verdict], _STYLE[verdict]), said, _not_before_the_upgrade(compared))
+
+
+def _not_before_the_upgrade(compared: Compared) -> str:
+    """Say of a good upgrade that what it compares must not be rolled out before it."""
+    proof, allow = compared.proof, compared.allow
+    good = proof.allowing(compared.claim, allow) is Verdict.EQUIVALENT
+    if compared.claim != RELEASE or not good or LIVE not in proof.claims:
+        return ""
+    if proof.allowing(LIVE, allow) is not Verdict.DIFFERENT:
+        return ""
+    counted = count(number_of(proof.witnesses(LIVE)), "difference")
+    return f"; not before it: on {proof.release_before} it makes {counted}"
 
 
 def _mesh_lines(
