@@ -145,6 +145,23 @@ def test_a_line_that_says_something_else_is_not_named() -> None:
     assert (elsewhere.place, elsewhere.origin) == ("", "from Envoy's default")
 
 
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "- value: [{to: {kind: Mesh}, default: {http: {requestTimeout: 60s}}}]\n",
+        "- value: {http: {requestTimeout: 60s}}\n",
+        '- {"value": {"http": {"requestTimeout": "60s"}}}\n',
+    ],
+)
+def test_a_patch_in_flow_style_is_read_as_any_other(patch: str) -> None:
+    """A patch that replaces a whole list says the value within it, on one line."""
+    base = texts(TEXT.replace("60s", "1h"))
+    files = {**base.files, "patch.yaml": patch.encode()}
+    overruled = replace(base, files=files, patches={"east": frozenset({"patch.yaml"})})
+    found = shown(witness(), witness().after, overruled, "east")
+    assert (found.words, found.place, found.origin) == ("60s", "patch.yaml:1", "")
+
+
 def test_what_an_old_policy_does_not_say_is_the_old_engine_s() -> None:
     """A Timeout of 1h for HTTP: its TCP idle timeout is what the engine makes of it."""
     old = texts("conf:\n  http:\n  idleTimeout: 1h\n", types=lambda _p, _l: "Timeout")
