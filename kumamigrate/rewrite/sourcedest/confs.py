@@ -11,10 +11,13 @@ from http import HTTPStatus
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.rewrite.sourcedest.conversion import Json
+from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.sourcedest.conversion import Json, Manual
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.goduration import ZERO, Duration, seconds
 from kumamigrate.sourcedest.oldconf import OldConf
+
+DECIDE = "decide what it should be, or take it out of the old policy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,16 @@ class Note:
     message: str
     path: FieldPath = ()
     blocking: bool = True
+
+    def manual(self, policy: Resource, action: str = DECIDE) -> Manual:
+        """Return what somebody has to decide about the policy, and how it could be settled."""
+        return Manual(
+            resource=policy,
+            message=self.message,
+            action=action,
+            path=self.path,
+            blocking=self.blocking,
+        )
 
 
 @dataclass(slots=True)

@@ -205,14 +205,7 @@ def limit_conf(policy: Resource, notes: list[Manual]) -> Json:
     if limited:
         result["local"]["http"]["onRateLimit"] = limited
     notes.extend(
-        Manual(
-            resource=policy,
-            message=note.message,
-            action="choose another value in the old policy",
-            path=note.path,
-            blocking=note.blocking,
-        )
-        for note in found.items
+        note.manual(policy, "choose another value in the old policy") for note in found.items
     )
     return result
 

@@ -219,13 +219,7 @@ def _route(run: _Run, policy: Resource, service: str, old_family: str, *, reache
     balancer = load_balancer(conf, notes)
     for note in notes.items if reached else ():
         run.manual.append(
-            Manual(
-                resource=policy,
-                message=note.message,
-                action="change the TrafficRoute, or write the route by hand",
-                path=note.path,
-                blocking=note.blocking,
-            )
+            note.manual(policy, "change the TrafficRoute, or write the route by hand")
         )
     if (rules or balancer != ROUND_ROBIN) and service == OTHER_SERVICE:
         run.note(

@@ -51,16 +51,7 @@ class _Run:
         if policy.identity not in self.memo:
             notes = Notes()
             self.memo[policy.identity] = self.value(policy, notes)
-            self.manual += [
-                Manual(
-                    resource=policy,
-                    message=note.message,
-                    action="decide what it should be, or take it out of the old policy",
-                    path=note.path,
-                    blocking=note.blocking,
-                )
-                for note in notes.items
-            ]
+            self.manual += [note.manual(policy) for note in notes.items]
         return self.memo[policy.identity]
 
 

@@ -142,12 +142,8 @@ class _Run:
             self.memo[key] = (self.kind.value(cell, notes), notes)
             for note in notes.items:
                 self.manual.append(
-                    Manual(
-                        resource=cell.policy,
-                        message=note.message,
-                        action="decide what it should be, or take it out of the old policy",
-                        path=note.path,
-                        blocking=note.blocking,
+                    note.manual(
+                        cell.policy, "decide what it should be, or take it out of the old policy"
                     )
                 )
         conf, noted = self.memo[key]
