@@ -14,6 +14,7 @@ from kumamigrate.cli import app
 from kumamigrate.scene.gitrev import contents_of_revision
 from kumamigrate.scene.repository import Repository, load_repository, repository_of
 from kumamigrate.source.editing.write import recover
+from tests.checkout import git
 from tests.runner import CliRunner
 from tests.test_commands import MESH, NEW, OLD, ROUTE
 
@@ -274,12 +275,6 @@ def test_errors_show_escape_codes(
     assert (code, "\x1b" in text, "\\x1b" in text, len(text.splitlines())) == (2, False, True, 1)
 
 
-def _git(folder: Path, *words: str) -> None:
-    settings = ("user.name=x", "user.email=x@example.com", "protocol.file.allow=always")
-    given = [word for setting in settings for word in ("-c", setting)]
-    subprocess.run(["git", *given, *words], cwd=folder, check=True, capture_output=True)
-
-
 def _revision(paths: list[Path], root: Path) -> Repository:
     contents, refusals = contents_of_revision("HEAD", paths, root)
     return repository_of(contents, root=root, refusals=refusals)
@@ -292,9 +287,9 @@ def test_a_revision_holds_what_the_working_tree_would_show_of_it(
         (shop / name).parent.mkdir(exist_ok=True)
         (shop / name).write_text(OLD.replace("slow-api", name.replace("/", "-")))
     os.rename(shop / "route.yaml", os.fsencode(shop) + b"/\xff\n.yaml")  # noqa: PTH104
-    _git(shop, "init", "-q")
-    _git(shop, "add", ".")
-    _git(shop, "commit", "-qm", "x")
+    git(shop, "init", "-q")
+    git(shop, "add", ".")
+    git(shop, "commit", "-qm", "x")
     (shop / ".gitignore").write_text("gen/\n")
     (shop / "sub" / ".gitignore").write_text("local/\n!x.yaml\n")
 
@@ -315,17 +310,17 @@ def test_a_revision_holds_its_submodules(
 ) -> None:
     outer = tmp_path_factory.mktemp("outer")
     for folder in (shop, outer):
-        _git(folder, "init", "-q")
-    _git(shop, "add", ".")
-    _git(shop, "commit", "-qm", "x")
-    _git(outer, "submodule", "add", "-q", str(shop), "in/side")
-    _git(outer, "commit", "-qm", "x")
+        git(folder, "init", "-q")
+    git(shop, "add", ".")
+    git(shop, "commit", "-qm", "x")
+    git(outer, "submodule", "add", "-q", str(shop), "in/side")
+    git(outer, "commit", "-qm", "x")
     names = ["in/side/mesh.yaml", "in/side/route.yaml", "in/side/timeout.yaml"]
     assert sorted(_revision([Path()], outer).files) == names
     (outer / "in/side/mesh.yaml").write_text("changed\n")
     assert _revision([Path("in")], outer).files["in/side/mesh.yaml"].text == MESH
-    _git(outer, "update-index", "--cacheinfo", f"160000,{'1' * 40},in/side")
-    _git(outer, "commit", "-qm", "y")
+    git(outer, "update-index", "--cacheinfo", f"160000,{'1' * 40},in/side")
+    git(outer, "commit", "-qm", "y")
     assert [one.path for one in _revision([Path()], outer).unread] == ["in/side"]
 
 

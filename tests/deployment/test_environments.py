@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.checkout import git
 from tests.deployment.trees import tree, write
 from tests.frontdoor import command
 
@@ -330,11 +330,6 @@ def test_a_manifest_without_a_namespace_may_reach_anybody(
     assert ("MeshSubset" in (repository / "t.yaml").read_text()) is (code == 3)
 
 
-def _git(root: Path, *words: str) -> None:
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
-    subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
-
-
 def test_a_revision_is_compared_environment_by_environment(repository: Path) -> None:
     (repository / ".git").rmdir()
     _files(
@@ -344,9 +339,9 @@ def test_a_revision_is_compared_environment_by_environment(repository: Path) -> 
         clusters__west__mesh=_mesh("Exclusive"),
         clusters__west__a=_dataplane("a", "5s"),
     )
-    _git(repository, "init", "-q")
-    _git(repository, "add", ".")
-    _git(repository, "commit", "-qm", "x")
+    git(repository, "init", "-q")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "x")
     asked = ("prove", "--against", "HEAD", "--initial-policies", "none")
     assert command(*asked).code == 0
     _files(repository, clusters__west__a=_dataplane("a", "6s"))

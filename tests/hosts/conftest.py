@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-MESH = """type: Mesh
-name: default
-meshServices: {mode: Exclusive}
-skipCreatingInitialPolicies: ["*"]
-"""
-OLD = """type: MeshTimeout
-name: t
-mesh: default
-spec:
-  targetRef: {kind: Mesh}
-  from: [{targetRef: {kind: Mesh}, default: {idleTimeout: 9s}}]
-"""
-
-
-def git(folder: Path, *words: str) -> str:
-    """Run Git in a folder, as somebody."""
-    who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
-    done = subprocess.run(
-        ["git", "-C", str(folder), *who, *words], check=True, capture_output=True, text=True
-    )
-    return done.stdout.strip()
+from tests.checkout import MESH, OLD, git
 
 
 @pytest.fixture

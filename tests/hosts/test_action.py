@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from tests.cases import ROOT
+from tests.checkout import OLD, git
 from tests.hosts.composite import act
-from tests.hosts.conftest import OLD, git
 
 
 @pytest.fixture

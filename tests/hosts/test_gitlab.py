@@ -9,8 +9,8 @@ from xml.dom import minidom
 import yaml
 
 from tests.cases import ROOT
+from tests.checkout import OLD, git
 from tests.hosts.composite import gitlab_job
-from tests.hosts.conftest import OLD, git
 
 
 def test_the_job_leaves_what_its_artifacts_name(workspace: Path, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import yaml
 
 from kumamigrate.arguments import COMMANDS
 from tests.cases import ROOT
+from tests.checkout import MESH, OLD, git
 from tests.hosts.composite import REAL, clean, stand_in
-from tests.hosts.conftest import MESH, OLD, git
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 PRE_COMMIT = (sys.executable, "-m", "pre_commit")

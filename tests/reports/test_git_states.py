@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.checkout import MESH, OLD, git
 from tests.frontdoor import command
-
-MESH = """type: Mesh
-name: default
-meshServices: {mode: Exclusive}
-skipCreatingInitialPolicies: ["*"]
-"""
-OLD = """type: MeshTimeout
-name: t
-mesh: default
-spec:
-  targetRef: {kind: Mesh}
-  from: [{targetRef: {kind: Mesh}, default: {idleTimeout: 9s}}]
-"""
-
-
-def git(folder: Path, *words: str) -> None:
-    who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
 
 
 @pytest.fixture
