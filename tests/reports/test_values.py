@@ -259,3 +259,29 @@ def test_what_only_the_old_engine_set_says_that_nothing_can_set_it_now() -> None
         "any proxy → pay   idle timeout towards the client  1h → off"
         "    (1h: from the old engine; off: no new policy can set it)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("place", "rules", "said"),
+    [
+        ("toRules", [{}], "services by their tag   MeshTimeout rules  none → 1 rule"),
+        (
+            "gatewayByListener 192.0.2.1:80",
+            {"rules": [{}], "resourceRules": [{}, {}]},
+            "listener 192.0.2.1:80   MeshTimeout rules  none → 3 rules",
+        ),
+    ],
+)
+def test_lists_of_a_gateway_are_said_by_what_they_are_for(
+    place: str, rules: Any, said: str
+) -> None:
+    one = witness(
+        field="rules",
+        proxy="gateway edge",
+        direction="gateway",
+        destination=place,
+        place=place,
+        before=Value(),
+        after=Value(value=rules),
+    )
+    assert plain(difference_lines([one], Sides(), indent="")).strip() == f"gateway edge → {said}"

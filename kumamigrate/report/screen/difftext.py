@@ -12,6 +12,12 @@ from typing import Any
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.report.screen.fieldwords import SWITCHES, block_of, field_words
+from kumamigrate.report.screen.gatewaywords import (
+    DIRECTION,
+    comes_or_goes,
+    list_words,
+    place_words,
+)
 from kumamigrate.report.screen.standing import Shown, Texts, shown
 from kumamigrate.report.screen.valuewords import in_words, leaves_that_differ
 from kumamigrate.report.styled import Line, line
@@ -112,6 +118,8 @@ def _lines(group: Sequence[Witness], sides: Sides, indent: str) -> list[Line]:
     if first.effect is Effect.NAME:
         was = Shown(_route_name(first.before), place=was.place)
         now = Shown(_route_name(first.after), place=now.place)
+    if comes_or_goes(first):
+        was, now = (Shown(list_words(side.value)) for side in (first.before, first.after))
     leaves = _leaves(first, sides.verbose)
     place = now.place or was.place
     tail = _origins(was, now)
@@ -171,7 +179,9 @@ def _connection(witness: Witness) -> str:
         service = who.removeprefix(_BY_SERVICE)
         who = who if " and " in service else service
         return f"inbound of {who or 'any proxy'}{at}{route}"
-    way = f" → {witness.destination}" if witness.destination else ""
+    to = witness.destination
+    to = place_words(to) if witness.direction == DIRECTION else to
+    way = f" → {to}" if to else ""
     return f"{who}{way}{route}".strip() or f"mesh {witness.mesh}"
 
 
