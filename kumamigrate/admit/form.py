@@ -22,6 +22,8 @@ _DOMAIN = re.compile(r"(\*\.)?[a-zA-Z0-9_][\w-]{0,62}(\.[a-zA-Z0-9_][\w-]{0,62})
 _SPIFFE = re.compile(r"spiffe://[a-z0-9._-]+(/\S*)?")
 _DATADOG = re.compile(r"http://[^/?#@\s]*:([0-9]{1,40})")
 _NAME = re.compile(r"[0-9a-z._-]*")
+_TAG_NAME = re.compile(r"[0-9A-Za-z./_:-]+")
+_TAG_VALUE = re.compile(r"[0-9A-Za-z._:-]+")
 _CLASS = re.compile(r"\[\^?\]?[^\]]*+(\])?")
 _METHODS = ("connect", "delete", "get", "head", "options", "patch", "post", "put", "trace")
 _RETRY_ON = frozenset(
@@ -105,6 +107,9 @@ FORMS: Mapping[str, Callable[[str], bool]] = {
     "regex": _is_regex,
     "retry-on": _is_retry_on,
     "spiffe": lambda text: _SPIFFE.fullmatch(text) is not None,
+    "tag-name": lambda text: _TAG_NAME.fullmatch(text) is not None,
+    "tag-value": lambda text: _TAG_VALUE.fullmatch(text) is not None,
+    "tag-value-or-any": lambda text: text == "*" or _TAG_NAME.fullmatch(text) is not None,
     "text": bool,
     "wildcard": lambda text: text.startswith("*"),
 }

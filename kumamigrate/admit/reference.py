@@ -3,8 +3,9 @@
 `references.json` has the fields by kind, each entry from its release on: `forbid`, `need` (one of),
 `exclude` (not beside labels), `fill` (not empty when given), `listenerTags` (tags only where the
 policy takes listener tags), `inboundSection` (sectionName only where the policy acts on inbounds),
-`name` (of limited characters). An empty entry means that Kuma checks nothing. Which kinds a policy
-takes where stands in the model's tables (matcher.md, "targetRef fields per kind").
+`name` (of limited characters), `tags` (the form of their values). An empty entry means that Kuma
+checks nothing. Which kinds a policy takes where stands in the tables of the model (matcher.md,
+"targetRef fields per kind").
 """
 
 from __future__ import annotations
@@ -137,11 +138,25 @@ def _fields_of(
     for name in rules.get("fill", ()):
         if reference.get(name) == []:
             yield Problem(path=(*path, name), message=f"`{name}` needs an entry")
+    yield from _tags_of(reference.get("tags"), str(rules.get("tags", "")), (*path, "tags"))
     name = reference.get("name")
     checked = rules.get("name") and isinstance(name, str) and not is_template(name)
     if checked and not FORMS["reference-name"](str(name)):
         message = "a name has only lower-case letters, digits, `-`, `_` and `.`"
         yield Problem(path=(*path, "name"), message=message)
+
+
+def _tags_of(tags: Any, form: str, path: FieldPath) -> Iterator[Problem]:
+    """Yield the tags that have a name or a value which no tag may have."""
+    if not form or not isinstance(tags, Mapping):
+        return
+    for name, value in tags.items():
+        if not is_template(name) and not FORMS["tag-name"](str(name)):
+            message = f"{str(name)!r} is no name of a tag: letters, digits and `. - _ / :` only"
+            yield Problem(path=(*path, name), message=message)
+        elif isinstance(value, str) and not is_template(value) and not FORMS[form](value):
+            message = f"{value!r} is no value of a tag here: letters, digits and `. - _ :` only"
+            yield Problem(path=(*path, name), message=message)
 
 
 @cache

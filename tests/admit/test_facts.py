@@ -498,3 +498,41 @@ def test_a_predicate_has_its_frequency_by_default() -> None:
     conf = {"http": {"hostSelection": [{"predicate": "OmitPreviousPriorities"}]}}
     spec = {"to": [{"targetRef": MESH_REF, "default": conf}]}
     assert [bool(refused("MeshRetry", spec, name)) for name in ("2.9", "2.14")] == [True, False]
+
+
+TAG_VALUES = [("a", True), ("A.b-c_d", True), ("a:b", True), ("-a", True), ("x" * 64, True),
+              ("", False), ("a/b", False), ("a b", False), ("*", False), ("é", False)]  # fmt: skip
+TAG_NAMES = [("a", True), ("a/b", True), ("a:b", True), ("-a", True), ("a_b", True),
+             ("a b", False), ("", False), ("*", False), ("k8s.io/é", False)]  # fmt: skip
+TAGGED = [({"app": value}, taken) for value, taken in TAG_VALUES]
+TAGGED += [({name: "x"}, taken) for name, taken in TAG_NAMES]
+
+
+@pytest.mark.parametrize(("tags", "taken"), TAGGED)
+@pytest.mark.parametrize("place", ["top", "from"])
+def test_tags_of_a_reference_are_of_limited_characters(
+    tags: dict[str, str], taken: bool, place: str
+) -> None:
+    """As a control plane of 2.14.3 took or refused each of them; labels it takes as they are."""
+    subset = {"kind": "MeshSubset", "tags": tags}
+    top, client = (subset, MESH_REF) if place == "top" else (MESH_REF, subset)
+    entry = {"targetRef": client, "default": {"action": "Allow"}}
+    spec = {"targetRef": top, "from": [entry]}
+    assert (not refused("MeshTrafficPermission", spec, "2.14")) is taken
+    labelled = {"targetRef": {"kind": "Dataplane", "labels": tags}, "from": [entry]}
+    if place == "top":
+        assert not refused("MeshTrafficPermission", labelled, "2.14")
+
+
+@pytest.mark.parametrize(
+    ("value", "taken"), [("*", True), ("a:b", True), ("", False), ("a b", False)]
+)
+def test_a_share_of_a_service_may_be_of_any_value(value: str, taken: bool) -> None:
+    """A tag that has to be there, with whatever value, is a share: `*` is taken in a backend."""
+    backend = {"kind": "MeshServiceSubset", "name": "web", "tags": {"v": value}, "weight": 1}
+    rule = {
+        "matches": [{"path": {"type": "PathPrefix", "value": "/"}}],
+        "default": {"backendRefs": [backend]},
+    }
+    to = [{"targetRef": {"kind": "MeshService", "name": "web"}, "rules": [rule]}]
+    assert (not refused("MeshHTTPRoute", {"to": to}, "2.14")) is taken
