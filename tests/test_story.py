@@ -135,6 +135,7 @@ def test_an_activation_passes_where_it_is_allowed(
     assert "request timeout" in proved.out
     assert ("which --allow does not let pass" in proved.out) is (code != 0)
     assert proved.out.startswith("Different" if code else "Equivalent but for 1 difference")
+    assert ("(activation; --allow none refuses)" in proved.out.splitlines()[0]) is not bool(code)
 
 
 @pytest.mark.parametrize(("allow", "moved"), [("activation", True), ("name,residue", False)])

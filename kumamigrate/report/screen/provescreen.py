@@ -89,7 +89,8 @@ def _verdict_line(compared: Compared) -> Line:
     about = _CLAIMS[claim][0].lower() + _CLAIMS[claim][1:]
     match verdict:
         case Verdict.EQUIVALENT if witnesses:
-            said = f" but for {counted} that may pass: {about}"
+            kinds = ", ".join(sorted({witness.effect.value for witness in witnesses}))
+            said = f" but for {counted} that may pass ({kinds}; --allow none refuses): {about}"
         case Verdict.DIFFERENT:
             said = f": {about}, {counted}"
         case _:

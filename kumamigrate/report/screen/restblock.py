@@ -89,7 +89,7 @@ def _same_proxies(facts: Sequence[Taken], verbose: bool) -> list[str]:
         names = some((tags for tags, _ in mirrored), len(mirrored) if verbose else MOST)
         number = sum(chosen for _, chosen in mirrored)
         proxies = f"the same {number} workloads" if number > 1 else "the same workload"
-        known = proxies if number else "the same workloads (none is known here)"
+        known = proxies if number else "the same workloads (none is known here: --inventory)"
         verb = "chooses" if len(mirrored) == 1 else "choose"
         said.append(f"{names} as tag and as label {verb} {known}")
     if len(services) == 1 or verbose:
