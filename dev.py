@@ -80,8 +80,11 @@ def example() -> int:
 
 
 def test() -> int:
-    """Run the tests; further arguments go to pytest."""
-    arguments = [str(PYTHON), "-m", "pytest", *sys.argv[2:]]
+    """Run the tests on all cores; further arguments go to pytest (`-n 0`: in one process)."""
+    further = sys.argv[2:]
+    # Neighbours stay in one process, since they share what they load, until another has no work.
+    spread = [] if "no:xdist" in further else ["-n", "auto", "--dist", "worksteal"]
+    arguments = [str(PYTHON), "-m", "pytest", *spread, *further]
     return subprocess.run(arguments, cwd=ROOT, check=False).returncode
 
 
