@@ -7,7 +7,8 @@ import pytest
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment, State
-from kumamigrate.rewrite.references.labelset import Basis, Choice, choose, known_proxies, question
+from kumamigrate.rewrite.references.knownproxies import known_proxies
+from kumamigrate.rewrite.references.labelset import Basis, Choice, choose, question
 from kumamigrate.scene.repository import state_of
 from kumamigrate.source.reading.load import read_file
 

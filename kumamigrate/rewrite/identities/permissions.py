@@ -14,7 +14,7 @@ from kumamigrate.model.identity import old_id
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.manifest import Json, cut
-from kumamigrate.rewrite.references.spiffe import Client, Match, everybody, matches_for
+from kumamigrate.rewrite.references.spiffe import Clients, Match, everybody, matches_for
 from kumamigrate.rewrite.view import at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
@@ -72,7 +72,7 @@ def only_denies(policy: Resource) -> bool:
     return all(action_of(entry) == "deny" for entry in entries_of(policy))
 
 
-def rules_of(policy: Resource, clients: Sequence[Client], domains: Iterable[str]) -> Rules:
+def rules_of(policy: Resource, clients: Clients, domains: Iterable[str]) -> Rules:
     """Return the rules that say of the known clients what the `from` of a policy says.
 
     `domains` are the trust domains that clients have or will have.
@@ -85,7 +85,7 @@ def rules_of(policy: Resource, clients: Sequence[Client], domains: Iterable[str]
         whole = target.get("kind") == "Mesh" and not target.get("tags")
         if whole and key == "deny":
             continue  # what no rule allows is denied
-        ids = everybody(policy.mesh, domains) if whole else matches_for(target, tuple(clients))
+        ids = everybody(policy.mesh, domains) if whole else matches_for(target, clients)
         if isinstance(ids, str):
             missing.append(ids)
         else:

@@ -7,9 +7,11 @@ from its template, and restarts: that is for the user to say. Proxies to come ne
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.model.release import Release
 from kumamigrate.model.resource import SERVICE, Form, Resource, Where
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
@@ -17,7 +19,8 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.dataplanes import WORKLOAD, with_labels, workload_to_come
 from kumamigrate.rewrite.manifest import metadata_path, put
-from kumamigrate.rewrite.references.labelset import Basis, Choice, Question, same, wanted_tags
+from kumamigrate.rewrite.references.knownproxies import Proxies, wanted_tags
+from kumamigrate.rewrite.references.labelset import Basis, Choice, Question, same
 from kumamigrate.rewrite.siblings import plain, shortened
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.targetref.select import Proxy
@@ -62,8 +65,8 @@ def marked(view: View, asked: Question) -> Marking | None:
     """
     if not at_least(view.target_name, "3.0"):
         return None
-    mine = [proxy for proxy, found in asked.today if found]
-    others = [p for p in asked.known if p.gateway != "builtin" and p not in mine]
+    mine = [proxy for proxy, _ in asked.selected]
+    others = sum(proxy.gateway != "builtin" for proxy in mine) < asked.known.plain
     if not mine or not others or not all(_may_be_marked(view, proxy) for proxy in mine):
         return None
     if _could_be_mirrored(asked) or _becomes_workload(asked.top, mine):
@@ -89,7 +92,11 @@ def _could_be_mirrored(asked: Question) -> bool:
     keys = wanted_tags(asked.top)
     if not keys or any(key.startswith(("kuma.io/", "k8s.kuma.io/")) for key in keys):
         return False
-    return all(_agrees(proxy, key) for proxy in asked.known for key in keys)
+    return all(map(partial(_agree, asked.known), keys))
+
+
+def _agree(known: Proxies, key: str) -> bool:
+    return known.once(("agree", key), lambda: all(_agrees(proxy, key) for proxy in known))
 
 
 def _becomes_workload(top: TargetRef, mine: Sequence[Proxy]) -> bool:
@@ -140,30 +147,39 @@ def _label(top: TargetRef) -> tuple[str, str]:
 
 def _is_used(state: State, asked: Question, key: str) -> bool:
     """Say whether a label of that name means something already, to proxies or to policies."""
-    if any(key in proxy.resource.labels for proxy in asked.known):
-        return True
-    selecting = state.of_type(*asked.release.policy_types, "MeshService", "MeshIdentity")
-    return any(_mentions(resource.spec, key) for resource in selecting)
+    return key in asked.known.label_keys or key in _mentioned(state, asked.release)
 
 
-def _mentions(node: Any, key: str) -> bool:
+def _mentioned(state: State, release: Release) -> set[str]:
+    """Return all keys that stand in what selects."""
+    if ("mentioned", release.name) not in state.known:
+        keys: set[str] = set()
+        for one in state.of_type(*release.policy_types, "MeshService", "MeshIdentity"):
+            _collect(one.spec, keys)
+        state.known["mentioned", release.name] = keys
+    found: set[str] = state.known["mentioned", release.name]
+    return found
+
+
+def _collect(node: Any, keys: set[str]) -> None:
     if isinstance(node, Mapping):
-        return key in node or any(_mentions(child, key) for child in node.values())
-    return isinstance(node, list) and any(_mentions(child, key) for child in node)
+        keys.update(node)
+        for child in node.values():
+            _collect(child, keys)
+    elif isinstance(node, list):
+        for child in node:
+            _collect(child, keys)
 
 
 def _choice(asked: Question, mine: Sequence[Proxy], labels: Mapping[str, str]) -> Choice | None:
     """Return the reference by a label, as it will be on the proxies, if it selects the same.
 
-    A policy for inbounds may need the name of one inbound besides.
+    Nobody else has the label. A policy for inbounds may need the name of one inbound besides.
     """
-    chosen = {id(proxy) for proxy in mine}
-    then = tuple(
-        (_labelled(proxy, labels), found) if id(proxy) in chosen else (proxy, found)
-        for proxy, found in asked.today
-    )
-    wanted = replace(asked, today=then)
-    sections = _sections(mine, asked) if asked.sections else ()
+    then = Proxies(_labelled(proxy, labels) for proxy in mine)
+    reached = dict(enumerate(asked.reached.values()))
+    wanted = replace(asked, known=then, reached=reached)
+    sections = _sections(asked) if asked.sections else ()
     for section in ("", *sections):
         choice = Choice(labels=labels, section=section, basis=Basis.FRESH)
         if same(wanted, choice):
@@ -171,10 +187,10 @@ def _choice(asked: Question, mine: Sequence[Proxy], labels: Mapping[str, str]) -
     return None
 
 
-def _sections(mine: Sequence[Proxy], asked: Question) -> tuple[str, ...]:
+def _sections(asked: Question) -> tuple[str, ...]:
     names: dict[str, None] = {}
-    for proxy, found in asked.today:
-        for index in found.places if proxy in mine else ():
+    for proxy, found in asked.selected:
+        for index in found.places:
             place = proxy.places[index]
             names[place.name or str(place.port)] = None
     return tuple(names)[:8]

@@ -6,9 +6,8 @@ Service behind a service tag, labels that happen to select the same known proxie
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
 
@@ -17,7 +16,7 @@ from kumamigrate.model.release import Release
 from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef, read_target_ref
-from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.rewrite.references.knownproxies import WORKLOAD, Proxies, Reached, wanted_tags
 from kumamigrate.rewrite.references.lookups import destinations_named
 from kumamigrate.targetref.select import (
     NOTHING,
@@ -25,13 +24,11 @@ from kumamigrate.targetref.select import (
     Reach,
     Selector,
     passes_gates,
-    proxy_of,
     reach,
     selector_of,
 )
 
 MOST_LABELS = 3
-WORKLOAD = "kuma.io/workload"
 _ONLY_TAGS = frozenset(
     {
         SERVICE,
@@ -94,9 +91,9 @@ class Choice:
 class Question:
     """What is asked: a policy, what it selects today of each known proxy, which half matters.
 
-    `known` are the proxies of the mesh, `today` those that the policy's zone and namespace let it
-    reach. `inbound`: it has inbound settings, so each inbound counts. `outbound`: it has others,
-    so it counts that the proxy is selected at all.
+    `known` are the proxies of the mesh, `reached` those of them that it selects. `inbound`: it has
+    inbound settings, so each inbound counts. `outbound`: it has others, so it counts that the
+    proxy is selected at all.
     """
 
     policy: Resource
@@ -104,86 +101,30 @@ class Question:
     release: Release
     selector: Selector
     known: Proxies
-    today: tuple[tuple[Proxy, Reach], ...]
+    reached: Reached
     inbound: bool
     outbound: bool
     sections: bool
 
+    @property
+    def selected(self) -> Iterator[tuple[Proxy, Reach]]:
+        """Yield the proxies that the policy selects, and what of them."""
+        return ((self.known[at], found) for at, found in self.reached.items())
 
-class Proxies(tuple[Proxy, ...]):
-    """The proxies of a mesh, and which of them carry a tag: most policies select very few."""
-
-    @cached_property
-    def carriers(self) -> Mapping[tuple[str, str], frozenset[int]]:
-        """Return by tag the places of the proxies that carry it somewhere."""
-        found: dict[tuple[str, str], set[int]] = {}
-        for at, proxy in enumerate(self):
-            for tags in (proxy.gateway_tags, *(place.tags for place in proxy.places)):
-                for key, value in tags.items():
-                    if isinstance(value, str):
-                        found.setdefault((key, value), set()).add(at)
-        return {tag: frozenset(places) for tag, places in found.items()}
-
-    def reached(self, selector: Selector, release: Release) -> tuple[Reach, ...]:
-        """Return what a selector selects of each proxy."""
-        near: frozenset[int] | None = None
-        if selector.top.kind in ("MeshSubset", "MeshService", "MeshServiceSubset"):
-            for key, value in wanted_tags(selector.top).items():
-                if isinstance(value, str) and value != "*":
-                    mine = self.carriers.get((key, value), frozenset())
-                    near = mine if near is None else near & mine
-        if near is None:
-            return tuple(reach(selector, proxy, release) for proxy in self)
-        found = [NOTHING] * len(self)
-        for at in near:
-            found[at] = reach(selector, self[at], release)
-        return tuple(found)
-
-
-def known_proxies(state: State, mesh: str, release: Release) -> Proxies:
-    """Return the Dataplanes of a mesh, listed ones first, then those its workloads imply."""
-    asked = ("known proxies", mesh, release.name)
-    if asked not in state.known:
-        state.known[asked] = _known_proxies(state, mesh, release)
-    found: Proxies = state.known[asked]
-    return found
-
-
-def _known_proxies(state: State, mesh: str, release: Release) -> Proxies:
-    gateways = tuple(state.of_type("MeshGateway"))
-    listed = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
-    return Proxies(
-        proxy_of(r, gateways, release) for r in (*listed, *implied_dataplanes(state, mesh))
-    )
-
-
-def before_upgrade(proxies: Proxies, before: State) -> Proxies:
-    """Return proxies without the workload labels that the state the run began with lacks.
-
-    Those come with the upgrade, and nothing that is deployed earlier may rest on them.
-    """
-    old = {r.identity for r in before.of_type("Dataplane") if WORKLOAD in r.labels}
-    return Proxies(
-        proxy
-        if proxy.resource.made_up or proxy.resource.identity in old
-        else replace(proxy, resource=_without_workload(proxy.resource))
-        for proxy in proxies
-    )
-
-
-def _without_workload(dataplane: Resource) -> Resource:
-    return dataplane.with_labels({k: v for k, v in dataplane.labels.items() if k != WORKLOAD})
+    @property
+    def everybody(self) -> Iterator[tuple[Proxy, Reach]]:
+        """Yield the proxies that zone and namespace let the policy reach, and what it selects."""
+        return (
+            (proxy, self.reached.get(at, NOTHING))
+            for at, proxy in enumerate(self.known)
+            if passes_gates(self.selector, proxy.resource)
+        )
 
 
 def question(policy: Resource, proxies: Proxies, release: Release, *, sections: bool) -> Question:
     """Return the question which labels a policy's top-level reference stands for."""
     top = _top(policy, release)
     selector = selector_of(policy, top, {}, release)
-    today = tuple(
-        (proxy, reached)
-        for proxy, reached in zip(proxies, proxies.reached(selector, release), strict=True)
-        if passes_gates(selector, proxy.resource)
-    )
     spec = policy.spec
     inbound = bool(spec.get("from") or spec.get("rules"))
     outbound = bool(spec.get("to")) or not inbound
@@ -193,23 +134,17 @@ def question(policy: Resource, proxies: Proxies, release: Release, *, sections: 
         release=release,
         selector=selector,
         known=proxies,
-        today=today,
+        reached=proxies.reached(selector, release),
         inbound=inbound,
         outbound=outbound,
         sections=sections and inbound,
     )
 
 
-def wanted_tags(top: TargetRef) -> dict[str, str]:
-    """Return the tags that a reference asks for, the service of a MeshService among them."""
-    name = {SERVICE: top.name or ""} if top.kind in ("MeshService", "MeshServiceSubset") else {}
-    return {**name, **dict(top.tags or ())}
-
-
 def choose(asked: Question, state: State) -> Choice | str:
     """Return the reference that selects the same, or a sentence saying what is missing."""
     tags = wanted_tags(asked.top)
-    if any(r.places for p, r in asked.today if p.gateway == "builtin"):
+    if any(r.places for p, r in asked.selected if p.gateway == "builtin"):
         return "it also selects built-in gateways, which kind Dataplane never does"
     if not tags:
         every = Choice(labels={}, basis=Basis.EVERY)
@@ -219,7 +154,7 @@ def choose(asked: Question, state: State) -> Choice | str:
     for choice in chain.from_iterable(told):
         if same(asked, choice):
             return choice
-    if not any(r for _, r in asked.today):
+    if not asked.reached:
         return _copied(asked, tags) or _nothing_selected(asked, tags)
     found = searched(asked)
     if found is not None:
@@ -236,11 +171,18 @@ def _copied(asked: Question, tags: Mapping[str, str]) -> Choice | None:
     labels = {WORKLOAD if key == SERVICE else key: value for key, value in tags.items()}
     if SERVICE in tags and (_on_kubernetes(asked.policy) or "_svc" in tags[SERVICE]):
         return None
-    if SERVICE in tags and not all(_is_workload(p, tags[SERVICE]) for p in asked.known):
+    if SERVICE in tags and not _is_workload_everywhere(asked.known, tags[SERVICE]):
         return None
     choice = Choice(labels=labels, basis=Basis.COPIED)
     fresh = all(_stands(asked, key) is not False for key in labels if key != WORKLOAD)
     return choice if asked.known and fresh and same(asked, choice) else None
+
+
+def _is_workload_everywhere(known: Proxies, service: str) -> bool:
+    """Say whether the proxies that name a service name it as their workload, and the reverse."""
+    carriers = known.carriers.get((SERVICE, service), frozenset[int]())
+    named = carriers | known.labelled.get((WORKLOAD, service), frozenset[int]())
+    return all(_is_workload(known[at], service) for at in named)
 
 
 def _is_workload(proxy: Proxy, service: str) -> bool:
@@ -255,7 +197,7 @@ def _nothing_selected(asked: Question, tags: Mapping[str, str]) -> str:
     text = ", ".join(f"{k}: {v}" for k, v in tags.items())
     if not asked.known:
         return f"no Dataplane or workload is known that says which labels proxies with {text} have"
-    if any(r for _, r in _opened(asked).today):
+    if _opened(asked).reached:
         return (
             f"its zone or namespace keeps every known proxy with {text} from it, so it selects none"
             " of them today, and nothing shows which labels those within its reach would have"
@@ -268,11 +210,11 @@ def _nothing_selected(asked: Question, tags: Mapping[str, str]) -> str:
 
 def _differing(asked: Question) -> str:
     part = next(
-        (p for p, r in asked.today if r and asked.inbound and len(r.places) < len(p.places)), None
+        (p for p, r in asked.selected if asked.inbound and len(r.places) < len(p.places)), None
     )
     if part is not None:
         return f"of {part.resource.name} it selects some inbounds only"
-    if all(r for p, r in _opened(asked).today if p.gateway != "builtin"):
+    if not _some_left(_opened(asked)):
         return "it selects every proxy known, so nothing shows what their labels mean"
     return "the proxies selected today share no label that the others lack"
 
@@ -281,17 +223,22 @@ def same(asked: Question, choice: Choice) -> bool:
     """Say whether a choice selects of every known proxy what the policy selects today."""
     top = read_target_ref(choice.ref(), ("kind", "labels", "sectionName"))
     selector = replace(asked.selector, top=top, identity=None)
+    near = asked.known.near(selector)
+    if near is not None:
+        return _same(asked, selector, near)
+    halves = (asked.inbound, asked.outbound, bool(asked.policy.spec.get("to")))
+    key = ("same", asked.selector, asked.release.name, selector, halves)
+    return asked.known.once(key, lambda: _same(asked, selector, range(len(asked.known))))
+
+
+def _same(asked: Question, selector: Selector, near: Collection[int]) -> bool:
+    """Say whether a selector, which may select those near, selects what the policy does."""
     release = _with_dataplane(asked.release)
     return all(
-        alike(asked, proxy, before, _reach(selector, proxy, release))
-        for proxy, before in asked.today
+        alike(asked, asked.known[at], asked.reached.get(at, NOTHING), found)
+        for at in chain(asked.reached, (at for at in near if at not in asked.reached))
+        for found in (reach(selector, asked.known[at], release),)
     )
-
-
-def _reach(selector: Selector, proxy: Proxy, release: Release) -> Reach:
-    if proxy.gateway == "builtin":
-        return NOTHING
-    return reach(selector, proxy, release)
 
 
 def _with_dataplane(release: Release) -> Release:
@@ -339,8 +286,12 @@ def _stands(asked: Question, key: str) -> bool | None:
     """Say whether label and tag of a key are the same on every known proxy; None: none has it."""
     if key in _ONLY_TAGS:
         return False
+    return asked.known.once(("stands", key), lambda: _stands_for(asked.known, key))
+
+
+def _stands_for(known: Proxies, key: str) -> bool | None:
     seen = None
-    for proxy in asked.known:
+    for proxy in known:
         label = proxy.resource.labels.get(key)
         values = {tags.get(key) for tags in _tag_sets(proxy)}
         if not values or (key in (NAMESPACE, ZONE) and values == {None}):
@@ -393,14 +344,15 @@ def _by_workload(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
     rest = {k: v for k, v in tags.items() if k != SERVICE}
     if SERVICE not in tags or not all(_stands(asked, k) for k in rest):
         return
-    seen = False
-    for proxy in asked.known:
-        workload = proxy.resource.labels.get(WORKLOAD)
-        if {s.get(SERVICE) for s in _tag_sets(proxy)} != {workload}:
-            return
-        seen = True
-    if seen:
+    if asked.known and asked.known.once("workloads", lambda: _are_workloads(asked.known)):
         yield from _with_sections(asked, {WORKLOAD: tags[SERVICE], **rest}, Basis.WORKLOAD)
+
+
+def _are_workloads(known: Proxies) -> bool:
+    return all(
+        {tags.get(SERVICE) for tags in _tag_sets(proxy)} == {proxy.resource.labels.get(WORKLOAD)}
+        for proxy in known
+    )
 
 
 def searched(asked: Question) -> Choice | None:
@@ -411,7 +363,7 @@ def searched(asked: Question) -> Choice | None:
     """
     tags = wanted_tags(asked.top)
     wide = _opened(asked)
-    some_left = any(not r for p, r in wide.today if p.gateway != "builtin")
+    some_left = _some_left(wide)
     for choice in _shared_labels(wide, tags):
         shown = some_left and set(choice.labels) != {ZONE}
         if same(wide, choice) and (shown or _says(choice, tags)):
@@ -422,9 +374,12 @@ def searched(asked: Question) -> Choice | None:
 def _opened(asked: Question) -> Question:
     """Return the question as if the policy reached every zone and namespace."""
     selector = replace(asked.selector, zone=None, namespace=None)
-    reached = asked.known.reached(selector, asked.release)
-    today = tuple(zip(asked.known, reached, strict=True))
-    return replace(asked, selector=selector, today=today)
+    return replace(asked, selector=selector, reached=asked.known.reached(selector, asked.release))
+
+
+def _some_left(asked: Question) -> bool:
+    """Say whether a proxy other than a built-in gateway is not selected."""
+    return sum(p.gateway != "builtin" for p, _ in asked.selected) < asked.known.plain
 
 
 def _says(choice: Choice, tags: Mapping[str, str]) -> bool:
@@ -436,7 +391,7 @@ def _says(choice: Choice, tags: Mapping[str, str]) -> bool:
 
 def _shared_labels(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
     """Yield sets of labels that all selected proxies share, small and telling ones first."""
-    selected = [dict(p.resource.labels) for p, r in asked.today if r]
+    selected = [p.resource.labels for p, _ in asked.selected]
     if not selected:
         return
     shared = {
@@ -466,7 +421,7 @@ def _with_sections(asked: Question, labels: Mapping[str, str], basis: Basis) -> 
     if not asked.sections:
         return
     names: dict[str, None] = {}
-    for proxy, before in asked.today:
+    for proxy, before in asked.selected:
         for index in before.places:
             place = proxy.places[index]
             if not proxy.resource.made_up:

@@ -7,7 +7,9 @@ the several of one by `Mesh.mtls` are met by a prefix alone, and only by how the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
@@ -15,7 +17,7 @@ from kumamigrate.model.identity import SCHEME, has_mtls, old_names, selects, spi
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
-from kumamigrate.rewrite.references.labelset import known_proxies
+from kumamigrate.rewrite.references.knownproxies import known_proxies
 from kumamigrate.targetref.select import Proxy, has_tags
 
 
@@ -57,9 +59,51 @@ class Match:
         return text == self.value if self.type == "Exact" else text.startswith(self.value)
 
 
+class Clients(tuple[Client, ...]):
+    """The clients of a mesh; each permission names few of them, which indexes find."""
+
+    @cached_property
+    def _carriers(self) -> Mapping[tuple[str, str], frozenset[int]]:
+        """Return by tag the places of the clients that carry it somewhere."""
+        found: dict[tuple[str, str], set[int]] = {}
+        for at, client in enumerate(self):
+            for tags in _tag_sets(client.proxy):
+                for key, value in tags.items():
+                    found.setdefault((key, value), set()).add(at)
+        return {tag: frozenset(places) for tag, places in found.items()}
+
+    @cached_property
+    def _texts(self) -> list[tuple[str, int]]:
+        """Return the names in certificates as Envoy compares them, each with its client's place."""
+        return sorted(
+            (",".join(name for name in names if name), at)
+            for at, client in enumerate(self)
+            for names in ((client.id,), client.old)
+            if names and names[0]
+        )
+
+    def carrying(self, wanted: tuple[tuple[str, str], ...]) -> dict[int, Client]:
+        """Return the clients that carry all of some tags, by their places."""
+        near: frozenset[int] | None = None
+        for key, value in wanted:
+            if value != "*":
+                mine = self._carriers.get((key, value), frozenset())
+                near = mine if near is None else near & mine
+        places = range(len(self)) if near is None else sorted(near)
+        return {at: self[at] for at in places if _carries(self[at].proxy, wanted)}
+
+    def met(self, match: Match) -> Iterator[int]:
+        """Yield the places of the clients one of whose certificates is meant."""
+        for text, at in self._texts[bisect_left(self._texts, (match.value, -1)) :]:
+            if not text.startswith(match.value):
+                return
+            if match.meets((text,)):
+                yield at
+
+
 def clients_of(
     state: State, mesh: str, release: Release, planned: Resource | None = None
-) -> tuple[Client, ...]:
+) -> Clients:
     """Return the clients of a mesh, listed Dataplanes first.
 
     `planned` is the MeshIdentity that shall come where there is none yet.
@@ -68,7 +112,7 @@ def clients_of(
     identities = identities or ([planned] if planned is not None else [])
     mtls = has_mtls(state, mesh)
     zone = state.environment.zone
-    return tuple(
+    return Clients(
         Client(
             proxy=proxy,
             id=_id(proxy.resource, identities, zone),
@@ -87,7 +131,7 @@ def _id(proxy: Resource, identities: Sequence[Resource], zone: str) -> str | Non
     return ids.pop() if len(ids) == 1 else None
 
 
-def matches_for(target: Any, clients: tuple[Client, ...]) -> list[Match] | str:
+def matches_for(target: Any, clients: Clients) -> list[Match] | str:
     """Return what meets all clients that a `from` target names, or what is not known.
 
     What would meet a client outside the target would let it in too: then there is no answer.
@@ -103,21 +147,22 @@ def matches_for(target: Any, clients: tuple[Client, ...]) -> list[Match] | str:
         return "no Dataplane or workload is known, so neither are the clients"
     if not wanted:
         return everybody(clients[0].proxy.resource.mesh, (c.id for c in clients))
-    inside = [client for client in clients if _carries(client.proxy, wanted)]
+    inside = clients.carrying(wanted)
     if not inside:
         return f"no known client has {text}"
-    unnamed = next((c for c in inside if c.id is None), None)
+    unnamed = next((c for c in inside.values() if c.id is None), None)
     if unnamed is not None:
         return (
             f"the SPIFFE id of {unnamed.name} is not known: no MeshIdentity selects"
             " it, or namespace, service account or zone are missing"
         )
-    found = sorted({match for one in inside for match in _of(one)}, key=lambda m: m.value)
-    other = next((c for c in clients if c not in inside and _is_met(c, found)), None)
+    found = sorted({match for one in inside.values() for match in _of(one)}, key=lambda m: m.value)
+    others = (at for match in found for at in clients.met(match) if at not in inside)
+    other = min(others, default=None)
     if other is not None:
         return (
-            f"{other.name} has the same SPIFFE id, or one that begins alike, and would come in"
-            f" with {text}"
+            f"{clients[other].name} has the same SPIFFE id, or one that begins alike, and would"
+            f" come in with {text}"
         )
     return found
 
@@ -137,14 +182,12 @@ def _of(client: Client) -> Iterable[Match]:
         yield Match("Prefix", client.old[0])
 
 
-def _is_met(client: Client, matches: Iterable[Match]) -> bool:
-    certificates = [names for names in ((client.id,), client.old) if names and names[0]]
-    return any(match.meets([n for n in names if n]) for match in matches for names in certificates)
-
-
 def _carries(proxy: Proxy, wanted: tuple[tuple[str, str], ...]) -> bool:
-    sets = [proxy.gateway_tags] if proxy.gateway else [place.tags for place in proxy.places]
-    return any(has_tags(tags, wanted) for tags in sets)
+    return any(has_tags(tags, wanted) for tags in _tag_sets(proxy))
 
 
-__all__ = ["SCHEME", "Client", "Match", "clients_of", "everybody", "matches_for"]
+def _tag_sets(proxy: Proxy) -> list[Mapping[str, str]]:
+    return [proxy.gateway_tags] if proxy.gateway else [place.tags for place in proxy.places]
+
+
+__all__ = ["SCHEME", "Client", "Clients", "Match", "clients_of", "everybody", "matches_for"]

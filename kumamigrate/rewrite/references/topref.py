@@ -13,14 +13,12 @@ from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.references.freshlabels import Marking, marked
+from kumamigrate.rewrite.references.knownproxies import Proxies, before_upgrade, known_proxies
 from kumamigrate.rewrite.references.labelset import (
     Basis,
     Choice,
-    Proxies,
     Question,
-    before_upgrade,
     choose,
-    known_proxies,
     question,
 )
 from kumamigrate.rewrite.view import View
@@ -55,8 +53,10 @@ def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
         late = known_proxies(view.state, policy.mesh, view.source)
         if policy.mesh not in early:
             early[policy.mesh] = before_upgrade(late, view.before)
-        chosen = _choice(view, policy, early[policy.mesh])
-        after = _choice(view, policy, late) if isinstance(chosen, str) else chosen
+        now = early[policy.mesh]
+        after = chosen = _choice(view, policy, now)
+        if isinstance(chosen, str) and now is not late:
+            after = _choice(view, policy, late)
         if isinstance(after, str):
             yield _with_own_label(view, policy, late, str(chosen))
         else:

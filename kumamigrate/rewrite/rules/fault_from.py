@@ -10,14 +10,14 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
-from kumamigrate.rewrite.references.spiffe import Client, clients_of, matches_for
+from kumamigrate.rewrite.references.spiffe import Clients, clients_of, matches_for
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
     """Yield for each policy with `from` its rules, or a finding with what is missing."""
-    clients: dict[str, tuple[Client, ...]] = {}
+    clients: dict[str, Clients] = {}
     for policy in view.of_type("MeshFaultInjection"):
         entries = [e for e in policy.spec.get("from") or () if isinstance(e, Mapping)]
         if not entries or policy.spec.get("rules"):
@@ -38,7 +38,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
         yield finding(view, policy, path, notes=_notes(targets, clients[policy.mesh]))
 
 
-def _notes(targets: list[Any], clients: tuple[Client, ...]) -> tuple[str, ...]:
+def _notes(targets: list[Any], clients: Clients) -> tuple[str, ...]:
     if len(targets) > 1 and any(mapping(target).get("kind") == "Mesh" for target in targets):
         return (
             "of several entries the narrower one replaces the other today, while rules add up: a"

@@ -17,7 +17,7 @@ from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.identities.permissions import Rules, entries_of, only_denies, rules_of
 from kumamigrate.rewrite.identities.stages import domains_of
 from kumamigrate.rewrite.manifest import change, finding
-from kumamigrate.rewrite.references.spiffe import Client, clients_of
+from kumamigrate.rewrite.references.spiffe import Clients, clients_of
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
@@ -32,7 +32,8 @@ def plan(view: View) -> Iterator[Change | Finding]:
             by_mesh.setdefault(policy.mesh, []).append(policy)
     for mesh, policies in by_mesh.items():
         clients = clients_of(view.state, mesh, view.source)
-        found = [rules_of(policy, clients, domains_of(view, mesh)) for policy in policies]
+        domains = domains_of(view, mesh)
+        found = [rules_of(policy, clients, domains) for policy in policies]
         if _all_known(view, mesh, found):
             yield _together(view, found)
             continue
@@ -71,7 +72,7 @@ def _together(view: View, found: Sequence[Rules]) -> Change:
     return replace(change(view, first.policy, (first.body,), said, others=edits), group="")
 
 
-def _asked(view: View, rules: Rules, clients: tuple[Client, ...]) -> Finding:
+def _asked(view: View, rules: Rules, clients: Clients) -> Finding:
     policy = rules.policy
     told = (*_proposal(rules, clients), *_unasked(view, policy.mesh))
     path = (*policy.spec_path, "from")
@@ -131,7 +132,7 @@ def _modes(value: Any) -> Iterator[Any]:
             yield from _modes(inner)
 
 
-def _proposal(rules: Rules, clients: tuple[Client, ...]) -> tuple[str, ...]:
+def _proposal(rules: Rules, clients: Clients) -> tuple[str, ...]:
     """Return the rules of a policy as text where every client is known, else what is not."""
     if rules.missing:
         return rules.missing
@@ -147,7 +148,7 @@ def _proposal(rules: Rules, clients: tuple[Client, ...]) -> tuple[str, ...]:
     )
 
 
-def _of_both(clients: tuple[Client, ...]) -> Iterator[str]:
+def _of_both(clients: Clients) -> Iterator[str]:
     """Say why the ids by `Mesh.mtls` are there, where they are."""
     if any(client.old for client in clients):
         yield (

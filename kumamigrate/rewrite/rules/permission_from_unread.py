@@ -8,7 +8,7 @@ from kumamigrate.model.identity import holder_of, is_ready
 from kumamigrate.model.resource import EFFECT, Identity, Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding
-from kumamigrate.rewrite.references.labelset import known_proxies
+from kumamigrate.rewrite.references.knownproxies import known_proxies
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.permission import (

@@ -11,11 +11,10 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change as removal
 from kumamigrate.rewrite.references.freshlabels import marked
+from kumamigrate.rewrite.references.knownproxies import Proxies, known_proxies
 from kumamigrate.rewrite.references.labelset import (
-    Proxies,
     Question,
     alike,
-    known_proxies,
     question,
     searched,
 )
@@ -60,7 +59,7 @@ def _policy(view: View, policy: Resource, proxies: Proxies) -> Change | Finding:
                        " gateways")  # fmt: skip
     if policy.type in ONLY_FOR_MESH_TO and policy.spec.get("to"):
         return finding(view, policy, missing="its `to` is only taken under kind Mesh")
-    if not any(r for _, r in asked.today):
+    if not asked.reached:
         return finding(view, policy, missing="no known proxy is of that kind")
     found = searched(asked)
     marking = marked(view, asked) if found is None else None
@@ -88,7 +87,7 @@ def _acts_on_nothing(asked: Question, policy: Resource) -> bool:
     written = policy.spec["targetRef"]["proxyTypes"]
     if asked.outbound or written != ["Gateway"] or policy.type in _READ_BY_EGRESS:
         return False
-    return not any(r.places for _, r in asked.today)
+    return not any(r.places for r in asked.reached.values())
 
 
 def _drops_nothing(asked: Question, policy: Resource) -> bool:
@@ -104,6 +103,6 @@ def _drops_nothing(asked: Question, policy: Resource) -> bool:
     selector = replace(asked.selector, top=MESH)
     return all(
         alike(asked, proxy, before, reach(selector, proxy, asked.release))
-        for proxy, before in asked.today
+        for proxy, before in asked.everybody
         if proxy.gateway != "builtin"
     )
