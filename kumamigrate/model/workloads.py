@@ -56,10 +56,7 @@ def _kept(state: State, mesh: str, *, sure: bool) -> tuple[Resource, ...]:
 
 def _implied(state: State, mesh: str, *, sure: bool) -> tuple[Resource, ...]:
     namespaces = {r.name: r for r in state.of_type("Namespace")}
-    services: dict[str, list[Resource]] = {}
-    for service in state.of_type("Service"):
-        if service.spec.get("selector"):
-            services.setdefault(service.namespace, []).append(service)
+    services = _Services(state.of_type("Service"))
     found = []
     for workload in state.of_type(*sorted(WORKLOADS)):
         for pod in pod_templates(workload):
@@ -67,9 +64,37 @@ def _implied(state: State, mesh: str, *, sure: bool) -> tuple[Resource, ...]:
             if _injected(pod, around) is (True if sure else None) and (
                 _mesh(pod, around) == mesh if sure else _own_mesh(pod) in ("", mesh)
             ):
-                near = services.get(workload.namespace, [])
+                near = services.of(workload.namespace, _meta(pod, "labels"))
                 found.append(_dataplane(state, workload, pod, near, mesh))
     return tuple(found)
+
+
+class _Services:
+    """Services by namespace and a label that their selector asks for: few select one Pod."""
+
+    def __init__(self, services: Iterable[Resource]) -> None:
+        self._by_label: dict[tuple[str, str, str], list[tuple[int, Resource]]] = {}
+        for at, service in enumerate(services):
+            for key, value in mapping(service.spec.get("selector")).items():
+                found = self._by_label.setdefault((service.namespace, key, str(value)), [])
+                found.append((at, service))
+                break
+
+    def of(self, namespace: str, labels: Mapping[str, str]) -> list[Resource]:
+        """Return those that select a Pod with some labels, in their order."""
+        near = [
+            one
+            for key, value in labels.items()
+            for one in self._by_label.get((namespace, key, value), ())
+        ]
+        return [
+            service
+            for _, service in sorted(near, key=lambda one: one[0])
+            if all(
+                labels.get(key) == str(value)
+                for key, value in mapping(service.spec["selector"]).items()
+            )
+        ]
 
 
 def injecting(resources: Iterable[Resource]) -> frozenset[str]:
@@ -143,7 +168,6 @@ def _dataplane(
     inbounds = [
         {**inbound, "tags": {**shared, **inbound["tags"]}}
         for service in services
-        if all(own.get(k) == str(v) for k, v in mapping(service.spec["selector"]).items())
         for inbound in _inbounds(service, spec)
     ]
     if not inbounds:

@@ -169,13 +169,9 @@ class Repository:
         file = self.files[where.path]
         if where.document >= len(file.documents):
             return (where.path, where.line, 1)
-        document = file.documents[where.document]
-        full = (*where.item, *path)
-        for length in range(len(full), -1, -1):
-            node = node_at(document.root, full[:length])
-            if node is not None:
-                return (where.path, *file.position(node.start))
-        return (where.path, where.line, 1)
+        start = file.documents[where.document].start_of((*where.item, *path))
+        at = (where.line, 1) if start is None else file.position(start)
+        return (where.path, *at)
 
     def lines(self, where: Where, path: FieldPath) -> tuple[int, int]:
         """Return the first and last line of a field with its key, or of the nearest thing above

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from enum import StrEnum
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.source.node import JSON, Node, json_value
+from kumamigrate.source.node import JSON, Node, json_value, node_at
 
 ENCRYPTED = "ENC[AES256_GCM,"
 """How a value begins that sops has encrypted."""
@@ -89,19 +90,35 @@ class Lock:
 
 
 class Later:
-    """A tree that is built when it is first asked for."""
+    """A tree that is built when it is first asked for, or for where many of its fields stand.
 
-    __slots__ = ("_build", "_node")
+    `near` tells of one where it stands in less time than it takes to build the tree.
+    """
 
-    def __init__(self, build: Callable[[], Node | None]) -> None:
+    __slots__ = ("_asked", "_build", "_near", "_node")
+    FEW = 3
+
+    def __init__(
+        self, build: Callable[[], Node | None], near: Callable[[FieldPath], int] | None = None
+    ) -> None:
         self._build: Callable[[], Node | None] | None = build
+        self._near = near
+        self._asked = 0
         self._node: Node | None = None
 
     def node(self) -> Node | None:
         """Return the tree."""
         if self._build is not None:
-            self._node, self._build = self._build(), None
+            self._node, self._build, self._near = self._build(), None, None
         return self._node
+
+    def start(self, path: FieldPath) -> int | None:
+        """Return the offset of a field or the nearest thing above it; None asks the tree."""
+        self._asked += 1
+        if self._asked > self.FEW:
+            with suppress(Exception):  # a fault of ours is met where the tree is needed
+                self.node()
+        return None if self._near is None else self._near(path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +158,16 @@ class Document:
         if self.quick is not None:
             return self.quick[1]
         return self.root.start if self.root is not None else self.span.start
+
+    def start_of(self, path: FieldPath) -> int | None:
+        """Return the offset of a field or the nearest thing above it, None where nothing is."""
+        start = self.parsed.start(path) if isinstance(self.parsed, Later) else None
+        if start is not None:
+            return start
+        for length in range(len(path), -1, -1):
+            if (node := node_at(self.root, path[:length])) is not None:
+                return node.start
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

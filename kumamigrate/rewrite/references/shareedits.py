@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.manifest import put
 from kumamigrate.rewrite.references.realref import Meaning, meaning, references
@@ -23,6 +24,11 @@ class Shares:
         self.view = view
         self._homes: dict[tuple[str, str], tuple[Where, Mapping[str, Any]]] = {}
         self._there: dict[str, list[Share]] = {}
+
+    @cached_property
+    def _was(self) -> dict[Identity, Resource]:
+        """Return what stood there when the run began, of several the first."""
+        return {r.identity: r for r in reversed(self.view.before.resources)}
 
     def edits(
         self, owners: Sequence[tuple[Resource, Any]], shares: Sequence[Share]
@@ -97,8 +103,7 @@ class Shares:
     def _inserted(self, policy: Resource, entries: Any, shares: Sequence[Share]) -> list[Any]:
         """Return `to` entries, in their new text, with those for shares behind their services'."""
         missing = {s.name: s for s in shares if not is_told(policy, s)}
-        old = (r for r in self.view.before.of_type(policy.type) if r.identity == policy.identity)
-        was = next(old, policy)
+        was = self._was.get(policy.identity, policy)
         out: list[Any] = []
         skipped = 0
         for at, entry in enumerate(entries or ()):

@@ -66,22 +66,32 @@ def _inbounds(view: View, mesh: str) -> dict[Identity, list[Inbound]]:
 
 def _for_everybody(view: View, policy: Resource) -> Resource | None:
     """Return who ends `from` for every proxy of the mesh, where none is known."""
-    for other in view.state.of_type(PERMISSION):
-        if other.mesh != policy.mesh or not other.spec.get("rules"):
-            continue
-        if _is_for_all(view, other, policy.namespace_label):
+    spaces = ("", view.environment.system_namespace, policy.namespace_label)
+    for other in _for_all(view, policy.mesh):
+        if other.namespace_label in spaces:
             return other
     blank = Resource(type="Dataplane", mesh=policy.mesh, name="", labels={}, spec={})
     holder = holder_of(blank, view.state)
     return None if holder is None else holder.identity
 
 
-def _is_for_all(view: View, policy: Resource, namespace: str) -> bool:
-    """Whether a policy selects every proxy that one of a namespace can select."""
+def _for_all(view: View, mesh: str) -> list[Resource]:
+    """Return the permissions with rules that select every proxy that their namespace lets them."""
+    asked = ("permissions for all", mesh)
+    if asked not in view.state.known:
+        view.state.known[asked] = [
+            one
+            for one in view.state.of_type(PERMISSION)
+            if one.mesh == mesh and one.spec.get("rules") and _is_whole(view, one)
+        ]
+    found: list[Resource] = view.state.known[asked]
+    return found
+
+
+def _is_whole(view: View, policy: Resource) -> bool:
     top = policy.spec.get("targetRef") or {}
     whole = top_of(policy, view.source).kind == "Mesh" and not top.get("proxyTypes")
-    spaces = ("", view.environment.system_namespace, namespace)
-    return whole and policy.namespace_label in spaces and policy.labels.get(EFFECT) != "shadow"
+    return whole and policy.labels.get(EFFECT) != "shadow"
 
 
 def _words(selected: int, unread: list[Unread]) -> str:

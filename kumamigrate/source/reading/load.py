@@ -12,10 +12,10 @@ from kumamigrate.source.reading.directives import directives
 from kumamigrate.source.reading.find import Kind, classify
 from kumamigrate.source.reading.locks import Place, lock_of, overlay_of, sealed
 from kumamigrate.source.reading.mask import Masked, mask_templates
-from kumamigrate.source.reading.nested import Nested, mentions_kuma, nested_places
+from kumamigrate.source.reading.nested import Nested, is_kuma, mentions_kuma, nested_places
 from kumamigrate.source.reading.parse import UnparsableError, parse_document
-from kumamigrate.source.reading.quick import quick_value
-from kumamigrate.source.text import Document, Later, Reason, Refusal, SourceFile, Span
+from kumamigrate.source.reading.quick import quick_start, quick_value
+from kumamigrate.source.text import Document, FieldPath, Later, Reason, Refusal, SourceFile, Span
 
 __all__ = ["json_value", "read_file"]
 
@@ -57,8 +57,9 @@ def read_file(path: str, data: bytes) -> SourceFile:
     refusals: list[Refusal] = []
     for span in document_spans(masked.text):
         index = len(documents)
-        plain = not masked.masks and not mentions_kuma(text, span)
-        if plain and (quick := quick_value(text[span.start : span.end])):
+        plain = not masked.masks and (not ruling or not mentions_kuma(text, span))
+        quick = quick_value(text[span.start : span.end]) if plain else None
+        if quick is not None and (is_kuma(quick[0]) or not mentions_kuma(text, span)):
             documents.append(_quick(path, index, span, masked, *quick))
             continue
         root = None
@@ -100,7 +101,10 @@ def _fault(path: str, index: int, span: Span, starts: tuple[int, ...], why: str)
 
 
 def _quick(path: str, index: int, span: Span, masked: Masked, value: JSON, start: int) -> Document:
-    tree = Later(lambda: parse_document(masked.text, masked, span.start, span.end))
+    def near(field: FieldPath) -> int:
+        return span.start + quick_start(masked.text[span.start : span.end], field)
+
+    tree = Later(lambda: parse_document(masked.text, masked, span.start, span.end), near)
     quick = (value, span.start + start)
     lock = sealed(value, quick[1])
     return Document(path=path, index=index, span=span, parsed=tree, quick=quick, lock=lock)

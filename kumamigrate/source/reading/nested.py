@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.source.node import AliasNode, MapNode, Node, ScalarNode, SeqNode
+from kumamigrate.source.node import JSON, AliasNode, MapNode, Node, ScalarNode, SeqNode
 from kumamigrate.source.reading.find import universal_type_pattern
 from kumamigrate.source.text import Document, Span
 
@@ -134,6 +134,19 @@ def _is_kuma(node: Node) -> bool:
     if not kind or not types.fullmatch(kind) or node.get("name") is None:
         return False
     return kind == "Mesh" or any(node.get(key) is not None for key in _IDENTITY)
+
+
+def is_kuma(value: JSON) -> bool:
+    """Say of a value what `_is_kuma` says of a tree: it is a resource of Kuma's by itself."""
+    if not isinstance(value, dict):
+        return False
+    api, kind = value.get("apiVersion"), value.get("type")
+    if isinstance(api, str) and api.startswith("kuma.io/") and "kind" in value:
+        return True
+    _, _, types = _patterns()
+    if not isinstance(kind, str) or not types.fullmatch(kind) or "name" not in value:
+        return False
+    return kind == "Mesh" or any(key in value for key in _IDENTITY)
 
 
 def _text(node: MapNode, key: str) -> str:

@@ -1,18 +1,20 @@
 """The value of a document that is only looked at: read by the C parser alone, no node tree.
 
-Most documents that are read are never edited (Services, Pods, Namespaces), and building their
-trees takes four times as long as parsing them. Anything unusual is left to the parser proper.
+Most documents that are read are never edited, and building their trees takes four times as long
+as parsing them. Anything unusual is left to the parser proper.
 """
 
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any, cast
 
 import yaml
 
 from kumamigrate.source.node import JSON
 from kumamigrate.source.reading.scalar import resolve_plain
+from kumamigrate.source.text import FieldPath
 
 MOST_CHARACTERS = 200_000
 MOST_BRACKETS = 200
@@ -20,7 +22,9 @@ MOST_BRACKETS = 200
 
 MOST_LEVELS = 50
 _DEEP = ("\n" + " " * 4 * MOST_LEVELS, "- " * MOST_LEVELS)
-_UNUSUAL = ("&", "*", "!", "<<", "${", "? ", "\t", *_DEEP)
+_UNUSUAL = ("<<", "${", "? ", "\t", *_DEEP)
+_PROPERTY = re.compile(r"(?:\A|[\s\[{,:])[&*!]")
+"""Where an anchor, an alias or a tag may begin; elsewhere these characters are text."""
 
 
 class _UnusualError(Exception):
@@ -35,6 +39,8 @@ def quick_value(chunk: str) -> tuple[dict[str, JSON], int] | None:
     """
     if _PARSER is None or len(chunk) > MOST_CHARACTERS or any(map(chunk.__contains__, _UNUSUAL)):
         return None
+    if _PROPERTY.search(chunk):
+        return None
     if chunk.count("[") + chunk.count("{") > MOST_BRACKETS:
         return None
     try:
@@ -44,6 +50,28 @@ def quick_value(chunk: str) -> tuple[dict[str, JSON], int] | None:
         return cast("dict[str, JSON]", _value(node, 1)), node.start_mark.index
     except (yaml.YAMLError, _UnusualError):
         return None
+
+
+def quick_start(chunk: str, path: FieldPath) -> int:
+    """Return the offset at which a field stands, or the nearest thing above it that is there.
+
+    The text must be one whose value could be read quickly: the answer is the tree's.
+    """
+    node = _PARSER(chunk).get_single_node()
+    for part in path:
+        below = _child(node, part)
+        if below is None:
+            break
+        node = below
+    return cast("int", node.start_mark.index)
+
+
+def _child(node: Any, part: str | int) -> Any:
+    if isinstance(node, yaml.MappingNode) and isinstance(part, str):
+        return next((child for key, child in node.value if key.value == part), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part]
+    return None
 
 
 def _value(node: Any, level: int) -> JSON:
