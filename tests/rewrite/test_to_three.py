@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,26 @@ INBOUND = ("MeshTimeout", "MeshCircuitBreaker", "MeshRateLimit", "MeshTLS", "Mes
 SINGLE = ("MeshMetric", "MeshTrace", "MeshPassthrough", "MeshProxyPatch")
 
 
-@cache
-def run(path: Path) -> Outcome:
-    return run_at(path.parent, Path(path.name))
+@dataclass(frozen=True)
+class Run:
+    """One golden, run to 3.0."""
+
+    path: Path
+    outcome: Outcome
+
+
+@pytest.fixture(scope="module")
+def run(request: pytest.FixtureRequest) -> Run:
+    """Run a golden once for all that is asked of it: pytest puts tests of one golden together."""
+    path: Path = request.param
+    return Run(path, run_at(path.parent, Path(path.name)))
+
+
+def of_each(paths: list[Path]) -> pytest.MarkDecorator:
+    by_name = {path.stem: path for path in paths}
+    return pytest.mark.parametrize(
+        "run", by_name.values(), ids=by_name, indirect=True, scope="module"
+    )
 
 
 def run_at(root: Path, path: Path) -> Outcome:
@@ -87,9 +104,9 @@ def conf_of(found: Any) -> str:
     return json.dumps(None if found is None else found.conf, sort_keys=True, default=str)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_destinations_read_what_they_read(path: Path) -> None:
-    then, now, whole = matchers(run(path))
+@of_each(FILES)
+def test_destinations_read_what_they_read(run: Run) -> None:
+    then, now, whole = matchers(run.outcome)
     for was, is_ in proxies(then, now):
         for kind in whole & set(OUTBOUND):
             old, new = then.selection(was, kind), now.selection(is_, kind)
@@ -103,9 +120,9 @@ def test_destinations_read_what_they_read(path: Path) -> None:
                     assert got in had, (was.name, kind, str(kri))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_inbounds_read_what_they_read(path: Path) -> None:
-    then, now, whole = matchers(run(path))
+@of_each(FILES)
+def test_inbounds_read_what_they_read(run: Run) -> None:
+    then, now, whole = matchers(run.outcome)
     for was, is_ in proxies(then, now):
         for kind in whole & set(INBOUND):
             assert inbound_rules(then, was, kind) == inbound_rules(now, is_, kind), (was.name, kind)
@@ -120,18 +137,18 @@ def inbound_rules(matcher: Matcher, proxy: Resource, kind: str) -> dict[tuple[st
     return {key: rules for key, rules in listed if rules}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_proxies_read_what_they_read(path: Path) -> None:
-    then, now, whole = matchers(run(path))
+@of_each(FILES)
+def test_proxies_read_what_they_read(run: Run) -> None:
+    then, now, whole = matchers(run.outcome)
     for was, is_ in proxies(then, now):
         for kind in whole & set(SINGLE):
             old, new = then.selection(was, kind), now.selection(is_, kind)
             assert conf_of(then.single(old)) == conf_of(now.single(new)), (was.name, kind)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_what_stays_old_is_said(path: Path) -> None:
-    outcome = run(path)
+@of_each(FILES)
+def test_what_stays_old_is_said(run: Run) -> None:
+    outcome = run.outcome
     said = {
         (f.resource.type, f.resource.name)
         for f in outcome.findings
@@ -141,10 +158,10 @@ def test_what_stays_old_is_said(path: Path) -> None:
         assert is_new_form(policy, outcome) or (policy.type, policy.name) in said
 
 
-@pytest.mark.parametrize("path", [*FILES, *SPLIT], ids=lambda path: path.stem)
-def test_no_document_that_is_new_is_refused(path: Path) -> None:
+@of_each([*FILES, *SPLIT])
+def test_no_document_that_is_new_is_refused(run: Run) -> None:
     """What 3.0 refuses in the end stood there before, and was refused."""
-    outcome = run(path)
+    outcome = run.outcome
     environment = outcome.options.environment
 
     def refused(resource: Resource) -> bool:
@@ -155,9 +172,9 @@ def test_no_document_that_is_new_is_refused(path: Path) -> None:
     assert ended <= began
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_new_services_are_taken_and_lead_where_the_tags_led(path: Path) -> None:
-    outcome = run(path)
+@of_each(FILES)
+def test_new_services_are_taken_and_lead_where_the_tags_led(run: Run) -> None:
+    outcome = run.outcome
     known = {r.identity for r in outcome.before.repository.resources}
     environment = outcome.options.environment
     for service in outcome.after.repository.resources:
@@ -167,11 +184,11 @@ def test_new_services_are_taken_and_lead_where_the_tags_led(path: Path) -> None:
             assert service.spec["selector"]["dataplaneLabels"]["matchLabels"]
 
 
-@pytest.mark.parametrize("path", [*IN_ROUNDS, *FILES[::3]], ids=lambda path: path.stem)
-def test_a_second_run_finds_nothing(path: Path, tmp_path: Path) -> None:
-    outcome = run(path)
-    (changed,) = outcome.texts or {path.name: None}
-    text = outcome.texts[changed][1] if outcome.texts else path.read_bytes()
+@of_each([*IN_ROUNDS, *FILES[::3]])
+def test_a_second_run_finds_nothing(run: Run, tmp_path: Path) -> None:
+    outcome = run.outcome
+    (changed,) = outcome.texts or {run.path.name: None}
+    text = outcome.texts[changed][1] if outcome.texts else run.path.read_bytes()
     assert text is not None
-    (tmp_path / path.name).write_bytes(text)
+    (tmp_path / run.path.name).write_bytes(text)
     assert run_at(tmp_path, Path()).texts == {}
