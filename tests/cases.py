@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 GOLDEN = ROOT / "tests" / "golden"
 SHARED = ROOT.parent / "shared"
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Reads YAML as plain values, and quickly: tests load thousands of documents with it."""
 EXAMPLE = "example"
 EXAMPLES = "examples"
 

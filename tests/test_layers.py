@@ -7,6 +7,7 @@ Above them scene ← world ← flow, which only report and the commands may ask.
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,8 @@ EMBEDDED = {
 """The value of a MeshProxyPatch is YAML inside YAML; it is compared parsed (matcher-notes §3.9)."""
 
 
-def _imports(path: Path) -> set[str]:
+@cache
+def _imports(path: Path) -> frozenset[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = set()
     for node in ast.walk(tree):
@@ -52,7 +54,7 @@ def _imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
-    return {name for name in found if name.startswith("kumamigrate.")}
+    return frozenset(name for name in found if name.startswith("kumamigrate."))
 
 
 def _dotted(path: Path) -> str:

@@ -18,7 +18,7 @@ from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.scene.repository import Rejection, state_of
 from kumamigrate.source.reading.load import read_file
-from tests.cases import Case, cases
+from tests.cases import LOADER, Case, cases
 
 ODD: tuple[Any, ...] = (
     None,
@@ -58,7 +58,7 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 def _odd_states(case: Case, release: str) -> Iterator[tuple[State, tuple[Rejection, ...]]]:
     for file in sorted(case.before.rglob("*.yaml")):
-        documents = [d for d in yaml.safe_load_all(file.read_text()) if d is not None]
+        documents = [d for d in yaml.load_all(file.read_text(), Loader=LOADER) if d is not None]
         for index, document in enumerate(documents):
             for number, path in enumerate(_paths(document)):
                 odd = _with(document, path, ODD[number % len(ODD)])

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -21,13 +22,13 @@ import pytest
 import yaml
 
 from kumamigrate.rewrite.rulebook import rules_folder
+from tests.cases import LOADER
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "kumamigrate"
 HOURS = 100
 """Seconds to wait for what takes moments."""
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # JSON is YAML
 FUNCTIONS = {"compile", "sub", "match", "search", "fullmatch", "findall", "finditer", "split"}
 MADE_IN_FUNCTIONS = {
     "source/reading/find.py": ("_patterns", "_names"),
@@ -56,9 +57,14 @@ def _child(code: str, *words: str) -> None:
         pytest.fail(f"{failed.stdout.decode().splitlines()[-1:]} {failed.stderr.decode()[-2000:]}")
 
 
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def _calls() -> Iterator[tuple[str, ast.Call]]:
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(_parsed(path)):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
@@ -68,6 +74,7 @@ def _calls() -> Iterator[tuple[str, ast.Call]]:
                 yield path.relative_to(PACKAGE).as_posix(), node
 
 
+@cache
 def _patterns() -> dict[str, set[str]]:
     """Return every regular expression of the package, and how it is asked.
 
@@ -93,7 +100,7 @@ def _patterns() -> dict[str, set[str]]:
             for one in made:
                 found[_text(one.pattern)].add("search")
     for path in [*rules_folder().glob("*.yaml"), *PACKAGE.rglob("tables/*.json")]:
-        for pattern in _in_table(yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)):
+        for pattern in _in_table(yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)):
             found[pattern].add("search")
     return found
 
@@ -131,7 +138,7 @@ def test_every_regular_expression_is_known_to_this_test() -> None:
 
 def _at_the_top(place: str, line: int) -> bool:
     """Say whether a line belongs to a value that a module gives a name."""
-    body = ast.parse((PACKAGE / place).read_text(encoding="utf-8")).body
+    body = _parsed(PACKAGE / place).body
     named = (node for node in body if isinstance(node, ast.Assign))
     return any(node.lineno <= line <= (node.end_lineno or 0) for node in named)
 

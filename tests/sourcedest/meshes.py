@@ -8,6 +8,7 @@ import yaml
 
 from kumamigrate.model.resource import Form, Resource, Where
 from kumamigrate.model.state import Environment, State
+from tests.cases import LOADER
 
 _IDENTITY = ("type", "mesh", "name", "labels", "creationTime")
 
@@ -30,8 +31,7 @@ def resource(body: dict[str, Any], index: int = 0) -> Resource:
 
 
 def state(text: str, release: str = "2.9", zone: str = "east", complete: bool = True) -> State:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    bodies = [body for body in yaml.load_all(text, Loader=loader) if body]
+    bodies = [body for body in yaml.load_all(text, Loader=LOADER) if body]
     return State(
         release=release,
         environment=Environment(zone=zone),

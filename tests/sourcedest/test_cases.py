@@ -13,6 +13,7 @@ from kumamigrate.rewrite.sourcedest.conversion import Conversion
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.sourcedest.order import Ties
+from tests.cases import LOADER
 from tests.sourcedest.meshes import resource
 
 _FOLDER = Path(__file__).parent / "cases"
@@ -23,7 +24,7 @@ _PROXIES = {"web-1": ("web", "http"), "api-1": ("api", "http"), "db-1": ("db", "
 def _cases() -> list[Any]:
     found = []
     for path in sorted(_FOLDER.glob("*.yaml")):
-        for case in yaml.safe_load(path.read_text(encoding="utf-8"))["cases"]:
+        for case in yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)["cases"]:
             found.append(pytest.param(case, id=case["id"]))
     return found
 

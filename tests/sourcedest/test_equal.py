@@ -5,6 +5,7 @@ The old side is `legacy.effective`, the new side the matcher; neither knows the 
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,11 @@ _KINDS = (
 )
 
 
+@cache
+def _meshes() -> list[tuple[str, State]]:
+    return [(p.stem, state(p.read_text(encoding="utf-8"))) for p in sorted(_GOLDENS.glob("*.yaml"))]
+
+
 def _several_inbounds(mesh: State) -> bool:
     dataplanes = mesh.of_type("Dataplane")
     return any(len(d.spec["networking"].get("inbound") or ()) > 1 for d in dataplanes)
@@ -40,8 +46,7 @@ def test_golden_meshes_keep_their_effects(kind: str) -> None:
         pytest.skip("the goldens are not beside this checkout")
     wrong: list[str] = []
     written = equal = 0
-    for case in sorted(_GOLDENS.glob("*.yaml")):
-        mesh = state(case.read_text(encoding="utf-8"))
+    for name, mesh in _meshes():
         world = world_of(mesh, "default", "2.9", ties="file-order")
         done = CONVERTERS[kind](world)
         if not world.old.of(kind) or not done.writable:
@@ -50,7 +55,7 @@ def test_golden_meshes_keep_their_effects(kind: str) -> None:
         found = differences(world, [done])
         equal += not found
         if found and not done.manual and not _several_inbounds(mesh):
-            wrong.append(f"{case.stem}: {found[0]}")
+            wrong.append(f"{name}: {found[0]}")
     assert wrong == []
     assert written > 40
     assert equal >= 0.75 * written
