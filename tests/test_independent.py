@@ -10,13 +10,6 @@ from tests.independent import Independent, independent, moved_comments, plain
 
 SUFFIXES = (".yaml", ".yml", ".json")
 WRITTEN = [case for case in cases() if (case.folder / "after").is_dir()]
-WANDERED = {
-    # The value goes to another document and is written anew there.
-    "legacy-mesh-metrics/rewrites": [("# scraped from there", "port", "(end)")],
-    # It stands behind a flow mapping, of which the value is written as a block.
-    "legacy-proxy-template/rewrites": [("# all of them", "origin", "spec")],
-}
-"""Comments that do not go where they belong: to be mended, and then to be taken out here."""
 
 
 def _independent(data: bytes) -> Independent:
@@ -37,11 +30,7 @@ def test_another_reader_finds_the_same_values_and_comments_where_they_belong(cas
         assert tuple(plain(v) for v in values if v is not None) == theirs.values
         if path in before:
             wandered += moved_comments(_independent(before[path]), theirs)
-    assert wandered == WANDERED.get(f"{case.rule}/{case.name}", [])
-
-
-def test_every_comment_that_wanders_is_of_a_case_there_is() -> None:
-    assert set(WANDERED) <= {f"{case.rule}/{case.name}" for case in WRITTEN}
+    assert wandered == []
 
 
 @pytest.mark.parametrize(

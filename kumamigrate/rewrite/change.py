@@ -24,12 +24,14 @@ class ResourceEdit:
 
     The first manifest is the old text edited, further ones follow it as own documents. Parts
     of the old text stand in them as `source.value.Moved`. `heads` are comments that say why they
-    are there, in their order; empty where that shows.
+    are there, in their order; empty where that shows. `successors` say what a removed one said:
+    comments that stand there as well go with it.
     """
 
     where: Where
     manifests: tuple[Value, ...]
     heads: tuple[str, ...] = ()
+    successors: tuple[Where, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -320,6 +320,7 @@ def patched(
                     item=edit.where.item,
                     values=edit.manifests,
                     heads=edit.heads,
+                    successors=tuple(w.document for w in edit.successors if w.path == path),
                 )
                 for edit in by_file[path]
             ],

@@ -38,12 +38,15 @@ class Replacement:
     `item` is the path of the resource inside its document: `()` for the whole document,
     `("items", 3)` inside a `kind: List`. `values` holds the new resources in order: the first
     is the old text edited, the others are written right behind it; none removes it. Comments
-    of a removed resource stay where they stood unless `drop_comments` says otherwise. `heads`
-    are comments for the values, in their order, that are written above them; empty ones are none.
+    of a removed resource stay where they stood unless `drop_comments` says otherwise, or stand in
+    one of its `successors` as well: the documents, by index, that say what it said; what is left
+    of them goes above the successor where that comes next. `heads` are comments for the values, in
+    their order, that are written above them; empty ones are none.
     """
 
     document: Document
     item: FieldPath = ()
     values: tuple[Value, ...]
     drop_comments: bool = False
+    successors: tuple[int, ...] = ()
     heads: tuple[str, ...] = ()

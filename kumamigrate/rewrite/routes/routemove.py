@@ -20,8 +20,8 @@ def edits_of(
 ) -> tuple[ResourceEdit, ...]:
     """Return the edits that write a choice; policies of `gone` are removed.
 
-    In place the old policy is edited; else the new one follows it as its own document. Policies
-    for groups of proxies follow too.
+    In place the old policy is edited; else the new one follows it as its own document, with the
+    comments of the old one, which goes one day. Policies for groups of proxies follow too.
     """
     edits = []
     for unit in units:
@@ -31,7 +31,7 @@ def edits_of(
         head: list[Any] = (
             [_in_place(unit.policy, first)]
             if in_place
-            else [unit.policy.body, _beside(unit.policy, first)]
+            else [unit.policy.body, _copy(unit.policy, first)]
         )
         groups = [_beside(unit.policy, d) for d in mine if d.group]
         edits.append(ResourceEdit(where=unit.policy.where, manifests=(*head, *groups)))
@@ -53,6 +53,14 @@ def _in_place(policy: Resource, draft: Draft) -> dict[str, Any]:
         else:
             spec[key] = value
     return with_spec(policy, spec)
+
+
+def _copy(policy: Resource, draft: Draft) -> dict[str, Any]:
+    """Return the manifest of the new half beside an old one, its comments at the same values."""
+    top = {"targetRef": dict(draft.top)} if draft.top else {}
+    first, *more = _entries(policy, draft, moved=True)
+    entries: list[Any] = [Moved((*policy.spec_path, "to", 0), first), *more]
+    return sibling(policy, draft.name, {**top, "to": entries})
 
 
 def _beside(policy: Resource, draft: Draft) -> dict[str, Any]:

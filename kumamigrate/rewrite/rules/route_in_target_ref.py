@@ -247,7 +247,12 @@ def _reunited(view: View, olds: list[Old]) -> Change | None:
     moved = _moved(alone, reader, olds, in_place=True)
     if not isinstance(moved, Change):
         return None
-    gone = [ResourceEdit(where=h.where, manifests=()) for h in halves if h.where is not None]
+    stay = tuple(old.policy.where for old in olds if old.policy.where is not None)
+    gone = [
+        ResourceEdit(where=h.where, manifests=(), successors=stay)
+        for h in halves
+        if h.where is not None
+    ]
     otherwise = _contracted(view, olds[0]) if len(olds) == 1 else None
     return replace(moved, edits=(*moved.edits, *gone), otherwise=otherwise)
 
@@ -483,8 +488,12 @@ def _contracted(view: View, old: Old) -> Change:
         message=f"{policy.type} {policy.name} names its route at the top, where this mesh no"
         " longer reads it; what it says stands in spec.to[] of another policy",
     )
-    edits = [ResourceEdit(where=policy.where, manifests=())]
-    edits += [ResourceEdit(where=c.where, manifests=()) for c in old.copies if c.where is not None]
+    halves = tuple(h.where for h in halves_of(policy, view.state) if h.where is not None)
+    edits = [
+        ResourceEdit(where=one.where, manifests=(), successors=halves)
+        for one in (policy, *old.copies)
+        if one.where is not None
+    ]
     exclusive = view.mode(policy.mesh) == "Exclusive"
     return Change(
         rule=view.rule.id,

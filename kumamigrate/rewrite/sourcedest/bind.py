@@ -28,6 +28,7 @@ from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import World, world_of
 from kumamigrate.rewrite.sourcedest.spare import with_spare
 from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.admit import refusals_of
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import Ties
@@ -157,7 +158,15 @@ def _standing(view: View, done: Conversion) -> Change | None:
     gone = [r for r in done.removed() if view.owns(r)]
     if not gone or len(gone) < len(done.removed()):
         return None
-    edits = tuple(ResourceEdit(where=r.where, manifests=()) for r in gone if r.where)
+    stand = tuple(
+        r.where
+        for p in done.policies
+        for r in view.state.of_type(p.type)
+        if r.mesh == done.mesh and r.spec == p.spec and r.where is not None
+    )
+    edits = tuple(
+        ResourceEdit(where=r.where, manifests=(), successors=stand) for r in gone if r.where
+    )
     names = ", ".join(p.name for p in done.policies)
     reason = f"what takes its place stands already: {names}" if names else "it changes nothing"
     return Change(
@@ -298,10 +307,16 @@ def _edit(view: View, world: World, done: Conversion, resource: Resource) -> Res
         body: Any = resource.body
         for path in fields if view.stage != "expand" else ():
             body = cut(body, (*resource.spec_path, *path))
-        manifests, heads = [body, *manifests], ["", *heads]
+        roots = fields if resource.type == "Mesh" else [("conf",)]
+        manifests = [body, *(_carried(m, resource, roots) for m in manifests)]
+        heads = ["", *heads]
     elif manifests:
-        manifests[0] = {**manifests[0], "spec": carried(manifests[0]["spec"], resource)}
+        manifests[0] = _carried(manifests[0], resource, [("conf",)])
     return ResourceEdit(where=resource.where, manifests=tuple(manifests), heads=tuple(heads))
+
+
+def _carried(written: Json, home: Resource, roots: Iterable[FieldPath]) -> Json:
+    return {**written, "spec": carried(written["spec"], home, roots)}
 
 
 def manifest(policy: NewPolicy, world: World, view: View) -> Json:

@@ -3,11 +3,12 @@ where it does not show why a policy says what it says, a comment of its own does
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.sourcedest.conversion import NewPolicy
+from kumamigrate.rewrite.view import at_path
 from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
 from kumamigrate.sourcedest.goduration import parse_duration
@@ -21,26 +22,42 @@ _NAMES = {
 }  # fmt: skip
 
 
-def carried(spec: Mapping[str, Any], home: Resource) -> dict[str, Any]:
-    """Return a spec in which values that stand in the conf of its home are moved from there.
+def carried(
+    spec: Mapping[str, Any], home: Resource, roots: Iterable[FieldPath] = (("conf",),)
+) -> dict[str, Any]:
+    """Return a spec in which values that stand below the roots of its home are moved from there.
 
     A field carries on another if it has its name (or the one that took its place) and means the
-    same; each old field goes to the first that does, one below the same parent first.
+    same; each old field goes to the first that does, one below the same parent first. A mapping
+    or list that is the same goes as a whole, with what is said behind its last line.
     """
     taken: dict[FieldPath, FieldPath] = {}
-    leaves = list(_leaves(spec))
-    for old_path, old in _leaves(home.spec.get("conf")):
-        wanted = tuple(_NAMES.get(k, k) if isinstance(k, str) else k for k in old_path)
-        fits = [
-            path
-            for path, new in leaves
-            if path not in taken and path[-1] == wanted[-1] and _same(old, new)
-        ]
-        best = max(fits, key=lambda path: _shared(path, wanted), default=None)
-        if best is not None:
-            taken[best] = (*home.spec_path, "conf", *old_path)
-    result: dict[str, Any] = _moved(spec, (), taken)
+    fields = list(_fields(spec))
+    for root in roots:
+        for old_path, old in _fields(at_path(home.spec, root)):
+            if any(_within((*root, *old_path), gone) for gone in taken.values()):
+                continue
+            wanted = tuple(_NAMES.get(k, k) if isinstance(k, str) else k for k in old_path)
+            fits = [
+                path
+                for path, new in fields
+                if path[-1] == wanted[-1] and _same(old, new) and not _met(path, taken)
+            ]
+            best = max(fits, key=lambda path: _shared(path, wanted), default=None)
+            if best is not None:
+                taken[best] = (*root, *old_path)
+    from_home = {path: (*home.spec_path, *old) for path, old in taken.items()}
+    result: dict[str, Any] = _moved(spec, (), from_home)
     return result
+
+
+def _within(path: FieldPath, outer: FieldPath) -> bool:
+    return path[: len(outer)] == outer
+
+
+def _met(path: FieldPath, taken: Iterable[FieldPath]) -> bool:
+    """Say whether a field, what it is part of or a part of it has what it carries on."""
+    return any(_within(path, other) or _within(other, path) for other in taken)
 
 
 def _moved(node: Any, path: FieldPath, taken: Mapping[FieldPath, FieldPath]) -> Any:
@@ -53,15 +70,16 @@ def _moved(node: Any, path: FieldPath, taken: Mapping[FieldPath, FieldPath]) -> 
     return node
 
 
-def _leaves(node: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+def _fields(node: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+    """Yield what stands under a key, the outer first."""
+    if path and isinstance(path[-1], str) and node not in ({}, []):
+        yield path, node
     if isinstance(node, Mapping):
         for key, value in node.items():
-            yield from _leaves(value, (*path, str(key)))
+            yield from _fields(value, (*path, str(key)))
     elif isinstance(node, list):
         for at, value in enumerate(node):
-            yield from _leaves(value, (*path, at))
-    elif path and isinstance(path[-1], str):
-        yield path, node
+            yield from _fields(value, (*path, at))
 
 
 def _shared(one: FieldPath, two: FieldPath) -> int:
@@ -75,6 +93,8 @@ def _shared(one: FieldPath, two: FieldPath) -> int:
 
 
 def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, Mapping | list) or isinstance(new, Mapping | list):
+        return type(old) is type(new) and bool(old == new)
     if isinstance(old, bool) or isinstance(new, bool):
         return old is new
     if isinstance(old, str) and isinstance(new, str):

@@ -230,7 +230,7 @@ def _whole(
     """Edit a document that is one resource, write others behind it, or remove it."""
     place = root_place(sheet, root)
     if not one.values:
-        return _removal(file, sheet, document, root, drop_comments=one.drop_comments)
+        return _removal(file, sheet, document, root, one)
     if len(one.values) > 1 and file.path.endswith(".json"):
         detail = "a JSON file holds one document; the change needs another one beside it"
         raise RefusedError(Reason.ONE_DOCUMENT, root.start, detail)
@@ -245,7 +245,7 @@ def _whole(
     added = one.values[1:]
     if added:
         renderer = Renderer(
-            sheet=sheet,
+            sheet=_copied(sheet) if same(plain(root, one.values[0]), json_value(root)) else sheet,
             base=root,
             base_place=place,
             layout=layout,
@@ -265,6 +265,12 @@ def _whole(
 
         draft.put(Run(start=at, end=at, render=render, whole=True))
     return draft.runs
+
+
+def _copied(sheet: Sheet) -> Sheet:
+    """Return a sheet for what is copied from a resource that stays as it is, comments included:
+    one day it goes, and nobody would look there for what it was about."""
+    return replace(sheet, cuts=[(0, len(sheet.text))], claimed=set())
 
 
 def _head(one: Replacement, number: int, root: Node, sheet: Sheet) -> str:
@@ -311,7 +317,7 @@ def _separator_blanks(file: SourceFile, sheet: Sheet) -> tuple[str, str]:
 
 
 def _removal(
-    file: SourceFile, sheet: Sheet, document: Document, root: Node, *, drop_comments: bool
+    file: SourceFile, sheet: Sheet, document: Document, root: Node, one: Replacement
 ) -> list[Run]:
     """Remove a document and one separator. Comments stay, unless they shall go, too."""
     lines, text = sheet.lines, file.text
@@ -320,20 +326,41 @@ def _removal(
     marker = document.span.start if text.startswith("---", document.span.start) else None
     beside = marker is not None and lines.start(root.start) == marker
     start = marker if beside and marker is not None else lines.start(first)
-    end = lines.tail(root.end, -1) if drop_comments else lines.next(root.end)
+    end = lines.tail(root.end, -1) if one.drop_comments else lines.next(root.end)
     runs: list[Run] = []
-    if drop_comments:
+    if one.drop_comments:
         start = min(start, lines.head(first))
         sheet.drop(start, end)
-    if marker is not None and not beside and not text[marker + 3 : lines.end(marker)].strip():
-        runs.append(Run(start=marker, end=lines.next(marker), whole=True))
-    elif marker is None and text.startswith("---", document.span.end):
+    _drop_standing(file, sheet, one, start, end)
+    own = marker is not None and not beside and _bare(sheet, marker)
+    following = text.startswith("---", document.span.end) and _bare(sheet, document.span.end)
+    if following and (marker is None or (own and document.index + 1 in one.successors)):
         separator = document.span.end
-        if not text[separator + 3 : lines.end(separator)].strip():
-            runs.append(Run(start=separator, end=lines.next(separator), whole=True))
+        runs.append(Run(start=separator, end=lines.next(separator), whole=True))
+    elif own and marker is not None:
+        runs.append(Run(start=marker, end=lines.next(marker), whole=True))
     runs.append(Run(start=start, end=end, whole=True))
     sheet.cuts.extend((run.start, run.end) for run in runs)
     return runs
+
+
+def _bare(sheet: Sheet, separator: int) -> bool:
+    """Say whether nothing stands behind a separator on its line."""
+    return not sheet.text[separator + 3 : sheet.lines.end(separator)].strip()
+
+
+def _drop_standing(file: SourceFile, sheet: Sheet, one: Replacement, start: int, end: int) -> None:
+    """Let the comments of a span vanish that stand in the successors of what goes as well."""
+    kept = Counter(
+        sheet.comment_text(comment)
+        for other in file.documents
+        if other.index in one.successors
+        for comment in sheet.lines.within(other.span.start, other.span.end)
+    )
+    for comment in sheet.lines.within(start, end):
+        if kept[sheet.comment_text(comment)] > 0:
+            kept[sheet.comment_text(comment)] -= 1
+            sheet.drop(comment.start, comment.start + 1)
 
 
 def _problem(
