@@ -27,6 +27,8 @@ from kumamigrate.universe.side import Side, ports_of
 
 _BY_TAG = ("MeshSubset", "MeshService", "MeshServiceSubset")
 _WORKLOAD = "kuma.io/workload"
+OF_GATEWAYS = {"kuma.io/gateway": "enabled"}
+"""The words by which Kuma itself is told that a Pod is a delegated gateway: they say it alone."""
 _OF_NODES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubernetes.io/")
 
 
@@ -115,11 +117,13 @@ class Couplings:
                 pairs = self._known(before, after)
                 known = KnownProxies((self._seen(a)[0], self._seen(b)[1]) for a, b in pairs)
             near = known.near(coupling)
-            if all(self._alike(coupling, a, b) for a, b in near) and (
-                self._shown(coupling, near, len(known.every)) or _follows(was, coupling, before)
-            ):
-                chosen = sum(1 for old, _ in near if reach(coupling.old, old, self._old))
-                yield replace(coupling, chosen=chosen)
+            if not all(self._alike(coupling, a, b) for a, b in near):
+                continue
+            of_all = len(known.every)
+            if self._shown(coupling, near, of_all) or _follows(was, coupling, before):
+                yield replace(coupling, chosen=self._chosen(coupling, near))
+            elif self._shown_elsewhere(opened := _opened(coupling), near, of_all):
+                yield replace(coupling, chosen=self._chosen(opened, near))
 
     def _known(self, before: State, after: State) -> Iterator[tuple[Resource, Resource]]:
         """Yield the proxies that both states know, as each has them."""
@@ -138,18 +142,28 @@ class Couplings:
             return False
         return not one.outbound or bool(left) == bool(right)
 
+    def _chosen(self, one: Coupling, near: Sequence[Pair]) -> int:
+        return sum(1 for old, _ in near if reach(one.old, old, self._old))
+
+    def _shown_elsewhere(self, one: Coupling, near: Sequence[Pair], known: int) -> bool:
+        """Whether proxies show it that zone or namespace keep from the policy: what tags and
+        labels mean does not depend on who asks."""
+        alike = all(self._alike(one, a, b) for a, b in near)
+        return alike and bool(self._chosen(one, near)) and self._shown(one, near, known)
+
     def _shown(self, one: Coupling, near: Sequence[Pair], known: int) -> bool:
         """Whether known proxies show it: one is selected and another is not, or the labels say what
         the tags say. Where only gateways are known there are sidecars all the same."""
-        selected = sum(1 for old, _ in near if reach(one.old, old, self._old))
+        selected = self._chosen(one, near)
+        labels = dict(one.new.top.labels or ())
         if one.old.top.kind == "Mesh":
-            sidecars = "Sidecar" in (one.old.top.proxy_types or ())
-            return bool(known) if sidecars else 0 < selected < known
+            if "Sidecar" in (one.old.top.proxy_types or ()):
+                return bool(known)
+            return selected > 0 and (selected < known or labels == OF_GATEWAYS)
         if selected:
             return selected < known or _says(one)
         if one.old.top.kind == "Dataplane":
             return bool(known)
-        labels = dict(one.new.top.labels or ())
         return bool(known) and _as_labels(one.old.top) == labels
 
 
@@ -174,6 +188,12 @@ class KnownProxies:
             return self.every
         found = {at for need in needs if need is not None for at in self._by_need.get(need, ())}
         return [self.every[at] for at in sorted(found)]
+
+
+def _opened(one: Coupling) -> Coupling:
+    """Return a coupling as if its policies reached every zone and namespace."""
+    old, new = (replace(s, zone=None, namespace=None) for s in (one.old, one.new))
+    return replace(one, old=old, new=new)
 
 
 def _says(one: Coupling) -> bool:

@@ -67,7 +67,8 @@ def marked(view: View, asked: Question) -> Marking | None:
         return None
     mine = [proxy for proxy, _ in asked.selected]
     others = sum(proxy.gateway != "builtin" for proxy in mine) < asked.known.plain
-    if not mine or not others or not all(_may_be_marked(view, proxy) for proxy in mine):
+    told = others or of_gateways(asked.top)
+    if not mine or not told or not all(_may_be_marked(view, proxy) for proxy in mine):
         return None
     if _could_be_mirrored(asked) or _becomes_workload(asked.top, mine):
         return None  # the rules dataplane-tags and dataplane-without-workload do so
@@ -85,6 +86,11 @@ def marked(view: View, asked: Question) -> Marking | None:
     edits = tuple(_edit(where, resource, key, value) for where, resource in places.items())
     pods = tuple(f"{r.type} {r.name}" for r in places.values() if r.type != "Dataplane")
     return Marking(choice=choice, edits=edits, restarts=pods, count=len(mine))
+
+
+def of_gateways(top: TargetRef) -> bool:
+    """Say whether a reference means gateways and no sidecars, which a label can say by itself."""
+    return tuple(top.proxy_types or ()) == ("Gateway",)
 
 
 def _could_be_mirrored(asked: Question) -> bool:
@@ -134,7 +140,7 @@ def _label(top: TargetRef) -> tuple[str, str]:
     """Return a label that says what a reference is for."""
     tags = wanted_tags(top)
     if not tags and top.proxy_types:
-        return GATEWAY if tuple(top.proxy_types) == ("Gateway",) else SIDECAR
+        return GATEWAY if of_gateways(top) else SIDECAR
     values = [value for key, value in tags.items() if key == SERVICE]
     values += [value for key, value in tags.items() if key != SERVICE]
     text = shortened(plain("-".join(values)), LONGEST) if values else ""

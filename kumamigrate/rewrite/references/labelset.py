@@ -154,11 +154,11 @@ def choose(asked: Question, state: State) -> Choice | str:
     for choice in chain.from_iterable(told):
         if same(asked, choice):
             return choice
-    if not asked.reached:
-        return _copied(asked, tags) or _nothing_selected(asked, tags)
-    found = searched(asked)
+    found = (None if asked.reached else _copied(asked, tags)) or searched(asked)
     if found is not None:
         return found
+    if not asked.reached:
+        return _nothing_selected(asked, tags)
     return "no set of labels selects exactly the same proxies and inbounds; " + _differing(asked)
 
 
