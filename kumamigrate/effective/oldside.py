@@ -10,7 +10,8 @@ from typing import Any
 
 from kumamigrate.effective.policies.patched import Checks, plain_services, split
 from kumamigrate.effective.reading import Values
-from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.model.labels import with_zone_tag
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.sourcedest.engine import order
 from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.proxy import Proxy, proxy_of
@@ -253,7 +254,7 @@ def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> Asked:
     if not written and may_be_transparent(dataplane):
         reached, outbounds = _reached_plainly(tuple(services))
     return Asked(
-        dataplane=_with_zone(dataplane, dataplane.zone or zone),
+        dataplane=with_zone_tag(dataplane, dataplane.zone or zone),
         proxy=proxy,
         services=reached,
         outbounds=outbounds,
@@ -270,25 +271,6 @@ def _reached(tags: Sequence[Tags]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
 @cache
 def _reached_plainly(services: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
     return _reached([{SERVICE: service} for service in services])
-
-
-def _with_zone(dataplane: Resource, zone: str) -> Resource:
-    networking = dataplane.spec.get("networking")
-    if not zone or not isinstance(networking, Mapping):
-        return dataplane
-    changed = dict(networking)
-    inbounds = networking.get("inbound")
-    if isinstance(inbounds, list):
-        changed["inbound"] = [_tagged(inbound, zone) for inbound in inbounds]
-    if isinstance(networking.get("gateway"), Mapping):
-        changed["gateway"] = _tagged(networking["gateway"], zone)
-    return replace(dataplane, spec={**dataplane.spec, "networking": changed})
-
-
-def _tagged(node: Any, zone: str) -> Any:
-    if not isinstance(node, Mapping):
-        return node
-    return {**node, "tags": {ZONE: zone, **tags_of(node.get("tags"))}}
 
 
 def outcome(

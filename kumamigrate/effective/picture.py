@@ -146,14 +146,14 @@ def _route_settings(side: Side, route: EffectiveRoute, split: Split) -> Values:
 
 
 def _filter(side: Side, one: Any, policy: Resource | None) -> Any:
-    """Return a filter of a route, a mirror with the cluster its reference means."""
+    """Return a filter of a route, a mirror with the clusters its reference may mean."""
     mirror = one.get("requestMirror") if isinstance(one, Mapping) else None
     if not isinstance(mirror, Mapping) or not isinstance(mirror.get("backendRef"), Mapping):
         return one
     ref: Mapping[str, Any] = mirror["backendRef"]
     found = mirror_of(side, ref, policy)
-    cluster = meant(side, found).key if isinstance(found, Cluster) else found
-    return {**one, "requestMirror": {**mirror, "backendRef": cluster}}
+    clusters = found if isinstance(found, str) else [meant(side, one).key for one in found]
+    return {**one, "requestMirror": {**mirror, "backendRef": clusters}}
 
 
 def _traffic(side: Side, split: Split) -> Values:

@@ -58,7 +58,7 @@ def split_of(side: Side, route: EffectiveRoute, destination: Destination, *, htt
     policy = None if route.entry is None else route.entry.policy
     pairs = [(ref, referred_to(side, ref, policy)) for ref in route.backend_refs]
     resolved = [(ref, found) for ref, found in pairs if found.cluster is not None]
-    kept = [pair for pair in resolved if _gets_traffic(side, *pair, http=http)]
+    kept = [pair for pair in resolved if _may_get_traffic(side, *pair, http=http)]
     found = Split(
         backends=tuple(
             Backend(cluster=meant.cluster, weight=ref.get("weight", 1))
@@ -93,6 +93,15 @@ def _plain_or_all(split: Split) -> Split:
     return _plain(split) if split.backends else replace(split, failing="all")
 
 
+def _may_get_traffic(side: Side, ref: Mapping[str, Any], found: Referred, *, http: bool) -> bool:
+    """Whether a reference gets traffic, whichever of the services that it may mean is the oldest.
+
+    Where one of them gets some, the route is there as far as anything tells.
+    """
+    others = (Referred(cluster=cluster) for cluster in found.instead)
+    return any(_gets_traffic(side, ref, one, http=http) for one in (found, *others))
+
+
 def _gets_traffic(side: Side, ref: Mapping[str, Any], found: Referred, *, http: bool) -> bool:
     assert found.cluster is not None
     if ref.get("weight", 1) == 0 or found.lacks_port:
@@ -119,20 +128,24 @@ NO_CONFIGURATION = "none: 2.x makes no configuration for the proxy"
 """What a mirror leads to where 2.x finds no HTTP service for it: it gives up on the whole proxy."""
 
 
-def mirror_of(side: Side, ref: Mapping[str, Any], policy: Resource | None) -> Cluster | str | None:
-    """Return the cluster that requests are copied to; None where 3.0 leaves the mirror out.
+def mirror_of(
+    side: Side, ref: Mapping[str, Any], policy: Resource | None
+) -> tuple[Cluster, ...] | str:
+    """Return the clusters that requests may be copied to; none where 3.0 leaves the mirror out.
 
-    2.x takes the name of every mirror for a service tag, with a port as well as without one.
+    There are several where nothing says which service is the oldest. 2.x takes the name of every
+    mirror for a service tag, with a port as well as without one.
     """
     if not side.release.subset_rules:
         found = referred_to(side, ref, policy)
-        there = found.cluster is not None and _gets_traffic(side, ref, found, http=True)
-        return found.cluster if there else None
+        if found.cluster is None or not _may_get_traffic(side, ref, found, http=True):
+            return ()
+        return (found.cluster, *found.instead)
     cluster = tag_cluster(ref)
     protocol = side.protocol(cluster.destination)
     if protocol == UNKNOWN_PROTOCOL:
-        return cluster if _may_be_tag(side, ref, policy) else NO_CONFIGURATION
-    return cluster if protocol in HTTP_PROTOCOLS else NO_CONFIGURATION
+        return (cluster,) if _may_be_tag(side, ref, policy) else NO_CONFIGURATION
+    return (cluster,) if protocol in HTTP_PROTOCOLS else NO_CONFIGURATION
 
 
 def _may_be_tag(side: Side, ref: Mapping[str, Any], policy: Resource | None) -> bool:
