@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,14 @@ class Case:
         return json.loads(path.read_text()) if path.is_file() else {}
 
 
-def cases() -> list[Case]:
+@cache
+def cases() -> tuple[Case, ...]:
     """All fixture cases, by rule and name."""
-    return [
+    return tuple(
         Case(rule=folder.parent.name, name=folder.name, folder=folder)
         for folder in sorted(FIXTURES.glob("*/*"))
         if (folder / "before").is_dir() and folder.parent.name != EXAMPLES
-    ]
+    )
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -6,6 +6,7 @@ What Envoy does otherwise afterwards is never without a difference of value, or 
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ def _folders(root: Path) -> list[Path]:
     return sorted(p.parent for p in (root / "converted-2.9").glob("*/verdict.json"))
 
 
+@cache
 def _claim(folder: Path) -> dict[str, Any]:
     states = [str(folder / name) for name in ("before.yaml", "after.yaml")]
     options = ["--target", "2.9", "--zone", "east", "--format", "json"]
