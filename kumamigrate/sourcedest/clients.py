@@ -37,19 +37,3 @@ def bears(identity: Iterable[tuple[str, str]], selector: Tags) -> bool:
         any(k == key for k, _ in own) if value == ANY else (key, value) in own
         for key, value in selector.items()
     )
-
-
-def identities(selectors: Iterable[Tags]) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """Return one client for each combination of tags that the selectors can tell apart.
-
-    `'*'` counts as a value that nobody names. The client without any named tag comes first.
-    """
-    seeds = {
-        frozenset((k, "\x00other" if v == ANY else v) for k, v in tags.items())
-        for tags in selectors
-    }
-    closed: set[frozenset[tuple[str, str]]] = {frozenset()}
-    for seed in sorted(seeds, key=sorted):
-        joined = {tags | seed for tags in closed}
-        closed |= {tags for tags in joined if len({k for k, _ in tags}) == len(tags)}
-    return tuple(tuple(sorted(tags)) for tags in sorted(closed, key=lambda t: (len(t), sorted(t))))

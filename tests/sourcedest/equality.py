@@ -16,13 +16,29 @@ from kumamigrate.model.resource import ZONE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.sourcedest.conversion import Conversion
 from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.sourcedest.clients import admits_before, bears, identities
+from kumamigrate.sourcedest.clients import admits_before, bears
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, Proxy, proxy_of
-from kumamigrate.sourcedest.selector import selectors_of
+from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.selection import Point
 from kumamigrate.targetref.subset import contains
 from tests.sourcedest.facts import Facts, facts_of
+
+
+def identities(selectors: Iterable[Tags]) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Return one client for each combination of tags that the selectors can tell apart.
+
+    `'*'` counts as a value that nobody names. The client without any named tag comes first.
+    """
+    seeds = {
+        frozenset((k, "\x00other" if v == ANY else v) for k, v in tags.items())
+        for tags in selectors
+    }
+    closed: set[frozenset[tuple[str, str]]] = {frozenset()}
+    for seed in sorted(seeds, key=sorted):
+        joined = {tags | seed for tags in closed}
+        closed |= {tags for tags in joined if len({k for k, _ in tags}) == len(tags)}
+    return tuple(tuple(sorted(tags)) for tags in sorted(closed, key=lambda t: (len(t), sorted(t))))
 
 
 def as_resource(policy: Any, mesh: str) -> Resource:

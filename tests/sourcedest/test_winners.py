@@ -9,7 +9,7 @@ import pytest
 from kumamigrate.model.resource import Resource
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.proxy import proxy_of
-from kumamigrate.sourcedest.selector import Rank, matches, rank
+from kumamigrate.sourcedest.selector import Rank, matches, rank, selectors_of
 from kumamigrate.sourcedest.table import legacy_table
 from kumamigrate.sourcedest.winners import (
     connection_winner,
@@ -62,6 +62,12 @@ ALL = {SERVICE: "*"}
 )
 def test_star_means_present(selector: dict[str, str], tags: dict[str, str], hit: bool) -> None:
     assert matches(selector, tags) is hit
+
+
+def test_a_tag_is_text_however_it_is_written() -> None:
+    written = {"a": True, "b": False, "c": None, "d": 1, "e": "x"}
+    (read,) = selectors_of({"sources": [{"match": written}]}, "sources")
+    assert read == {"a": "true", "b": "false", "c": "", "d": "1", "e": "x"}
 
 
 def test_two_wildcards_beat_one_exact_tag() -> None:
@@ -138,6 +144,20 @@ def test_lists_go_by_the_first_source_not_the_best() -> None:
         conf={"http": {"requests": 1, "interval": "1s"}},
     )
     assert inbound_list([z, m], WEB, Ties.UNKNOWN).policies == (z, m)
+
+
+@pytest.mark.parametrize("tied", [WEB, ALL], ids=["ahead", "behind"])
+def test_a_list_is_unknown_where_any_of_its_ranks_is(tied: dict[str, str]) -> None:
+    """§2.4: within a rank the last created comes first, and of two nobody knows when they were."""
+    alone = ALL if tied is WEB else WEB
+    limits = [policy("RateLimit", name, [tied], [ALL]) for name in ("b", "a")]
+    other = policy("RateLimit", "c", [alone], [ALL])
+    found = inbound_list([*limits, other], WEB, Ties.UNKNOWN)
+    assert not found.known
+    names = [p.name for p in found.policies]
+    assert names == (["a", "b", "c"] if tied is WEB else ["c", "a", "b"])
+    assert inbound_list([*limits, other], WEB, Ties.FILE_ORDER).known
+    assert inbound_list([limits[0], other], WEB, Ties.UNKNOWN).known
 
 
 def test_route_targets_leave_http_out_and_keep_weight_zero() -> None:
