@@ -145,6 +145,10 @@ _OUTPUT = _many(
     default=[],
 )
 _STATS = _flag("--stats", "say aside what was met, what it cost and where the time went")
+_NO_CACHE = _flag(
+    "--no-cache",
+    "do all the work, and keep nothing for the next time",
+)
 
 COMMANDS = (
     Command(
@@ -221,6 +225,7 @@ COMMANDS = (
             _PRINTED_AS,
             _OUTPUT,
             _STATS,
+            _NO_CACHE,
         ),
     ),
     Command(

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kumamigrate.cache.answer import Answer
 from kumamigrate.dataclass import replace
 from kumamigrate.errors import OutputError, UsageError
 from kumamigrate.flow.claims import RELEASE, claim_of
@@ -31,6 +32,9 @@ from kumamigrate.world.config import settings_file
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.scope import World, scope_of
 from kumamigrate.world.survey import survey_again
+
+if TYPE_CHECKING:
+    from kumamigrate.cache.remembered import Remembered
 
 Given = Mapping[str, Any]
 
@@ -138,13 +142,38 @@ def _adopted(estate: Estate, folder: Path) -> dict[str, bytes]:
 
 def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
     """Print findings; change nothing."""
+    forms = forms_of(printed, saved)
+    watch = Stopwatch()
+    sources = _checked(given)
+    before = _asked_before(given, sources)
+    answer = None if before is None else before.answer()
+    if answer is None:
+        answer, estate = _answered(given, forms, sources, watch)
+        if before is not None:
+            before.keep(answer, estate)
+    _tell(forms, answer.data, answer.lines)
+    return answer.code
+
+
+def _asked_before(given: Given, sources: Sources) -> Remembered | None:
+    """Return a check as one that may have been asked before. That of some files costs less than
+    to look it up."""
+    if sources.scope.world is World.NAMED:
+        return None
+    from kumamigrate.cache.remembered import remembered
+
+    return remembered(sources, given)
+
+
+def _answered(
+    given: Given, forms: Forms, sources: Sources, watch: Stopwatch
+) -> tuple[Answer, Estate]:
+    """Return what a check says, and of what."""
     from kumamigrate.report.outcome import check_json, exit_of_check
     from kumamigrate.report.screen.checkscreen import check_lines
     from kumamigrate.report.screen.deadtext import dead_lines, is_dead
     from kumamigrate.report.screen.userpaths import from_here
 
-    forms, watch = forms_of(printed, saved), Stopwatch()
-    sources = _checked(given)
     reading = read(sources)
     watch.begin(PLANNING)
     outcome = check_estate(reading.estate, sources.options)
@@ -163,8 +192,8 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
         told = check_lines(alive, verbose=verbose, command=command, later=later)
         told += dead_lines(outcome.findings) if given.get("dead") else []
         lines = from_here([*told, *baseline_lines(outcome)], outcome.began)
-    _tell(forms, _with_stats(given, data, watch, reading.estate), lines)
-    return exit_of_check(outcome)
+    data = _with_stats(given, data, watch, reading.estate)
+    return Answer(code=exit_of_check(outcome), lines=lines, data=data), reading.estate
 
 
 def _asked_later(outcome: Outcome) -> int:

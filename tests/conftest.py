@@ -1,7 +1,8 @@
 """The programs that `dev.py tools` built are found as if they were installed.
 
 What is made up is the same at every run: a gate that is green is green again. `bench/fuzz.py` and
-`--hypothesis-profile=random` try something else each time.
+`--hypothesis-profile=random` try something else each time. Nothing is kept from one check for the
+next: tests break the tool on purpose, under files that stay the same (`tests/cache` has its own).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from hypothesis import settings
 from tests.cases import ROOT
 
 os.environ["PATH"] = os.pathsep.join((str(ROOT / ".tools"), os.environ.get("PATH", os.defpath)))
+os.environ["XDG_STATE_HOME"] = os.devnull
 settings.register_profile("gate", derandomize=True, database=None)
 settings.register_profile("random", derandomize=False)
 settings.load_profile("gate")

@@ -15,7 +15,7 @@ from typing import Any
 
 from kumamigrate.deployment.build import Built, resources_in, twin
 from kumamigrate.deployment.environment import Chart
-from kumamigrate.deployment.program import Printed, copied, found, run
+from kumamigrate.deployment.program import Printed, copied, installed, run
 from kumamigrate.deployment.tree import CHART, Tree, joined
 from kumamigrate.model.kinds import CLUSTER_SCOPED
 from kumamigrate.model.read import read_resources
@@ -48,7 +48,7 @@ def build_chart(chart: Chart, tree: Tree) -> Built:
     refusals = tuple(_faults(chart, folder, texts, tree))
     if refusals:
         return replace(bare, refusals=refusals, shut=True)
-    program = found("helm", tree.root)
+    program = installed("helm", tree)
     if program is None:
         if not any(b"{{" in texts[path] for path in templates):
             return bare
@@ -90,6 +90,7 @@ def _run(
     bare: Built,
     tree: Tree,
 ) -> Built:
+    tree.ran.add(program)
     contents = {**texts, **_bundled(folder, texts, tree)}
     for path in chart.values:
         contents[joined("", path)] = tree.read(joined("", path)) or b""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from kumamigrate.deployment.build import Built, resources_in, twin
 from kumamigrate.deployment.closure import Closure, closure_of
 from kumamigrate.deployment.kustomization import Kustomization, Role
-from kumamigrate.deployment.program import Printed, copied, found, run
+from kumamigrate.deployment.program import Printed, copied, installed, run
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Where, mapping
@@ -52,6 +52,7 @@ def build(folder: str, tree: Tree, known: Closure | None = None) -> Built:
 
 
 def _run(command: tuple[str, ...], closure: Closure, plain: Built, tree: Tree) -> Built:
+    tree.ran.add(command[0])
     root = closure.parts[0]
     place = tree.real(root.folder) or root.folder
     contents, links = _copies(closure, tree)
@@ -87,9 +88,9 @@ def _printed(
 
 
 def _command(tree: Tree) -> tuple[str, ...] | None:
-    if (kustomize := found("kustomize", tree.root)) is not None:
+    if (kustomize := installed("kustomize", tree)) is not None:
         return (kustomize, "build")
-    kubectl = found("kubectl", tree.root)
+    kubectl = installed("kubectl", tree)
     return None if kubectl is None else (kubectl, "kustomize")
 
 

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kumamigrate.deployment.tree import Tree
+
 MOST_SECONDS = 60
 MOST_BYTES = 64 * 1024 * 1024
 """What a build may print; more is no set of manifests."""
@@ -43,6 +45,27 @@ def found(name: str, root: Path | None) -> str | None:
     top = root.resolve() if root is not None else None
     bundled = top is not None and real.is_relative_to(top)
     return None if bundled or not Path(path).is_absolute() else path
+
+
+def installed(name: str, tree: Tree) -> str | None:
+    """Return where a program is that shall run on files of a tree, None where it is not."""
+    path = found(name, tree.root)
+    tree.note("program", name, path)
+    return path
+
+
+def asked_again(tree: Tree, what: str, where: str) -> None:
+    """Ask a tree once more what one like it was asked; `tree.asked` has the answer."""
+    if what == "file":
+        tree.read(where)
+    elif what == "folder":
+        tree.is_folder(where)
+    elif what == "link":
+        tree.real(where)
+    elif what == "below":
+        tree.below(where)
+    elif what == "program":
+        installed(where, tree)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
+from kumamigrate.source.reading.seen import digest_of
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """What a kustomization may be called; two of them in one folder are an error."""
@@ -25,12 +26,15 @@ class Tree:
 
     `files` maps to None what is removed. Without a root there is nothing but `files`: a revision
     of Git. Nothing outside the root is ever read, whichever links lead there. `known` keeps what
-    pure functions found out about all of it, by their own keys.
+    pure functions found out about all of it, by their own keys. `asked` is what the disk was asked
+    beside `files`: what, where, and a digest of its answer; `ran` are the programs that were run.
     """
 
     files: Mapping[str, bytes | None]
     root: Path | None = None
     known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    asked: list[tuple[str, str, str]] = field(default_factory=list, compare=False, repr=False)
+    ran: set[str] = field(default_factory=set, compare=False, repr=False)
 
     def edited(self, edits: Mapping[str, bytes | None]) -> Tree:
         """Return the tree with some files changed (None removes one).
@@ -43,7 +47,13 @@ class Tree:
             or posixpath.basename(path) in SHAPING
             for path, data in edits.items()
         )
-        return Tree(files=files, root=self.root, known={} if shapes else self.known)
+        known = {} if shapes else self.known
+        return Tree(files=files, root=self.root, known=known, asked=self.asked, ran=self.ran)
+
+    def note(self, what: str, where: str, answer: bytes | str | bool | None) -> None:
+        """Write down what was asked beside the files, and what came of it."""
+        told = answer if isinstance(answer, bytes) else repr(answer).encode(errors="replace")
+        self.asked.append((what, where, f"{type(answer).__name__} {digest_of(told)}"))
 
     @cached_property
     def _folders(self) -> frozenset[str]:
@@ -65,16 +75,22 @@ class Tree:
         if self.root is None:
             return None
         try:
-            return (self.root / place).read_bytes()
+            found = (self.root / place).read_bytes()
         except OSError:
-            return None
+            found = None
+        self.note("file", path, found)
+        return found
 
     def is_folder(self, path: str) -> bool:
         """Say whether a folder of that name is there."""
         place = self.real(path)
         if place is None:
             return False
-        return place in self._folders or (self.root is not None and (self.root / place).is_dir())
+        if place in self._folders or self.root is None:
+            return place in self._folders
+        there = (self.root / place).is_dir()
+        self.note("folder", path, there)
+        return there
 
     def folders(self) -> list[str]:
         """Return the folders that hold files in memory, and those above them, sorted."""
@@ -89,9 +105,8 @@ class Tree:
         top = os.path.realpath(self.root)  # as links are resolved elsewhere
         real = os.path.realpath(os.path.join(top, path))  # noqa: PTH118
         inside = real == top or real.startswith(top.rstrip(os.sep) + os.sep)
-        if not inside:
-            return None
-        place = os.path.relpath(real, top).replace(os.sep, "/")
+        place = os.path.relpath(real, top).replace(os.sep, "/") if inside else None
+        self.note("link", path, place)
         return "" if place == "." else place
 
     def below(self, folder: str) -> list[str]:
@@ -104,6 +119,8 @@ class Tree:
                 inside = os.path.relpath(at, self.root).replace(os.sep, "/")
                 prefix = "" if inside == "." else f"{inside}/"
                 found |= {prefix + name for name in names if prefix + name not in self.files}
+        if self.root is not None:
+            self.note("below", folder, "\n".join(sorted(found)))
         return sorted(found)
 
 

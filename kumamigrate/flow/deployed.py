@@ -5,7 +5,7 @@ from __future__ import annotations
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.scene.outside import names_of
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.trial import GIT_ASKED, Scene
 
 
 def is_deployed(scene: Scene, resource: Resource) -> bool | None:
@@ -25,5 +25,6 @@ def is_deployed(scene: Scene, resource: Resource) -> bool | None:
     # Few rules ask, and what runs Git is slow to import.
     from kumamigrate.scene.gitrev import committed
 
+    scene.kept[GIT_ASKED] = True
     head = committed(repository.root, where.path)
     return None if head is None else head == repository.data[where.path]

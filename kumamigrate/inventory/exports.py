@@ -23,7 +23,7 @@ def inventory_of(paths: Iterable[Path]) -> Inventory:
     resources: list[Resource] = []
     exports: list[Export] = []
     for path in paths:
-        files = _files(path)
+        files = files_of(path)
         found = [(file, *_read(file)) for file in files]
         if not any(read for _, read, _ in found):
             said = "holds no resource of Kuma or Kubernetes; is it of the right control plane?"
@@ -34,7 +34,8 @@ def inventory_of(paths: Iterable[Path]) -> Inventory:
     return Inventory(resources=_once(resources), exports=tuple(exports))
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
+    """Return the files of an inventory. Raises UsageError where there is none such."""
     if not path.exists():
         raise UsageError(f"{path}: no such inventory")
     if path.is_dir():

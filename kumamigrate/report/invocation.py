@@ -10,7 +10,7 @@ _NAMES = {"source": "from", "dry_run": "dry-run"}
 _SAID = (str, int, Path, list, tuple)
 _PRINTING = frozenset(
     ("format", "output", "diff", "paths", "before", "after", "stats", "plan", "verbose")
-) | {"answers", "deletions"}
+) | {"answers", "deletions", "no_cache", "jobs"}
 """What says where reports go, or is no option: it does not change what they say."""
 
 

@@ -184,6 +184,9 @@ class Held:
     cause: Cause | None = None
 
 
+GIT_ASKED = "git asked"
+"""What `Scene.kept` says where an answer rests on what Git has committed."""
+
 Trial = TypeVar("Trial")
 """What changes are tried on: the scene of one environment, or all of them together."""
 

@@ -254,7 +254,7 @@ def _stays(root: Path, options: Options) -> Callable[[str], bool]:
     prefix = ""
     if root != home and root.is_relative_to(home):
         prefix = f"{root.relative_to(home).as_posix()}/"
-    exports = tuple(_inside(_inventories(options), root))
+    exports = tuple(_inside(inventories(options), root))
     return lambda path: not (matches(prefix + path, options.exclude) or matches(path, exports))
 
 
@@ -264,7 +264,8 @@ def _ours(path: str, data: bytes) -> bool:
     return path.endswith(".json") and _OURS.match(data) is not None
 
 
-def _inventories(options: Options) -> Iterator[Path]:
+def inventories(options: Options) -> Iterator[Path]:
+    """Yield the inventories of all control planes."""
     yield from options.inventory
     for deployment in options.environments:
         yield from deployment.inventory

@@ -27,6 +27,10 @@ _PROPERTY = re.compile(r"(?:\A|[\s\[{,:])[&*!]")
 """Where an anchor, an alias or a tag may begin; elsewhere these characters are text."""
 
 
+READER = (yaml.__version__, bool(yaml.__with_libyaml__))
+"""What reads YAML here."""
+
+
 class _UnusualError(Exception):
     """A document that the parser proper must read."""
 

@@ -1,0 +1,1 @@
+"""Answers that are kept from one check for the next."""
