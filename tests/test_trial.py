@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.scene.held import Counts, Verdict
 from kumamigrate.scene.repository import repository_of
-from kumamigrate.scene.trial import Scene, Verdict, apply, try_changes, without_conflicts
+from kumamigrate.scene.trial import Scene, apply, try_changes, without_conflicts
 
 TEXT = "type: MeshTimeout\nname: t%d\nmesh: default\nspec:\n  to: []  # keep\n"
 
@@ -56,6 +58,85 @@ def test_every_good_change_is_kept_and_every_bad_one_held(bad: set[int], groups:
     assert _names(result.scene) == [f"t{at}" if at in bad else f"good{at}" for at in range(5)]
     assert {held.change.key for held in result.held} == {changes[at].key for at in bad}
     assert all(held.unknown == ("bad",) for held in result.held)
+
+
+def _differs(name: str, other: str = "") -> Witness:
+    return Witness(
+        mesh="default",
+        proxy="p",
+        policy_type="MeshTimeout",
+        direction="outbound",
+        field="idleTimeout",
+        before=Value(value="1s", policy=other),
+        after=Value(value="2s", policy=name),
+    )
+
+
+def test_changes_that_differences_name_fail_at_once_however_many_they_are() -> None:
+    scene = _scene(40)
+    changes = [_rename(scene, at, f"bad{at}" if at % 2 else f"good{at}") for at in range(40)]
+    asked: list[int] = []
+
+    def judge(_current: Scene, candidate: Scene) -> Verdict:
+        bad = [name for name in _names(candidate) if name.startswith("bad")]
+        asked.append(len(bad))
+        return Verdict(witnesses=tuple(map(_differs, bad)))
+
+    result = try_changes(scene, changes, judge, apply)
+    assert len(result.kept) == 20
+    assert len(asked) == 3  # all, the good ones alone, the bad ones on top of them
+    assert {one.change.key: [w.after.policy for w in one.witnesses] for one in result.held} == {
+        changes[at].key: [f"bad{at}"] for at in range(1, 40, 2)
+    }
+
+
+def test_other_forms_are_tried_together_too() -> None:
+    scene = _scene(10)
+    changes = [
+        replace(_rename(scene, at, f"bad{at}"), otherwise=_rename(scene, at, f"good{at}"))
+        for at in range(10)
+    ]
+    asked: list[int] = []
+
+    def judge(_current: Scene, candidate: Scene) -> Verdict:
+        bad = [name for name in _names(candidate) if name.startswith("bad")]
+        asked.append(len(bad))
+        return Verdict(witnesses=tuple(map(_differs, bad)))
+
+    result = try_changes(scene, changes, judge, apply)
+    assert (len(result.kept), asked) == (10, [10, 0])
+
+
+def test_of_two_changes_that_do_not_go_together_one_is_kept() -> None:
+    scene = _scene(3)
+    changes = [_rename(scene, at, f"new{at}") for at in range(3)]
+
+    def judge(_current: Scene, candidate: Scene) -> Verdict:
+        both = {"new0", "new1"} <= set(_names(candidate))
+        return Verdict(witnesses=(_differs("new0", "new1"),) if both else ())
+
+    result = try_changes(scene, changes, judge, apply)
+    assert len(result.kept) == 2
+    assert [held.change.key for held in result.held] == [changes[1].key]
+
+
+def test_what_counts_elsewhere_is_asked_for_each_of_the_changes_that_fail() -> None:
+    scene = _scene(2)
+    changes = [_rename(scene, at, f"bad{at}") for at in range(2)]
+    every = tuple(_differs(f"bad{at}") for at in range(2))
+
+    def judge(_current: Scene, _candidate: Scene) -> Verdict:
+        def whole(counts: Counts) -> Verdict:
+            return Verdict(witnesses=tuple(filter(counts, (*every, *map(_later, every)))))
+
+        return Verdict(witnesses=every, whole=whole)
+
+    result = try_changes(scene, changes, judge, apply)
+    assert [[w.before.value for w in one.witnesses] for one in result.held] == [["1s", "0s"]] * 2
+
+
+def _later(witness: Witness) -> Witness:
+    return replace(witness, before=Value(value="0s"))
 
 
 def test_no_proof_is_asked_for_when_nothing_changes() -> None:

@@ -23,8 +23,9 @@ from kumamigrate.prover.doubts.doubt import concerns
 from kumamigrate.prover.doubts.unreadreason import unread_reason
 from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.rewrite.rule import Rule
+from kumamigrate.scene.held import Counts, Verdict
 from kumamigrate.scene.repository import Rejection
-from kumamigrate.scene.trial import Judge, Scene, Verdict
+from kumamigrate.scene.trial import Judge, Scene
 from kumamigrate.source.text import FieldPath
 from kumamigrate.universe.side import Contents
 
@@ -67,21 +68,22 @@ def judge_of(
             )
             return one(now, then)
 
-        def whole(*tried: str) -> Verdict:
+        def whole(tried: str, counts: Counts) -> Verdict:
             least = next(iter(worlds))
-            asked = {least, *tried} if tried else set(worlds)
+            asked = {least, tried} if tried else set(worlds)
             if any(verdict_in(world).witnesses for world in asked):
                 asked = set(worlds)
             # Beside a doubt no difference elsewhere is looked for: it is unknown all the same.
             found = {w: verdict_in(w) if w in asked else Verdict() for w in worlds}
-            return _whichever(found, take_unknown=take_unknown)
+            mine = {w: _counting(verdict, counts) for w, verdict in found.items()}
+            return _whichever(mine, take_unknown=take_unknown)
 
         # What holds in every world holds; for the contrary one is enough, the last that was.
         for world in sorted(worlds, key=lambda w: w not in failed[-1:]):
             if not verdict_in(world).good and len(worlds) > 1 and not take_unknown:
                 failed.append(world)
                 return replace(verdict_in(world), whole=partial(whole, world))
-        return whole()
+        return whole("", lambda _witness: True)
 
     return judge
 
@@ -93,6 +95,10 @@ def _in_worlds(before: Scene, current: Scene, candidate: Scene) -> dict[str, tup
     return {world: tuple(scene.in_world(world) for scene in scenes) for world in worlds} or {
         "": scenes
     }
+
+
+def _counting(verdict: Verdict, counts: Counts) -> Verdict:
+    return replace(verdict, witnesses=tuple(filter(counts, verdict.witnesses)))
 
 
 def _whichever(verdicts: Mapping[str, Verdict], *, take_unknown: bool) -> Verdict:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from kumamigrate.dataclass import replace
 from kumamigrate.rewrite.finding import Finding, Status
-from kumamigrate.scene.trial import Cause, Held
+from kumamigrate.scene.held import Cause, Held
 from kumamigrate.world.baseline import OPEN, Baseline, Key, key_of
 
 NOTE = "in the baseline"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from kumamigrate.model.resource import Identity
 from kumamigrate.rewrite.change import Change
-from kumamigrate.scene.trial import Held
+from kumamigrate.scene.held import Held
 
 Subject = frozenset[Identity]
 """What a change is about: the resources that its findings name, wherever they stand by now."""

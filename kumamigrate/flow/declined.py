@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kumamigrate.flow.circles import Subject, subject_of
 from kumamigrate.rewrite.change import Change
-from kumamigrate.scene.trial import Cause, Held
+from kumamigrate.scene.held import Cause, Held
 
 Refused = tuple[str, Subject, frozenset[str]]
 """A rule, what it would change, and the files in which."""

@@ -11,7 +11,8 @@ from kumamigrate.prover import Effect, Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.rule import Rule
-from kumamigrate.scene.trial import Judge, Verdict
+from kumamigrate.scene.held import Verdict
+from kumamigrate.scene.trial import Judge
 from kumamigrate.world.estate import Estate
 
 

@@ -45,8 +45,9 @@ from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
+from kumamigrate.scene.held import Held
 from kumamigrate.scene.repository import Rejection
-from kumamigrate.scene.trial import Held, Result, Scene, try_changes, without_conflicts
+from kumamigrate.scene.trial import Result, Scene, try_changes, without_conflicts
 from kumamigrate.world.estate import Estate, Site, apply, single
 from kumamigrate.world.options import Options
 

@@ -13,7 +13,8 @@ from kumamigrate.flow.circles import Circles, subject_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change
-from kumamigrate.scene.trial import Scene, written
+from kumamigrate.scene.blame import written
+from kumamigrate.scene.trial import Scene
 
 OLD_FORMS = "legacy-"
 

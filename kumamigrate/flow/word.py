@@ -14,9 +14,9 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.restraint import takes_restraint_away
 from kumamigrate.rewrite.rule import Rule
+from kumamigrate.scene.held import Cause, Held
 from kumamigrate.scene.repository import Repository
 from kumamigrate.scene.samelines import old_lines, text_lines
-from kumamigrate.scene.trial import Cause, Held
 from kumamigrate.world.accepted import Accepted
 from kumamigrate.world.options import Options
 

@@ -13,8 +13,8 @@ from kumamigrate.dataclass import replace
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.prover import Proof, Witness
 from kumamigrate.rewrite.finding import Finding, Status
+from kumamigrate.scene.held import Held
 from kumamigrate.scene.samelines import old_lines, text_lines
-from kumamigrate.scene.trial import Held
 
 Place = tuple[str, int, int]
 

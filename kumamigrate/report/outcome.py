@@ -19,7 +19,7 @@ from kumamigrate.report.worldtext import world_json
 from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.finding import Finding, Status
-from kumamigrate.scene.trial import Held
+from kumamigrate.scene.held import Held
 
 Order = tuple[str, tuple[str, ...]]
 """What is to be done when, and the files that it is about."""

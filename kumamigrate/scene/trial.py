@@ -6,18 +6,16 @@ The proof covers the edit engine too, because the state after a change comes fro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kumamigrate.dataclass import dataclass, field, replace
-from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
-from kumamigrate.prover import Witness
 from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.scene.blame import at_fault, sorted_out
+from kumamigrate.scene.held import Held, Verdict
 from kumamigrate.scene.outside import Generated, outside_of
 from kumamigrate.scene.repository import Admitted, Rejection, Repository, state_of
 from kumamigrate.scene.worlds import Fact, Given, given_to
@@ -158,32 +156,6 @@ def owned_by_both(first: Scene, second: Scene) -> tuple[Scene, Scene]:
     )
 
 
-class Cause(StrEnum):
-    """Why a change was left that could be written; KNOWN: why nobody asks any more."""
-
-    ACTIVATION = "activation"
-    NAME = "name"
-    RESIDUE = "residue"
-    SKIPPED = "skipped"
-    KNOWN = "baseline"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Held:
-    """A change that was not kept, and why: witnesses, unknowns or places not to be edited.
-
-    `environment` is the one in which it does not hold, where there are several. With a `cause`
-    it is left for other reasons than what a proof says of it.
-    """
-
-    change: Change
-    witnesses: tuple[Witness, ...] = ()
-    unknown: tuple[str, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
-    environment: str = ""
-    cause: Cause | None = None
-
-
 GIT_ASKED = "git asked"
 """What `Scene.kept` says where an answer rests on what Git has committed."""
 
@@ -201,25 +173,6 @@ class Result(Generic[Trial]):
     grounds: tuple[Trial, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Why a scene may not follow another; all empty means that it may.
-
-    A verdict that something stands against may be found before all reasons are: `whole` tells
-    them.
-    """
-
-    witnesses: tuple[Witness, ...] = ()
-    unknown: tuple[Doubt, ...] = ()
-    environment: str = ""
-    whole: Callable[[], Verdict] | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def good(self) -> bool:
-        """Say whether nothing stands against it."""
-        return not self.witnesses and not self.unknown
-
-
 Judge = Callable[[Scene, Scene], Verdict]
 Apply = Callable[[Trial, Iterable[Change]], Trial | tuple[Refusal, ...]]
 
@@ -233,46 +186,49 @@ def try_changes(
 ) -> Result[Trial]:
     """Keep as many changes as can be proven, larger sets first.
 
-    All changes together are proven once; if that fails, those that wrote what differs are taken
-    out and the rest is proven again; where nobody is to blame, group by group, then half by half. A
-    single change that fails is tried in its other form, if there is one, else held. Kept changes
-    are always applied together to the base, so that places in the text stay valid.
+    All changes together are proven once. If that fails, those that wrote what differs are taken
+    out and the rest is proven again, then they on top of it (`blame.py`): a rule costs a few
+    proofs, not one for each change that fails. What fails is tried in its other form, if there is
+    one, else held. Kept changes are always applied together to the base, so that places in the
+    text stay valid.
     """
     result = Result(scene=base)
     waiting = [tuple(changes)] if changes else []
     while waiting:
         part = waiting.pop()
-        try:
-            candidate = apply(base, (*result.kept, *part))
-            if not isinstance(candidate, tuple):
-                verdict = judge(result.scene, candidate)
-                if len(part) == 1 and verdict.whole is not None:
-                    verdict = replace(verdict.whole(), environment=verdict.environment)
-        except Exception as error:  # a fault of ours costs the changes it meets
-            candidate, verdict = (
-                base,
-                Verdict(unknown=(Doubt(DoubtKind.FAULT, f"{fault(error)}; {REPORT_IT}"),)),
-            )
-        if isinstance(candidate, tuple):
-            held = Held(change=part[0], refusals=candidate)
-        elif verdict.good:
+        candidate, verdict = _tried(base, result, part, judge, apply)
+        if verdict.good:
             result = replace(result, scene=candidate, kept=(*result.kept, *part))
             continue
-        else:
-            held = Held(
-                change=part[0],
-                witnesses=verdict.witnesses,
-                unknown=tuple(map(str, verdict.unknown)),
-                environment=verdict.environment,
-            )
-        other = other_form(part[0]) if len(part) == 1 else None
-        if other is not None:
-            waiting.append((other,))
-        elif len(part) == 1:
-            result = replace(result, held=(*result.held, held))
-        else:
-            waiting.extend(reversed(_parts(part, held.witnesses)))
+        failed, parts = sorted_out(part, verdict)
+        waiting.extend(reversed(parts))
+        others = []
+        for one in failed:
+            other = other_form(one.change)
+            if other is not None:
+                others.append(other)
+            else:
+                result = replace(result, held=(*result.held, one))
+        if others:
+            waiting.append(tuple(others))
     return result
+
+
+def _tried(
+    base: Trial,
+    result: Result[Trial],
+    part: Sequence[Change],
+    judge: Callable[[Trial, Trial], Verdict],
+    apply: Apply[Trial],
+) -> tuple[Trial, Verdict]:
+    """Return what some more changes make of what was kept, and what stands against it."""
+    try:
+        candidate = apply(base, (*result.kept, *part))
+        if isinstance(candidate, tuple):
+            return base, Verdict(refusals=candidate)
+        return candidate, judge(result.scene, candidate)
+    except Exception as error:  # a fault of ours costs the changes it meets
+        return base, at_fault(error)
 
 
 def without_conflicts(changes: Iterable[Change]) -> tuple[Change, ...]:
@@ -333,31 +289,3 @@ def patched(
         else:
             refusals.extend(edited)
     return tuple(refusals) if refusals else texts
-
-
-def _parts(changes: tuple[Change, ...], witnesses: Iterable[Witness]) -> list[tuple[Change, ...]]:
-    """Return the parts to try of changes that do not hold together, in order."""
-    named = {(w.policy_type, value.policy) for w in witnesses for value in (w.before, w.after)}
-    blamed = [change for change in changes if not named.isdisjoint(written(change))]
-    if 0 < len(blamed) < len(changes):
-        return [tuple(c for c in changes if c not in blamed), tuple(blamed)]
-    groups: dict[str, list[Change]] = defaultdict(list)
-    for change in changes:
-        groups[change.group].append(change)
-    if len(groups) > 1:
-        return [tuple(group) for group in groups.values()]
-    middle = len(changes) // 2
-    return [changes[:middle], changes[middle:]]
-
-
-def written(change: Change) -> Iterator[tuple[str, str]]:
-    """Yield type and name of what a change edits or writes."""
-    for finding in change.findings:
-        if finding.resource is not None:
-            yield finding.resource.type, finding.resource.name
-    for manifest in (m for edit in change.edits for m in edit.manifests):
-        if isinstance(manifest, Mapping):
-            kind = str(manifest.get("kind") or manifest.get("type"))
-            metadata = manifest.get("metadata")
-            inner = metadata.get("name") if isinstance(metadata, Mapping) else None
-            yield kind, str(inner or manifest.get("name"))

@@ -18,7 +18,7 @@ from kumamigrate.report.screen.findingtext import INDENT, WIDTH
 from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import numbers_of, with_numbers
-from kumamigrate.scene.trial import Cause, Held
+from kumamigrate.scene.held import Cause, Held
 
 MOST_HELD = 3
 MOST_REASONS = 4

@@ -13,9 +13,9 @@ from kumamigrate.report.screen.counted import RUN
 from kumamigrate.report.screen.difftext import Sides
 from kumamigrate.report.screen.standing import Texts
 from kumamigrate.rewrite.finding import Finding
+from kumamigrate.scene.held import Held
 from kumamigrate.scene.repository import Repository
 from kumamigrate.scene.samelines import old_lines, text_lines
-from kumamigrate.scene.trial import Held
 from kumamigrate.world.estate import Estate
 
 Types = Callable[[str, int], str]
