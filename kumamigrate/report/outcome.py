@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from kumamigrate.flow.pipeline import Outcome
@@ -13,16 +12,13 @@ from kumamigrate.report.bymesh import check_meshes, run_meshes
 from kumamigrate.report.counting import counts, fails_unwritten
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.inventory import inventory_json
+from kumamigrate.report.order import orders_of
 from kumamigrate.report.proofjson import coverage_json, refusal_json
 from kumamigrate.report.unread import not_read
 from kumamigrate.report.worldtext import world_json
-from kumamigrate.rewrite.change import Rollout
 from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.scene.held import Held
-
-Order = tuple[str, tuple[str, ...]]
-"""What is to be done when, and the files that it is about."""
 
 _WHOLE = {
     Whole.PROVEN: Exit.CLEAN,
@@ -77,7 +73,7 @@ def run_json(outcome: Outcome, *, written: bool) -> dict[str, Any]:
     data["whole"] = outcome.whole.value
     data["decides"] = outcome.claim
     data["steps"] = [
-        f"{words}: {', '.join(files)}" if files else words for words, files in _orders(outcome)
+        f"{words}: {', '.join(files)}" if files else words for words, files in orders_of(outcome)
     ]
     data["meshes"] = run_meshes(outcome)
     return data
@@ -145,34 +141,3 @@ def held_json(held: Held) -> dict[str, Any]:
 def to_change(outcome: Outcome) -> set[str]:
     """Return the files that a run would change, as far as a check knows."""
     return {f.file for f in outcome.findings if f.status is Status.PENDING and f.file}
-
-
-def orders_of(outcome: Outcome) -> list[Order]:
-    """Return what must be deployed separately, in order; nothing where one commit is enough."""
-    return list(dict.fromkeys(_orders(outcome)))
-
-
-def _orders(outcome: Outcome) -> Iterator[Order]:
-    source, target = outcome.before.source, outcome.before.target
-    by_rollout: dict[Rollout, set[str]] = {}
-    for change in outcome.kept:
-        by_rollout.setdefault(change.rollout, set()).update(e.where.path for e in change.edits)
-    if set(by_rollout) - {Rollout.NOW}:
-        words = {
-            Rollout.NOW: f"any time before the upgrade, on {source}"
-            " (kumamigrate run writes just these)",
-            Rollout.WITH_UPGRADE: f"together with the upgrade to {target}, not before",
-            Rollout.AFTER_UPGRADE: f"when every control plane runs {target}",
-        }
-        for rollout in Rollout:
-            if rollout in by_rollout:
-                yield words[rollout], tuple(sorted(by_rollout[rollout]))
-    for change in outcome.kept:
-        for step in change.steps:
-            yield step, ()
-    for gone in outcome.orphans:
-        yield (
-            f"delete {gone.type} {gone.name} of mesh {gone.mesh} from the control plane, after"
-            " what takes its place is applied: Git never held it, so nothing prunes it",
-            (),
-        )

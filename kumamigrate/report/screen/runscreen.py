@@ -12,8 +12,8 @@ from kumamigrate.report.beside import beside_lines
 from kumamigrate.report.counting import counts
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.inventory import inventory_lines
-from kumamigrate.report.outcome import exit_of_state, orders_of
-from kumamigrate.report.screen.causes import fitting
+from kumamigrate.report.order import orders_of
+from kumamigrate.report.outcome import exit_of_state
 from kumamigrate.report.screen.changeblock import change_lines
 from kumamigrate.report.screen.counted import RUN, count, scope_words
 from kumamigrate.report.screen.leftblock import left_lines
@@ -23,7 +23,8 @@ from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import unread_lines
 from kumamigrate.report.worldtext import world_lines
 
-WIDTH = 110
+MOST_FILES = 20
+"""As many files of a step are listed; of more it is said how many they are."""
 
 
 def run_lines(
@@ -94,7 +95,7 @@ def _order_lines(screen: OnScreen) -> list[Line]:
         if not files:
             lines.append(line(f"  {number}. {words}"))
             continue
-        head = f"  {number}. {words}: "
-        shown = ", ".join(files) if screen.verbose else fitting(files, WIDTH - len(head))
-        lines.append(line(head, (shown, "place")))
+        many = len(files) > MOST_FILES and not screen.verbose
+        shown = f"{len(files)} files, which --verbose lists" if many else ", ".join(files)
+        lines.append(line(f"  {number}. {words}: ", (shown, "" if many else "place")))
     return [(), line(("Deploy in this order", "strong")), *lines] if lines else []
