@@ -38,7 +38,8 @@ def left_lines(screen: OnScreen) -> list[Line]:
     asking = [f for f in manual if f.danger is not Danger.ADVICE or is_fault(f)]
     number = len({_called(finding) for finding in (*asking, *held)})
     advice = len(manual) - len(asking)
-    said = f"  {count(number, 'resource')}" if number else ""
+    known = f", {advice} to know" if advice else ""
+    said = f"  {count(number, 'resource')}{known}" if number else ""
     settled = outcome.proof is None or outcome.whole is Whole.PROVEN
     if advice and advice == len(manual) and not held and settled:
         said = f"  nothing to do for {outcome.before.target}, {advice} to know"
