@@ -28,7 +28,9 @@ type: MeshTimeout
 mesh: default
 name: to-orders
 spec:
-  to: [{targetRef: {kind: MeshService, name: orders, sectionName: http}, default: {idleTimeout: 1m}}]
+  to:
+  - targetRef: {kind: MeshService, name: orders, sectionName: http}
+    default: {idleTimeout: 1m}
 ---
 type: MeshService
 mesh: default
