@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from kumamigrate.flow.pipeline import Outcome
@@ -12,14 +13,18 @@ from kumamigrate.report.bymesh import check_meshes, run_meshes
 from kumamigrate.report.counting import counts, fails_unwritten
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.inventory import inventory_json
-from kumamigrate.report.order import orders_of
 from kumamigrate.report.proofjson import coverage_json, refusal_json
 from kumamigrate.report.unread import not_read
 from kumamigrate.report.worldtext import world_json
+from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.faulty import is_fault
-from kumamigrate.rewrite.finding import Finding, Status
+from kumamigrate.rewrite.finding import OPEN, Danger, Finding, Status
 from kumamigrate.scene.held import Held
 
+Order = tuple[str, tuple[str, ...]]
+"""What is to be done when, and the files that it is about."""
+
+_MODE = "mesh-services-mode"
 _WHOLE = {
     Whole.PROVEN: Exit.CLEAN,
     Whole.AFTER_SWITCH: Exit.DIFFERENT,
@@ -141,3 +146,82 @@ def held_json(held: Held) -> dict[str, Any]:
 def to_change(outcome: Outcome) -> set[str]:
     """Return the files that a run would change, as far as a check knows."""
     return {f.file for f in outcome.findings if f.status is Status.PENDING and f.file}
+
+
+def orders_of(outcome: Outcome) -> list[Order]:
+    """Return what must be deployed separately, in order; nothing where one commit is enough."""
+    return list(dict.fromkeys(_orders(outcome)))
+
+
+def _orders(outcome: Outcome) -> Iterator[Order]:
+    by_rollout: dict[Rollout, list[Change]] = {}
+    for change in outcome.kept:
+        by_rollout.setdefault(change.rollout, []).append(change)
+    to_switch = bool(by_rollout) and any(_to_switch(outcome))
+    in_stages = to_switch or bool(set(by_rollout) - {Rollout.NOW})
+    for rollout in Rollout:
+        changes = by_rollout.get(rollout, ())
+        if rollout is Rollout.WITH_UPGRADE and to_switch:
+            yield from _switches(outcome)
+        if changes and in_stages:
+            files = {edit.where.path for change in changes for edit in change.edits}
+            yield _when(outcome, rollout), tuple(sorted(files))
+        for change in changes:
+            yield from ((step, ()) for step in change.steps)
+    yield from _orphans(outcome)
+    if in_stages:
+        yield from _field_no_longer_read(outcome)
+
+
+def _when(outcome: Outcome, rollout: Rollout) -> str:
+    source, target = outcome.before.source, outcome.before.target
+    match rollout:
+        case Rollout.NOW if any(_to_switch(outcome)):
+            return (
+                f"any time before the upgrade, on {source} (kumamigrate run writes these, and"
+                " beside old policies what the next step needs)"
+            )
+        case Rollout.NOW:
+            return f"any time before the upgrade, on {source} (kumamigrate run writes just these)"
+        case Rollout.WITH_UPGRADE:
+            return f"together with the upgrade to {target}, not before"
+        case Rollout.AFTER_UPGRADE:
+            return f"when every control plane runs {target}"
+
+
+def _switches(outcome: Outcome) -> Iterator[Order]:
+    """Yield the switch of mode: what comes with the upgrade is of a mesh that was not switched."""
+    source = outcome.before.source
+    for found in _to_switch(outcome):
+        assert found.resource is not None
+        yield (
+            f"switch mesh {found.resource.name} to MeshService mode Exclusive, still on {source},"
+            " and then run this again. Left out, the upgrade is the switch as well, of host names"
+            f" and endpoints too: {found.file}:{found.line}",
+            (),
+        )
+
+
+def _to_switch(outcome: Outcome) -> Iterator[Finding]:
+    return (one for one in _of_mode(outcome) if one.danger is not Danger.ADVICE)
+
+
+def _of_mode(outcome: Outcome) -> Iterator[Finding]:
+    for one in outcome.findings:
+        if one.rule == _MODE and one.resource is not None and one.status in OPEN:
+            yield one
+
+
+def _field_no_longer_read(outcome: Outcome) -> Iterator[Order]:
+    files = tuple(sorted({one.file for one in _of_mode(outcome) if one.file}))
+    if files:
+        yield f"when every control plane runs {outcome.before.target}, remove meshServices", files
+
+
+def _orphans(outcome: Outcome) -> Iterator[Order]:
+    for gone in outcome.orphans:
+        yield (
+            f"delete {gone.type} {gone.name} of mesh {gone.mesh} from the control plane, after"
+            " what takes its place is applied: Git never held it, so nothing prunes it",
+            (),
+        )

@@ -12,8 +12,7 @@ from kumamigrate.report.beside import beside_lines
 from kumamigrate.report.counting import counts
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.inventory import inventory_lines
-from kumamigrate.report.order import orders_of
-from kumamigrate.report.outcome import exit_of_state
+from kumamigrate.report.outcome import exit_of_state, orders_of
 from kumamigrate.report.screen.changeblock import change_lines
 from kumamigrate.report.screen.counted import RUN, count, scope_words
 from kumamigrate.report.screen.leftblock import left_lines
