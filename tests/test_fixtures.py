@@ -25,7 +25,8 @@ _COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
 _RESOURCE = re.compile(rb"^(?:kind|type):", re.MULTILINE)
 
 
-def _options(case: Case) -> Options:
+def options_of(case: Case) -> Options:
+    """What a run over a fixture is asked to do."""
     proof = case.proof
     flags: dict[str, Any] = proof.get("flags", {})
     given = flags.get("initial_policies", "none")
@@ -80,7 +81,7 @@ def _lost(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.rule}/{case.name}")
 def test_case(case: Case, tmp_path: Path) -> None:
     """The files come out byte for byte, the findings and verdict are the ones written down."""
-    options = _options(case)
+    options = options_of(case)
     outcome = _run(case.before, options)
     after = _after(case.before, outcome)
     assert {p: d.decode() for p, d in after.items()} == {
@@ -127,7 +128,7 @@ def test_what_is_written_unasked_holds_whatever_the_mesh_was_given(
     case: Case, tmp_path: Path
 ) -> None:
     """Nobody says which initial policies there are: what a run writes holds with each of them."""
-    options = _options(case)
+    options = options_of(case)
     options = replace(options, environment=replace(options.environment, initial_policies=None))
     outcome = _run(case.before, options)
     for path, data in _after(case.before, outcome).items():

@@ -11,7 +11,7 @@ from kumamigrate.admit.places import is_template, places
 from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Form, Resource
-from kumamigrate.model.versions import version
+from kumamigrate.model.versions import is_past, version
 from kumamigrate.source.text import FieldPath
 
 _PART = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -28,8 +28,8 @@ def kind_problems(resource: Resource, *, release_name: str) -> Iterator[Problem]
     if span is None:
         return
     wanted = version(release_name)
-    if "until" in span and wanted > version(span["until"]):
-        message = f"{resource.type} is gone: {span['until']} is the last release that has it"
+    if "until" in span and is_past(release_name, span["until"]):
+        message = f"{resource.type} is gone: {span['until']} is the last that has it"
         yield Problem(path=path, message=message)
     elif "since" in span and wanted < version(span["since"]):
         yield Problem(path=path, message=f"{resource.type} came with {span['since']}")

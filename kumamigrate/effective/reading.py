@@ -16,7 +16,6 @@ from typing import Any
 from kumamigrate.model import duration
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
-from kumamigrate.model.versions import LAST_TWO
 from kumamigrate.sourcedest.goduration import Duration
 
 Conf = Mapping[str, Any]
@@ -60,7 +59,7 @@ class At:
     reached: bool = True
     always: bool = True
     identified: bool | None = False
-    release: str = LAST_TWO
+    release: str = "2.14"
     mesh_name: str = ""
     mesh: Mapping[str, Any] = field(default_factory=dict)
 

@@ -9,6 +9,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.packed import packed
 from kumamigrate.model.policytype import Confs, PolicyType, Rows, read
+from kumamigrate.model.versions import at_least, newest_entry
 
 
 class UnknownRelease(Exception):  # noqa: N818 - reads as what happened, like KeyError
@@ -74,6 +75,12 @@ def known_releases() -> tuple[str, ...]:
     """Return the names `release` takes, oldest first."""
     names = {*_table("releases"), *_table("between")}
     return tuple(sorted(names, key=lambda n: tuple(int(p) for p in n.split("."))))
+
+
+def newest_two(target: str) -> str:
+    """Return the default of `--from`: the newest 2.x that is not newer than the target."""
+    earlier = [name for name in known_releases() if not at_least(name, "3.0")]
+    return newest_entry(earlier, target)
 
 
 @cache

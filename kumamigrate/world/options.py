@@ -11,9 +11,8 @@ from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.errors import UsageError
-from kumamigrate.model.release import UnknownRelease, release
+from kumamigrate.model.release import UnknownRelease, newest_two, release
 from kumamigrate.model.state import Environment
-from kumamigrate.model.versions import newest_two
 from kumamigrate.prover import Effect
 from kumamigrate.world.accepted import Accepted
 from kumamigrate.world.baseline import Baseline

@@ -9,6 +9,7 @@ from kumamigrate.model.kri import kri_of
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource
 from kumamigrate.model.state import State
+from kumamigrate.model.versions import at_least
 from kumamigrate.targetref.items import to_entries
 from kumamigrate.targetref.resolve import Index, resolve
 
@@ -105,7 +106,7 @@ def _telling_labels(route: Resource, state: State) -> dict[str, str] | None:
     Without name or namespace they would select every route that comes to the same place later.
     """
     known = {DISPLAY_NAME: route.display_name, **route.labels}
-    if state.release != "3.0" and DISPLAY_NAME not in route.labels:
+    if not at_least(state.release, "3.0") and DISPLAY_NAME not in route.labels:
         # A Universal store of 2.x keeps no such label (matcher.md (b)): nothing would match it.
         return None
     others = [r for r in state.of_type(ROUTE) if r.mesh == route.mesh and r is not route]
