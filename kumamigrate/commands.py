@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from kumamigrate.cache.answer import Answer
 from kumamigrate.dataclass import replace
 from kumamigrate.errors import OutputError, UsageError
-from kumamigrate.flow.claims import RELEASE, claim_of
+from kumamigrate.flow.claims import claim_of
 from kumamigrate.flow.pipeline import Outcome, write
 from kumamigrate.flow.pipeline import check as check_estate
 from kumamigrate.flow.shard import Shard
 from kumamigrate.flow.told import WHOLE
 from kumamigrate.library import Reading, Sources, load, migrate, read
 from kumamigrate.library import prove as prove_states
+from kumamigrate.prover.claimed import RELEASE
 from kumamigrate.report.baselinetext import baseline_json, baseline_lines
 from kumamigrate.report.exit import Exit, worst
 from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of

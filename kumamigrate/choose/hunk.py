@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kumamigrate.effective.difference import HARMLESS
-from kumamigrate.flow.claims import LIVE
 from kumamigrate.flow.everywhere import merged
 from kumamigrate.flow.pipeline import Outcome, prove_scenes
 from kumamigrate.prover import Proof
+from kumamigrate.prover.claimed import LIVE
 from kumamigrate.report.diff import Texts, lines_of_patch
 from kumamigrate.report.screen.changeblock import harmless_of
 from kumamigrate.report.screen.difftext import Sides, difference_lines

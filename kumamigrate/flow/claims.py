@@ -10,9 +10,9 @@ from kumamigrate.errors import UsageError
 from kumamigrate.model.release import release
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover import Effect, Proof
+from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.scene.trial import Scene
 
-LIVE, CARRY, RELEASE = "live", "carry", "release"
 NOTHING = "none"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kumamigrate.errors import UsageError
-from kumamigrate.flow.claims import CARRY, LIVE, RELEASE
 from kumamigrate.flow.everywhere import merged
 from kumamigrate.flow.pipeline import prove_scenes
 from kumamigrate.flow.shard import Shard
 from kumamigrate.prover import Proof
+from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.compose import doubting
 from kumamigrate.scene.trial import owned_by_both
 from kumamigrate.world.estate import Estate, Site

@@ -16,10 +16,10 @@ from kumamigrate.model.initial import NONE, possible
 from kumamigrate.model.resource import Identity
 from kumamigrate.prover import MeshProof, Proof
 from kumamigrate.prover.agree import agreed
+from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.scene.trial import Scene
 from kumamigrate.scene.worlds import Given, can_feel, told
 
-LIVE, RELEASE = "live", "release"
 UP_TO_25 = "2.5"
 
 Prove = Callable[[Scene, Scene, tuple[str, ...], Collection[str] | None], Proof]

@@ -15,9 +15,9 @@ from kumamigrate.flow.acceptance import as_exclusive
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover import Verdict, prove
+from kumamigrate.prover.claimed import LIVE
 from kumamigrate.scene.trial import Scene
 
-LIVE = "live"
 PREDECESSORS = {
     "MeshAccessLog": "TrafficLog",
     "MeshCircuitBreaker": "CircuitBreaker",

@@ -16,9 +16,6 @@ from kumamigrate.errors import KumamigrateError, SourceError, UsageError
 from kumamigrate.flow.baselined import with_known, without_known
 from kumamigrate.flow.circles import Circles, circles_in, held_for_circles
 from kumamigrate.flow.claims import (
-    CARRY,
-    LIVE,
-    RELEASE,
     claim_of,
     claims_of,
     resting_on,
@@ -37,6 +34,7 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.prover import Proof, Verdict
+from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.filled import without_guesses

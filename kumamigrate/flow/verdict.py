@@ -8,6 +8,7 @@ from enum import StrEnum
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.prover import Effect, Proof, Verdict
+from kumamigrate.prover.claimed import LIVE
 from kumamigrate.scene.repository import Repository
 
 
@@ -47,7 +48,7 @@ def breaks_today(proof: Proof, changed: Set[str], allow: Set[Effect]) -> bool:
     made = changed | {"Dataplane"} if changed & KUBERNETES else changed
     return any(
         w.effect not in allow and (everything or w.policy_type in made)
-        for w in proof.witnesses("live")
+        for w in proof.witnesses(LIVE)
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.proof import (
     ClaimResult,
     MeshProof,
@@ -16,8 +17,6 @@ from kumamigrate.prover.proof import (
     doubted,
     worst,
 )
-
-LIVE = "live"
 
 
 def chained(first: Proof, second: Proof) -> Proof:
@@ -81,7 +80,7 @@ def _both(first: ClaimResult, second: ClaimResult) -> ClaimResult:
     )
 
 
-_WHEN = {"carry": "when the mode switches", "release": "after the upgrade"}
+_WHEN = {CARRY: "when the mode switches", RELEASE: "after the upgrade"}
 
 
 def upon(claim: str, result: ClaimResult, lived: ClaimResult) -> ClaimResult:

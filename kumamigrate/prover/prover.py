@@ -16,6 +16,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.assumptions.protocol_conflict import alike, as_spoken
 from kumamigrate.prover.assumptions.subset_service import not_shown, told
+from kumamigrate.prover.claimed import CARRY, CLAIMS, LIVE, RELEASE
 from kumamigrate.prover.claims.carry import (
     Couples,
     as_tags,
@@ -28,7 +29,7 @@ from kumamigrate.prover.claims.upgrade import (
     upgrade_notes,
 )
 from kumamigrate.prover.compose import upon
-from kumamigrate.prover.doubts.concern import CARRY, LIVE, RELEASE, Concerns
+from kumamigrate.prover.doubts.concern import Concerns
 from kumamigrate.prover.doubts.doubt import (
     template_assumptions,
     tie_doubts,
@@ -73,7 +74,6 @@ from kumamigrate.universe.traffic import (
 )
 
 WITNESSES, LISTED = "witnesses", "listed"
-CLAIMS = (LIVE, CARRY, RELEASE)
 DEFAULT_MESH = "default"
 
 

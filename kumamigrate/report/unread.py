@@ -1,5 +1,7 @@
-"""What is not known of the repository: each cause once, with a number by which the rest refers
-to it, and the places it concerns."""
+"""What is not known of the repository: each cause once, with the places it concerns.
+
+The rest of a report refers to a cause by its number.
+"""
 
 from __future__ import annotations
 

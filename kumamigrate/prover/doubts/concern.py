@@ -12,6 +12,7 @@ from functools import cached_property
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.resource import Resource
+from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.upgrade import (
     upgrade_doubts,
     upgrade_gateway_doubts,
@@ -34,8 +35,6 @@ from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.old import OldEngine
 from kumamigrate.prover.workload import workload_doubts
-
-LIVE, CARRY, RELEASE = "live", "carry", "release"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,4 +124,4 @@ class Concerns:
             )
 
 
-__all__ = ["CARRY", "LIVE", "RELEASE", "Concerns"]
+__all__ = ["Concerns"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.model.shown import value_words
+from kumamigrate.prover.claimed import LIVE
 from kumamigrate.report.screen.difftext import proxy_words, route_words
 
 Report = Mapping[str, Any]
@@ -80,7 +81,7 @@ def proof_of(report: Report) -> Report:
 
 def decides(report: Report) -> str:
     """Return the claim that decides."""
-    return str(report.get("decides") or "live")
+    return str(report.get("decides") or LIVE)
 
 
 def differences(report: Report, claim: str = "") -> list[Difference]:

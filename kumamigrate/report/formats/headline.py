@@ -1,20 +1,16 @@
-"""The first line of a report: what it comes to, in one sentence."""
+"""The headline of Markdown and the page (the terminal has its own: `screen/changeblock`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.prover.claimed import COMPARED, LIVE
 from kumamigrate.report.formats.differences import decides, differences, proof_of
 from kumamigrate.report.formats.findings import open_findings
 
 Report = Mapping[str, Any]
 GOOD, WARN, BAD = "good", "warn", "bad"
-_COMPARED = {
-    "live": "what proxies read today",
-    "carry": "what moves to real-resource outbounds when the mode switches",
-    "release": "what proxies read after the upgrade",
-}
 
 
 def headline(report: Report) -> tuple[str, str]:
@@ -42,7 +38,7 @@ def scope(report: Report) -> str:
 def _of_proof(report: Report) -> tuple[str, str]:
     claim = decides(report)
     verdict = proof_of(report)["claims"].get(claim, {}).get("allowing", "equivalent")
-    about = _COMPARED[claim]
+    about = COMPARED[claim]
     if verdict == "equivalent":
         return GOOD, f"Equivalent: {about} stays as it is {_for_whom(report)}"
     if verdict == "unknown":
@@ -63,13 +59,13 @@ def _of_run(report: Report) -> tuple[str, str]:
     upgrade = f"the upgrade to {report['target']}"
     whole = report["whole"]
     if whole == "different":
-        today = decides(report) == "live"
+        today = decides(report) == LIVE
         what = "what proxies read today changes" if today else f"{upgrade} is not safe yet"
         return BAD, f"{done}; {what}: {counted(_number(report), 'difference')}"
     if whole == "after-switch":
         return BAD, f"{done}; safe only after the switch to MeshService mode Exclusive"
     if whole == "unknown":
-        about = "a live value changes" if decides(report) == "live" else f"{upgrade} is safe"
+        about = "a live value changes" if decides(report) == LIVE else f"{upgrade} is safe"
         return WARN, f"{done}; cannot tell whether {about}"
     return _proven(report, done)
 
@@ -78,7 +74,7 @@ def _proven(report: Report, done: str) -> tuple[str, str]:
     held = sum(1 for entry, _ in open_findings(report) if entry["status"] == "held")
     left = f"; {counted(held, 'place')} held back" if held else ""
     if report["files"]:
-        upgrade = "" if decides(report) == "live" else f" with the upgrade to {report['target']}"
+        upgrade = "" if decides(report) == LIVE else f" with the upgrade to {report['target']}"
         same = f"no live value changes{upgrade} {_for_whom(report)}"
         return GOOD, f"{done}; {same}{left}"
     left_over = sum(1 for entry, _ in open_findings(report) if entry["danger"] != "advice")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from kumamigrate.prover.claimed import STATED
 from kumamigrate.report.formats.differences import (
     HEADINGS,
     Difference,
@@ -21,11 +22,6 @@ from kumamigrate.report.formats.headline import counted
 Report = Mapping[str, Any]
 MOST_ROWS = 2_000
 MOST_PATCH = 2_000_000
-_CLAIMS = {
-    "live": "What proxies read today stays the same",
-    "carry": "What service-tag outbounds read is what real-resource outbounds will read",
-    "release": "What proxies read after the upgrade is what they read before it",
-}
 _STYLES = {"equivalent": "good", "unchanged": "good", "unknown": "warn", "different": "bad"}
 _STATUSES = {
     "held": "Held back",
@@ -70,7 +66,7 @@ def proved(report: Report) -> Iterator[Element]:
     proof = proof_of(report)
     claims = sorted(proof["claims"], key=lambda claim: claim != decides(report))
     for claim in claims:
-        title, found = _CLAIMS.get(claim, claim), proof["claims"][claim]
+        title, found = STATED.get(claim, claim), proof["claims"][claim]
         said = list(_claim(report, claim))
         if claim == decides(report):
             yield element("h3", f"{title}: ", verdict(found["allowing"]))

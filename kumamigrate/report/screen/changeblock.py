@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from kumamigrate.effective.difference import Effect, Witness
-from kumamigrate.flow.claims import LIVE, RELEASE
 from kumamigrate.flow.verdict import Whole
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.prover import Verdict
+from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.report.diff import patch_text
 from kumamigrate.report.screen.causes import places_of
 from kumamigrate.report.screen.counted import count, some

@@ -1,5 +1,7 @@
-"""Scripts by which shells complete a command line: made of the table of arguments, with nothing
-to be run while somebody types."""
+"""Scripts by which shells complete a command line.
+
+They are made of the table of arguments; nothing has to be run while somebody types.
+"""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence, Set
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.effective.difference import HARMLESS, Effect, Witness
-from kumamigrate.flow.claims import LIVE, RELEASE
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.prover import MeshProof, Proof, Verdict
+from kumamigrate.prover.claimed import COMPARED, LIVE, RELEASE
 from kumamigrate.prover.proof import ProxyVerdict
 from kumamigrate.report.screen.causes import doubts, sentences
 from kumamigrate.report.screen.changeblock import harmless_of
@@ -25,11 +25,6 @@ _WORDS = {
     Verdict.EQUIVALENT: "Equivalent",
     Verdict.UNKNOWN: "Cannot tell",
     Verdict.DIFFERENT: "Different",
-}
-_CLAIMS = {
-    "live": "What proxies read today",
-    "carry": "What moves to real-resource outbounds when the mode switches",
-    "release": "What proxies read after the upgrade",
 }
 MOST_REASONS = 6
 
@@ -61,7 +56,10 @@ def proof_lines(compared: Compared) -> list[Line]:
     told: set[tuple[str, ...]] = set()
     names = sorted(proof.claims, key=lambda name: name != claim)
     for name in names:
-        lines += [(), line((_CLAIMS[name], "strong"), f" ({name})")]
+        lines += [
+            (),
+            line((COMPARED[name][0].upper() + COMPARED[name][1:], "strong"), f" ({name})"),
+        ]
         for mesh in proof.meshes.values():
             if name in mesh.claims:
                 lines += _mesh_lines(mesh, name, compared, told)
@@ -86,7 +84,7 @@ def _verdict_line(compared: Compared) -> Line:
     verdict = proof.allowing(claim, compared.allow)
     witnesses = proof.witnesses(claim)
     counted = count(number_of(witnesses), "difference")
-    about = _CLAIMS[claim][0].lower() + _CLAIMS[claim][1:]
+    about = COMPARED[claim]
     match verdict:
         case Verdict.EQUIVALENT if witnesses:
             kinds = ", ".join(sorted({witness.effect.value for witness in witnesses}))

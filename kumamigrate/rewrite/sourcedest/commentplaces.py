@@ -1,5 +1,8 @@
-"""Comments of new policies: those of the old go along with the fields that carry on theirs, and
-where it does not show why a policy says what it says, a comment of its own does (notes C27)."""
+"""Comments of new policies, each at the field it belongs to.
+
+Those of the old go along with the fields that carry on theirs; where it does not show why a policy
+says what it says, a comment of its own does (legacy-notes C27).
+"""
 
 from __future__ import annotations
 
