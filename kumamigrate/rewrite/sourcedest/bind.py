@@ -13,10 +13,10 @@ from kumamigrate.model.resource import MESH, Form, Identity, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.annotations import inherited
 from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.rewrite.commentplaces import carried, why
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import cut
 from kumamigrate.rewrite.restraint import restrains
-from kumamigrate.rewrite.sourcedest.commentplaces import carried, why
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
     Dropped,
@@ -26,6 +26,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
 )
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import World, world_of
+from kumamigrate.rewrite.sourcedest.notconverted import services_named
 from kumamigrate.rewrite.sourcedest.spare import with_spare
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath
@@ -66,9 +67,16 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
         if doubles := _doubles(view, kind, mesh):
             yield from doubles
             continue
-        world = world_of(view.state.mesh(mesh), mesh, target, ties=ties, onward=onward)
+        world = world_of(
+            view.state.mesh(mesh),
+            mesh,
+            target,
+            ties=ties,
+            onward=onward,
+            on_word=view.rule.id in view.accepted,
+        )
         again = _already(world, kind)
-        done = again or with_spare(CONVERTERS[kind](world), world)
+        done = again or with_spare(_or_why(CONVERTERS[kind](world), world), world)
         yield from _refused(view, world, kind)
         standing = _standing(view, again) if again is not None else None
         if standing is not None and view.stage == "expand":
@@ -84,6 +92,9 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
             yield from _not_beside(view, world, kind)
         else:
             change = _spare(view, done) if done.spare else _change(view, world, done)
+            if change is not None and done.instead is not None:
+                other = _spare(view, with_spare(done.instead, world))
+                change = replace(change, otherwise=other)
             if change is not None:
                 yield change
 
@@ -137,20 +148,42 @@ def _already(world: World, kind: str) -> Conversion | None:
 
     That is so after stage expand, and where some of a kind had to stay with the old engine.
     """
-    present = [r for type_ in _SUCCESSORS[kind] for r in world.existing(type_)]
-    if kind == "HealthCheck":
-        present += [r for r in world.existing(PATCH) if only_probes(r)]
-    if not present or not world.old.of(kind):
+    present, done = _present(world, kind), _alone(world, kind)
+    if done is None:
         return None
-    hidden = {r.identity for r in present}
-    rest = tuple(r for r in world.state.resources if r.identity not in hidden)
-    alone = replace(world, state=replace(world.state, resources=rest))
-    done = CONVERTERS[kind](alone)
     there = [(r.type, r.spec) for r in present]
     if not done.writable or any((p.type, p.spec) not in there for p in done.policies):
         return None
     explained = {m.resource.identity for m in done.manual} | {r.identity for r in done.removed()}
     return done if all(p.identity in explained for p in world.old.of(kind)) else None
+
+
+def _present(world: World, kind: str) -> list[Resource]:
+    """Return the policies of the new types that an old kind has become or may become."""
+    present = [r for type_ in _SUCCESSORS[kind] for r in world.existing(type_)]
+    if kind == "HealthCheck":
+        present += [r for r in world.existing(PATCH) if only_probes(r)]
+    return present
+
+
+def _alone(world: World, kind: str) -> Conversion | None:
+    """Return what the old policies of a kind would become without the new ones that are there,
+    None where none are."""
+    present = _present(world, kind)
+    if not present or not world.old.of(kind):
+        return None
+    hidden = {r.identity for r in present}
+    rest = tuple(r for r in world.state.resources if r.identity not in hidden)
+    return CONVERTERS[kind](replace(world, state=replace(world.state, resources=rest)))
+
+
+def _or_why(done: Conversion, world: World) -> Conversion:
+    """Return a conversion; where a part of the kind stayed, with what it stayed for."""
+    listed = services_named(_present(world, done.kind)) if not done.writable else None
+    why = _alone(world, done.kind) if listed else None
+    if why is None or why.writable:
+        return done
+    return replace(done, manual=tuple(m for m in why.manual if m.blocking), ties=why.ties)
 
 
 def _standing(view: View, done: Conversion) -> Change | None:
@@ -202,7 +235,7 @@ def _said(view: View, world: World, done: Conversion) -> Iterator[Finding]:
         if item.blocking or item.resource.identity not in gone:
             spoken.add(item.resource.identity)
             yield _manual(view, item)
-    for tie in done.ties:
+    for tie in (*done.ties, *done.left):
         names = " and ".join(dict.fromkeys(tie.names))
         if len(set(tie.names)) == 1:
             names = f"several policies named {names}"
@@ -247,7 +280,13 @@ def _change(view: View, world: World, done: Conversion) -> Change | None:
     touched = {**homes, **{r.identity: r for r in gone}}
     touched |= {d.resource.identity: d.resource for d in done.dropped}
     edits = tuple(_edit(view, world, done, resource) for resource in touched.values())
-    notes = tuple(item.message for item in done.manual if not item.blocking)
+    going = {r.identity for r in done.removed()}
+    stay = {r.identity for r in world.old.of(done.kind)} - going
+    notes = tuple(
+        item.message
+        for item in done.manual
+        if not item.blocking and item.resource.identity not in stay
+    )
     assumed = tuple(f"assumed: {text}" for text in done.assumptions)
     findings = tuple(
         _weighed(

@@ -56,12 +56,13 @@ class Manual:
 class Conversion:
     """One old kind of one mesh, converted as a whole.
 
-    `dropped` old resources are removed without a successor; those among the `sources` or
-    `home`s of `policies` are removed because they have one. `assumptions` are facts the state
-    does not hold on which the result rests. `kept` old resources stay although they are sources:
-    what else they do has no successor yet. `spare` are those that can be removed although the
-    rest cannot be written. `steps` say in which order to apply, where one commit
-    is not enough.
+    `dropped` old resources are removed without a successor; those among the `sources` or `home`s of
+    `policies` are removed because they have one. `assumptions` are facts the state does not hold on
+    which the result rests. `kept` old resources stay although they are sources: what else they do
+    has no successor yet. `spare` are those that can be removed although the rest cannot be written.
+    `left` are ties among those kept. `instead` is the conversion of all of the kind, which cannot
+    be written, where only a part of it is converted. `steps` say in which order to apply, where one
+    commit is not enough.
     """
 
     kind: str
@@ -73,6 +74,8 @@ class Conversion:
     kept: tuple[Resource, ...] = ()
     ties: tuple[Tie, ...] = ()
     spare: tuple[Dropped, ...] = ()
+    left: tuple[Tie, ...] = ()
+    instead: Conversion | None = None
     assumptions: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
+from kumamigrate.rewrite.sourcedest.apart import in_parts
 from kumamigrate.rewrite.sourcedest.classes import Classes, ProxyClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confs import int_or_text
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
@@ -36,6 +37,10 @@ Stack = tuple[Resource, ...]
 
 def convert_fault_injection(world: World) -> Conversion:
     """Return the MeshFaultInjections for the FaultInjections of a mesh."""
+    return in_parts(world, _convert)
+
+
+def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
     policies = world.old.of("FaultInjection")
     stopped = standstill(world, "FaultInjection", "MeshFaultInjection", policies, routed=False)
     if stopped is not None:
@@ -45,7 +50,7 @@ def convert_fault_injection(world: World) -> Conversion:
     ties: list[Tie] = []
     groups = {item: _listed(item, world).policies for item in targets.classes}
     stuck = [p for p in policies if _grpc_too_early(p, world)]
-    spread = sharing(stuck, groups.values())
+    spread = sharing([*stuck, *staying], groups.values())
     stacks = {
         item: {} if any(p in spread for p in groups[item]) else _stacks(item, clients, world, ties)
         for item in targets.classes
@@ -77,7 +82,7 @@ def convert_fault_injection(world: World) -> Conversion:
                 *wildcard_notes(clients, policies),
                 *(_limit_note(p) for p in policies if _renamed(p)),
                 *(_grpc_note(p) for p in stuck),
-                *(stays_too(p) for p in spread if p not in stuck),
+                *(stays_too(p) for p in spread if p not in (*stuck, *staying)),
             ]
         ),
         ties=merge_ties(ties),

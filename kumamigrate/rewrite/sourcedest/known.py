@@ -25,6 +25,7 @@ class World:
 
     `protocols` holds the services of which the state has endpoints. `intended` converts inert
     policies too, as if they worked. `onward`: other rules take the result on to 3.0.
+    `on_word`: what denies or limits may go without a successor, the user said.
     """
 
     state: State
@@ -36,6 +37,7 @@ class World:
     protocols: Mapping[str, str]
     intended: bool = False
     onward: bool = False
+    on_word: bool = False
 
     @property
     def with_rules(self) -> bool:
@@ -113,6 +115,7 @@ def world_of(
     ties: Ties | str = Ties.UNKNOWN,
     intended: bool = False,
     onward: bool = False,
+    on_word: bool = False,
     extra: Iterable[Proxy] = (),
 ) -> World:
     """Return what is known of a mesh. `extra` are proxies beside the Dataplanes of the state."""
@@ -133,6 +136,7 @@ def world_of(
         protocols=protocols,
         intended=intended,
         onward=onward,
+        on_word=on_word,
     )
 
 

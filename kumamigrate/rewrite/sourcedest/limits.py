@@ -6,10 +6,11 @@ inbound are converted or kept apart from each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.rewrite.sourcedest.apart import in_parts
 from kumamigrate.rewrite.sourcedest.classes import ProxyClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confs import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
@@ -41,6 +42,10 @@ class _Inbound:
 
 def convert_rate_limit(world: World) -> Conversion:
     """Return the MeshRateLimits for the RateLimits of a mesh, group by group."""
+    return in_parts(world, _convert)
+
+
+def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
     policies = world.old.of("RateLimit")
     stopped = standstill(world, "RateLimit", "MeshRateLimit", policies, routed=False)
     if stopped is not None:
@@ -50,7 +55,7 @@ def convert_rate_limit(world: World) -> Conversion:
     )
     table = {item: _inbound(item, policies, world) for item in classes.classes}
     notes: list[Manual] = []
-    stuck = _stuck(policies, table, world, notes)
+    stuck = _stuck(policies, table, world, notes, staying)
     free = {
         item: replace(found, winner=None) if any(p in stuck for p in found.listed) else found
         for item, found in table.items()
@@ -120,9 +125,10 @@ def _stuck(
     table: Mapping[ProxyClass, _Inbound],
     world: World,
     notes: list[Manual],
+    staying: Sequence[Resource],
 ) -> list[Resource]:
     """Return the policies that must stay, with all that share an inbound with one of them."""
-    stuck: list[Resource] = []
+    stuck: list[Resource] = list(staying)
     for found in table.values():
         if found.single is not None:
             stuck.append(found.single)

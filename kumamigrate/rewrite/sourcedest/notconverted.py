@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kumamigrate.effective.policies.patched import only_probes
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.rewrite.sourcedest.classes import Classes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
 
+_INBOUND = ("TrafficPermission", "FaultInjection", "RateLimit")
 INERT = "inert: the mesh has no TrafficRoute, so the old engine sets nothing on outbounds"
 
 
@@ -31,7 +33,8 @@ def standstill(
     if stock:
         return _shadowed(world, old, policies, stock)
     present = [r for r in world.existing(new) if not only_probes(r)]
-    if present:
+    besides = _at_others if old in _INBOUND else _for_others
+    if present and not besides(present, policies):
         names = ", ".join(sorted(r.name for r in present))
         return Conversion(
             kind=old,
@@ -47,6 +50,55 @@ def standstill(
             ),
         )
     return None
+
+
+def _for_others(present: Iterable[Resource], policies: Iterable[Resource]) -> bool:
+    """Say whether new policies name other services than the old ones, one by one.
+
+    So it is where a part of the kind had to stay for a while; only destinations count.
+    """
+    wanted = {t.get(SERVICE, ANY) for p in policies for t in selectors_of(p.spec, "destinations")}
+    named = services_named(present)
+    return bool(wanted) and ANY not in wanted and named is not None and named.isdisjoint(wanted)
+
+
+def _at_others(present: Iterable[Resource], policies: Iterable[Resource]) -> bool:
+    """Say whether no inbound can be selected by a new and by an old policy."""
+    old = [tags for p in policies for tags in selectors_of(p.spec, "destinations")]
+    new = [_selected(policy) for policy in present]
+    return all(tags is not None and all(_differ(tags, o) for o in old) for tags in new)
+
+
+def _selected(policy: Resource) -> dict[str, str] | None:
+    """Return the tags that a policy selects inbounds by, None where it goes by something else."""
+    ref = mapping(policy.spec.get("targetRef"))
+    named = {SERVICE: str(ref.get("name", ""))}
+    match ref.get("kind"):
+        case "MeshSubset":
+            return tags_of(ref.get("tags"))
+        case "MeshService" if set(ref) == {"kind", "name"}:
+            return named
+        case "MeshServiceSubset":
+            return {**tags_of(ref.get("tags")), **named}
+    return None
+
+
+def _differ(one: Tags, two: Tags) -> bool:
+    return any(ANY not in (one[k], two[k]) and one[k] != two[k] for k in one.keys() & two.keys())
+
+
+def services_named(present: Iterable[Resource]) -> frozenset[str] | None:
+    """Return the services that new policies are for, None unless they name each and no more."""
+    named: set[str] = set()
+    for policy in present:
+        to = policy.spec.get("to")
+        if set(policy.spec) - {"targetRef", "to"} or not isinstance(to, list):
+            return None
+        refs = [mapping(mapping(item).get("targetRef")) for item in to]
+        if any(set(ref) != {"kind", "name"} or ref["kind"] != "MeshService" for ref in refs):
+            return None
+        named |= {ref["name"] for ref in refs}
+    return frozenset(named)
 
 
 def templated(policies: Iterable[Resource]) -> tuple[Manual, ...]:

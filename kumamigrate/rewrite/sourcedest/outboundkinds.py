@@ -112,6 +112,7 @@ _RETRY = OutboundKind(
     new="MeshRetry",
     value=_retry_conf,
     looked_up="own",
+    with_endpoints=True,
 )
 
 
@@ -190,6 +191,7 @@ _TRAFFIC_LOG = OutboundKind(
     new="MeshAccessLog",
     value=_traffic_log_conf,
     routed=False,
+    apart=True,
 )
 _PASSED_THROUGH = replace(_TRAFFIC_LOG, only=PASS_THROUGH)
 """Without a TrafficRoute the old engine still logs what passes through (fact 3)."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.rewrite.sourcedest.apart import in_parts
 from kumamigrate.rewrite.sourcedest.classes import ProxyClass, classes_of, inhabited, prune
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
@@ -45,6 +46,14 @@ def clients_of(permission: Resource) -> Clients:
 
 def convert_traffic_permission(world: World) -> Conversion:
     """Return the MeshTrafficPermissions for the TrafficPermissions of a mesh."""
+    return in_parts(world, _convert)
+
+
+def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
+    """Return the conversion of all but what decides with policies that stay.
+
+    An inbound is selected by every class that its own lies in, so those get no new policy either.
+    """
     policies = world.old.of("TrafficPermission")
     stopped = standstill(
         world, "TrafficPermission", "MeshTrafficPermission", policies, routed=False
@@ -62,7 +71,10 @@ def convert_traffic_permission(world: World) -> Conversion:
         differ = found and found.tie and len({clients_of(p) for p in found.tie.policies}) > 1
         if found and differ and inhabited(item, classes.classes, world):
             ties.append(found.tie)
-    kept = prune({c: clients_of(w) if w else None for c, w in winners.items()})
+    old = [c for c, w in winners.items() if any(w is p for p in staying)]
+    apart = [c for c in winners if any(o.within(c) for o in old)]
+    stay = distinct([*staying, *(w for c in apart if (w := winners[c]) is not None)])
+    kept = prune({c: clients_of(w) if w else None for c, w in winners.items() if c not in apart})
     drafts = tuple(
         Draft(item=item, winners=(winner,), from_=_from(item, clients_of(winner)))
         for item in kept
@@ -78,12 +90,25 @@ def convert_traffic_permission(world: World) -> Conversion:
             drafts,
             sources_of=lambda r: selectors_of(r.spec, "destinations"),
         ),
-        dropped=_dropped(policies, winners.values(), drafts),
-        manual=wildcard_notes(classes, policies),
-        ties=merge_ties(ties),
+        dropped=_dropped([p for p in policies if p not in stay], winners.values(), drafts),
+        kept=stay,
+        manual=(
+            *wildcard_notes(classes, policies),
+            *(_decides_too(p) for p in stay if p not in staying),
+        ),
+        ties=merge_ties(t for t in ties if t and not any(p in staying for p in t.policies)),
         steps=("apply all MeshTrafficPermissions before any TrafficPermission is deleted",),
     )
     return _with_external(result, world)
+
+
+def _decides_too(policy: Resource) -> Manual:
+    return Manual(
+        resource=policy,
+        message="it stays: a new policy in its place would decide where others have to stay",
+        action="decide about the other TrafficPermissions first",
+        blocking=False,
+    )
 
 
 def _from(item: ProxyClass, clients: Clients) -> list[Json]:
@@ -151,7 +176,7 @@ def _with_external(result: Conversion, world: World) -> Conversion:
     return replace(
         result,
         policies=tuple(p for p in result.policies if not _for_kept(p, only, kept)),
-        kept=distinct(kept),
+        kept=distinct([*result.kept, *kept]),
         dropped=tuple(d for d in result.dropped if not any(k is d.resource for k in kept)),
         manual=(*result.manual, *notes),
     )

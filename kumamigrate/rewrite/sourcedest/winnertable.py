@@ -14,6 +14,7 @@ from kumamigrate.effective.policies.patched import PATCH
 from kumamigrate.effective.readings import said_by
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest import exhaustive
+from kumamigrate.rewrite.sourcedest.apart import Apart, Stuck, set_apart
 from kumamigrate.rewrite.sourcedest.classes import (
     Classes,
     ProxyClass,
@@ -68,6 +69,7 @@ class OutboundKind:
     cluster reads the policy of the outbound that leads to it (C2). `routed`: inert without a
     TrafficRoute. `only`: the one service that counts. `apart`: both engines act next to each
     other, so that services without an equivalent can stay with the old one.
+    `with_endpoints`: it says nothing of services without endpoints, so that those listed are all.
     `patches`: what of the rows needs a MeshProxyPatch besides.
     """
 
@@ -79,6 +81,7 @@ class OutboundKind:
     routed: bool = True
     only: str = ""
     apart: bool = False
+    with_endpoints: bool = False
     patches: Callable[[World, Mapping[ProxyClass, Row]], tuple[Draft, ...]] | None = None
 
 
@@ -103,6 +106,7 @@ class _Run:
     named: frozenset[str]
     classes: tuple[ProxyClass, ...] = ()
     ties: list[Tie] = field(default_factory=list)
+    tied: set[str] = field(default_factory=set)
     manual: list[Manual] = field(default_factory=list)
     memo: dict[Any, tuple[Json, Notes]] = field(default_factory=dict)
     stuck: dict[str, None] = field(default_factory=dict)
@@ -172,7 +176,44 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
     ) - {ANY}
     run = _Run(world=world, kind=kind, named=named, classes=classes.classes)
     table = {item: _row(run, item, classes.classes) for item in classes.classes}
-    stay = _set_apart(run, table) if kind.apart and run.stuck else ()
+    whole = _converted(run, classes, policies, table)
+    apart = _apart(run, policies, table)
+    if apart is None:
+        return whole
+    ties = merge_ties(run.ties)
+    run.ties = []
+    run.manual = [
+        replace(m, blocking=False) if any(m.resource is p for p in apart.stay) else m
+        for m in run.manual
+    ]
+    moved = [p for p in policies if p not in apart.stay]
+    done = _converted(run, classes, moved, apart.without(table))
+    assumed = (apart.assumption,) if apart.assumption else ()
+    return replace(done, kept=apart.stay, left=ties, assumptions=assumed, instead=whole)
+
+
+def _apart(
+    run: _Run, policies: tuple[Resource, ...], table: Mapping[ProxyClass, Row]
+) -> Apart | None:
+    """Return what of a kind stays so that the rest need not, None where there is no such part."""
+    stuck = Stuck(services=frozenset((*run.stuck, *run.tied)), ties=merge_ties(run.ties))
+    if not stuck.services:
+        return None
+    world = run.world
+    return set_apart(
+        policies,
+        table,
+        stuck,
+        both_act=run.kind.apart,
+        services_known=run.kind.with_endpoints and (world.listed or world.state.complete),
+    )
+
+
+def _converted(
+    run: _Run, classes: Classes, policies: Sequence[Resource], table: Mapping[ProxyClass, Row]
+) -> Conversion:
+    """Return the conversion of policies by what each class of proxies reads."""
+    world, kind = run.world, run.kind
     kept = {item: table[item] for item in prune(_values(table))}
     drafts, leaks = _drafts(kind.new, kept)
     more = kind.patches(world, table) if kind.patches is not None else ()
@@ -181,17 +222,17 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
         for type_, some in ((kind.new, drafts), (PATCH, more))
         for policy in emit(world, type_, some, sources_of=_sources)
     ]
+    every = world.old.of(kind.old)
     return Conversion(
         kind=kind.old,
         mesh=world.mesh,
         target=world.target,
         policies=tuple(result),
-        dropped=_dropped([p for p in policies if p not in stay], table, (*drafts, *more)),
-        kept=stay,
+        dropped=_dropped(policies, table, (*drafts, *more)),
         manual=distinct(
             [
-                *wildcard_notes(classes, policies),
-                *(gateway_notes(world, kind.old, policies) if kind.routed else ()),
+                *wildcard_notes(classes, every),
+                *(gateway_notes(world, kind.old, every) if kind.routed else ()),
                 *run.manual,
                 *leaks,
             ]
@@ -202,32 +243,6 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
 
 def _sources(policy: Resource) -> tuple[dict[str, str], ...]:
     return selectors_of(policy.spec, "sources")
-
-
-def _set_apart(run: _Run, table: dict[ProxyClass, Row]) -> tuple[Resource, ...]:
-    """Leave services without an equivalent to the old engine; return the policies that stay.
-
-    Their policies may match no other service, or those would have both. The rows of the table
-    lose what stays; a broader entry is switched off there.
-    """
-    stuck = set(run.stuck)
-    if OTHER_SERVICE in stuck:
-        return ()
-    stay = distinct(
-        r for row in table.values() for s in stuck if (found := row.get(s)) for r in found.winners
-    )
-    for policy in stay:
-        reached = {t.get(SERVICE, ANY) for t in selectors_of(policy.spec, "destinations")}
-        if not reached <= stuck:
-            return ()
-    if any(p is s for tie in run.ties for p in tie.policies for s in stay):
-        return ()
-    for item, row in table.items():
-        table[item] = {s: None if s in stuck else setting for s, setting in row.items()}
-    run.manual = [
-        replace(m, blocking=False) if any(m.resource is p for p in stay) else m for m in run.manual
-    ]
-    return stay
 
 
 def _classes(world: World, policies: Iterable[Resource]) -> Classes:
@@ -257,6 +272,14 @@ def _row(run: _Run, item: ProxyClass, every: tuple[ProxyClass, ...]) -> Row:
 
 
 def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> Setting | None:
+    ties = len(run.ties)
+    found = _settled(run, item, service, reach)
+    if len(run.ties) > ties:
+        run.tied.add(service)
+    return found
+
+
+def _settled(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> Setting | None:
     if not _takes_effect(run.kind, service, reach):
         return None
     treated = outbound_family(service, reach, run.world) if reach is not None else ""
