@@ -1,196 +1,227 @@
-"""Seeds faults and counts which the tests notice: `bench/mutants.py [NUMBER] [SEED] [ROOM…]`.
+"""Seeds faults and counts which the tests notice.
 
-One fault at a time is put into a module of the matchers, of what is effective or of the prover, in
-memory only, and the tests of that room run until the first one fails. What survives is a place that
-no test looks at, or a fault that changes nothing; each is printed with its line to be looked at.
-A run takes long: a fault that survives costs all tests of its room.
+`bench/mutants.py watch [WORD…]` runs all tests once, or those that words for pytest name, and notes
+which statements each one runs, and how long it takes. `bench/mutants.py try [NUMBER] [SEED]
+[ROOM…]` seeds so many faults in each room and runs the tests that run the statement, the quickest
+first, until one fails. What survives is a place that no test looks at, or a fault that changes
+nothing; each is printed with its line to be looked at. `bench/mutants.py again PATH:LINE:NUMBER…`
+tries faults that are known once more, with all tests that run the statement, however long.
 """
 
 from __future__ import annotations
 
-import ast
-import copy
+import json
 import os
+import pickle
 import random
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from faults import Fault, choose, faults_of
 
 ROOT = Path(__file__).resolve().parent.parent
-PROVING = (
-    "tests/prove/test_settings.py",
-    "tests/prove/test_old.py",
-    "tests/prove",
-    "tests/test_fixtures.py",
-)
-TESTS = {
-    "targetref": ("tests/targetref", "tests/test_fixtures.py", "tests/prove"),
-    "sourcedest": ("tests/sourcedest", "tests/prove"),
-    "universe": PROVING,
-    "effective": PROVING,
-    "prover": PROVING,
-}
-"""By room the tests that should notice, the quickest first."""
-SECONDS = 3000
-"""What takes so long hangs: noticed as well."""
-
-PLAIN = ("-p", "mutated", "-p", "no:cacheprovider")
-
-COMPARED = {
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
-NAMED = {"any": "all", "all": "any", "min": "max", "max": "min"}
+FOLDER = ROOT / ".mutants"
+PACKAGE = "kumamigrate"
+ROOMS = ("targetref", "sourcedest", "effective", "prover", "rewrite/sourcedest")
+SECONDS = 90
+"""So long may the tests of one fault take together; what is dearer is not asked."""
+PATIENCE = 10
+"""A test hangs when it takes so many times what it takes otherwise, and a while."""
+WHILE = 20.0
+FRESH = 60
+"""So many tests are asked of a fault in a table, which needs a pytest of its own."""
+PLAIN = ("-p", "no:cacheprovider", "-p", "no:xdist", "-q", "-s")
+NOTICED = ("failed", "hangs", "dies")
 
 
 @dataclass(frozen=True)
-class Fault:
-    """One change of one module: where, what it says now, and its whole new source."""
+class Watched:
+    """What tests take, and which run which lines of which module."""
 
-    path: Path
-    line: int
-    said: str
-    source: str
+    seconds: dict[str, float]
+    running: dict[str, dict[str, bytes]]
 
+    def of(self, path: str, line: int) -> list[str]:
+        """Return the tests that run a line of a module, the quickest first."""
+        ran = self.running.get(path, {})
+        return self._sorted(test for test, marks in ran.items() if _is_marked(marks, line))
 
-def _replacements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what may stand in the place of a node: the same but for one decision."""
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARED:
-        other = copy.deepcopy(node)
-        other.ops[0] = COMPARED[type(node.ops[0])]()
-        yield other
-    elif isinstance(node, ast.BoolOp):
-        other = copy.deepcopy(node)
-        other.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        yield other
-        yield node.values[0]
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield node.operand
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield ast.Constant(not node.value)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int):
-        yield ast.Constant(node.value + 1)
-    elif isinstance(node, ast.Name) and node.id in NAMED and isinstance(node.ctx, ast.Load):
-        yield ast.Name(NAMED[node.id], ast.Load())
-    elif isinstance(node, ast.IfExp):
-        yield node.body
-        yield node.orelse
-    elif isinstance(node, ast.If):
-        for decided in (True, False):
-            other = copy.deepcopy(node)
-            other.test = ast.Constant(decided)
-            yield other
-    elif isinstance(node, ast.comprehension) and node.ifs:
-        other = copy.deepcopy(node)
-        other.ifs = other.ifs[1:]
-        yield other
-    elif isinstance(node, ast.Continue):
-        yield ast.Break()
-    elif isinstance(node, ast.AugAssign) or (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-    ):
-        yield ast.Pass()
+    def all_of(self, path: str) -> list[str]:
+        """Return the tests that run anything of a module, the quickest first."""
+        return self._sorted(self.running.get(path, ()))
+
+    def _sorted(self, tests: Iterable[str]) -> list[str]:
+        return sorted(tests, key=lambda test: (self.seconds[test], test))
 
 
-def faults_of(path: Path) -> list[Fault]:
-    """Return all faults that can be seeded in a module."""
-    source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
-    found = []
-    for parent in list(ast.walk(tree)):
-        if isinstance(parent, ast.arguments | ast.Assert):
-            continue
-        for name, value in list(ast.iter_fields(parent)):
-            if name in ("annotation", "returns", "decorator_list"):
-                continue
-            many = isinstance(value, list)
-            for at, node in enumerate(value if many else [value]):
-                if not isinstance(node, ast.AST):
-                    continue
-                put = _putter(parent, name, at if many else None)
-                line = getattr(node, "lineno", getattr(parent, "lineno", 0))
-                for other in _replacements(node):
-                    found.append(_fault(tree, path, line, put, node, other))
-    return found
+def _is_marked(marks: bytes, line: int) -> bool:
+    return line // 8 < len(marks) and bool(marks[line // 8] >> line % 8 & 1)
 
 
-def _putter(parent: ast.AST, name: str, at: int | None) -> Callable[[ast.AST], None]:
-    def put(node: ast.AST) -> None:
-        if at is None:
-            setattr(parent, name, node)
-        else:
-            getattr(parent, name)[at] = node
-
-    return put
-
-
-def _fault(
-    tree: ast.Module,
-    path: Path,
-    line: int,
-    put: Callable[[ast.AST], None],
-    node: ast.AST,
-    other: ast.AST,
-) -> Fault:
-    put(other)
-    ast.fix_missing_locations(tree)
-    source = ast.unparse(tree)
-    put(node)
-    was, now = (ast.unparse(one).split("\n")[0][:60] for one in (node, other))
-    return Fault(path, line, f"{was}  →  {now}", source)
-
-
-def notices(fault: Fault, folder: Path) -> str:
-    """Return the first test that fails with a fault in place, empty where none does."""
-    changed = folder / fault.path.name
-    changed.write_text(fault.source, encoding="utf-8")
-    module = ".".join(fault.path.relative_to(ROOT).with_suffix("").parts)
-    tests = TESTS[fault.path.relative_to(ROOT / "kumamigrate").parts[0]]
+def watch(*words: str) -> int:
+    """Run all tests, or those that pytest's words name, and note what they run."""
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.pickle"):
+        old.unlink()
+    rooms = ",".join(f"{PACKAGE}.{room.replace('/', '.')}" for room in ROOMS)
     environment = {
         **os.environ,
         "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}",
-        "KUMAMIGRATE_MUTANT": f"{module}={changed}",
+        "KUMAMIGRATE_WATCHED": rooms,
+        "KUMAMIGRATE_WATCH": str(FOLDER),
     }
-    command = [sys.executable, "-m", "pytest", "-x", "-q", *PLAIN, *tests]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "(hangs)"
-    if done.returncode == 0:
-        return ""
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failed[0].split(" - ")[0] if failed else "(does not start)"
+    spread = ("-n", "auto", "--dist", "worksteal", "-p", "no:cacheprovider")
+    command = [sys.executable, "-m", "pytest", "-p", "watched", *spread, *words]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
-def main(number: int, seed: int, *named: str) -> int:
-    """Seed faults, print what became of each and of all; return how many survived."""
-    chance = random.Random(seed)
-    rooms = [ROOT / "kumamigrate" / room for room in named or TESTS]
-    modules = [path for room in rooms for path in sorted(room.rglob("*.py"))]
-    every = [fault for path in modules for fault in faults_of(path)]
-    survived = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for fault in chance.sample(every, min(number, len(every))):
-            noticed = notices(fault, Path(folder))
-            survived += not noticed
-            where = f"{fault.path.relative_to(ROOT)}:{fault.line}"
-            print(f"{'noticed ' if noticed else 'SURVIVED'}  {where}  {fault.said}", flush=True)
-            print(f"          {noticed}" if noticed else "", flush=True)
-    print(f"{survived} of {min(number, len(every))} survived ({len(every)} places, seed {seed})")
-    return survived
+def _watched() -> Watched:
+    seconds: dict[str, float] = {}
+    running: dict[str, dict[str, bytes]] = defaultdict(dict)
+    for file in sorted(FOLDER.glob("*.pickle")):
+        for test, taken, lines in pickle.loads(file.read_bytes()):
+            seconds[test] = taken
+            for path, marks in lines.items():
+                running[path][test] = marks
+    if not seconds:
+        sys.exit("bench/mutants.py: run `bench/mutants.py watch` first")
+    return Watched(seconds, dict(running))
+
+
+def _asked(fault: Fault, watched: Watched, seconds: float) -> list[str]:
+    """Return the tests of a fault: those that run its line, or its module where it is a table."""
+    path = fault.path.relative_to(ROOT).as_posix()
+    tests = watched.of(path, fault.mark) if fault.function else watched.all_of(path)
+    if not fault.function:
+        tests = _few_files(tests)
+    chosen, left = [], seconds
+    for test in tests:
+        left -= watched.seconds[test]
+        if chosen and left < 0:
+            break
+        chosen.append(test)
+    return chosen
+
+
+def _few_files(tests: Sequence[str]) -> list[str]:
+    """Return some tests of each file: what is collected costs more than what is run."""
+    by_file: dict[str, list[str]] = defaultdict(list)
+    for test in tests:
+        by_file[test.split("::")[0]].append(test)
+    widest = sorted(by_file.values(), key=len, reverse=True)[:8]
+    return [test for listed in widest for test in listed[:FRESH]]
+
+
+def _plan(fault: Fault, tests: Sequence[str], watched: Watched) -> dict[str, Any]:
+    limits = [(test, PATIENCE * watched.seconds[test] + WHILE) for test in tests]
+    path = fault.path.relative_to(ROOT).as_posix()
+    said = {"path": path, "number": fault.number, "function": fault.function}
+    return {**said, "tests": limits}
+
+
+def _run(name: str, plan: list[dict[str, Any]], fresh: str = "") -> list[dict[str, Any]]:
+    """Try faults in one pytest; return what came of each."""
+    file = FOLDER / f"{name}.json"
+    came = file.with_suffix(".came")
+    came.unlink(missing_ok=True)
+    file.write_text(json.dumps(plan), encoding="utf-8")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}",
+        "KUMAMIGRATE_FAULTS": str(file),
+        "KUMAMIGRATE_FAULT": fresh,
+    }
+    files = sorted({test.split("::")[0] for fault in plan for test, _ in fault["tests"]})
+    command = [sys.executable, "-m", "pytest", "-p", "mutated", *PLAIN, *files]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    if not came.exists():
+        # With its table at fault the package cannot even be imported; without one, we are.
+        first = plan[0]
+        if not fresh:
+            sys.exit(done.stdout[-3000:] + done.stderr[-3000:])
+        return [{**first, "how": "dies", "test": "(import)", "seconds": 0, "asked": 0}]
+    return [json.loads(line) for line in came.read_text(encoding="utf-8").splitlines()]
+
+
+def tried(faults: Sequence[Fault], watched: Watched, seconds: float) -> list[tuple[Fault, str]]:
+    """Return for each fault what noticed it, empty where nothing did; printed as it comes."""
+    results: dict[Fault, str] = {}
+    asked = {fault: _asked(fault, watched, seconds) for fault in faults}
+    inside = [fault for fault in faults if fault.function and asked[fault]]
+    known = {(f.path.relative_to(ROOT).as_posix(), f.number): f for f in faults}
+    again = [fault for fault in faults if not fault.function and asked[fault]]
+    if inside:
+        for came in _run("inside", [_plan(f, asked[f], watched) for f in inside]):
+            fault = known[came["path"], came["number"]]
+            if came["how"] == "cannot":
+                again.append(fault)
+            else:
+                results[fault] = _told(fault, came)
+    for fault in again:
+        path = fault.path.relative_to(ROOT).as_posix()
+        some = _few_files(asked[fault])
+        (came,) = _run("fresh", [_plan(fault, some, watched)], f"{path}={fault.number}")
+        results[fault] = _told(fault, came)
+    for fault in faults:
+        if not asked[fault]:
+            results[fault] = _told(fault, {"how": "passed", "asked": 0, "seconds": 0})
+    return [(fault, results[fault]) for fault in faults]
+
+
+def _told(fault: Fault, came: dict[str, Any]) -> str:
+    noticed = f"{came['how']}: {came['test']}" if came["how"] in NOTICED else ""
+    where = f"{fault.path.relative_to(ROOT)}:{fault.line}:{fault.number}"
+    print(f"{'noticed ' if noticed else 'SURVIVED'}  {where}  {fault.sort}: {fault.said}")
+    print(f"          {noticed or came['how']}  ({came['asked']} tests, {came['seconds']:.0f} s)")
+    sys.stdout.flush()
+    return noticed
+
+
+def seed(number: int, chance: int, *rooms: str) -> int:
+    """Seed faults in each room, print what became of each, and of all by room."""
+    watched = _watched()
+    chosen: dict[str, list[Fault]] = {}
+    for room in rooms or ROOMS:
+        modules = sorted((ROOT / PACKAGE / room).rglob("*.py"))
+        chosen[room] = choose(modules, number, random.Random(chance))
+    came = tried([fault for room in chosen.values() for fault in room], watched, SECONDS)
+    noticed = Counter(room for room in chosen for f, by in came if by and f in chosen[room])
+    for room, faults in chosen.items():
+        print(f"{room:20} {len(faults):4} seeded {noticed[room]:4} noticed")
+    print(f"{noticed.total()} of {len(came)} noticed, seed {chance}")
+    return int(noticed.total() < len(came))
+
+
+def again(*named: str) -> int:
+    """Try known faults with every test that runs their line."""
+    faults = []
+    for one in named:
+        path, _, number = one.split(":")
+        faults += [f for f in faults_of(ROOT / path) if f.number == int(number)]
+    came = tried(faults, _watched(), float("inf"))
+    return int(not all(noticed for _, noticed in came))
+
+
+def main(words: Sequence[str]) -> int:
+    """Do what the first word says."""
+    what, *rest = words or ("",)
+    if what == "watch":
+        return watch(*rest)
+    if what == "again":
+        return again(*rest)
+    if what == "try":
+        number, chance, *rooms = [*rest, *("20", "0")[len(rest) :]]
+        return seed(int(number), int(chance), *rooms)
+    print(__doc__)
+    return 2
 
 
 if __name__ == "__main__":
-    number, seed, *rooms = [*sys.argv[1:], *("100", "0")[len(sys.argv) - 1 :]]
-    sys.exit(min(main(int(number), int(seed), *rooms), 1))
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,252 @@
+"""The faults that mutants.py seeds: what may stand in the place of what, and a fair choice of them.
+
+A fault is one decision of one module taken otherwise: a comparison, a boundary, a condition, a
+branch, a constant, the order of two arguments, an element of a table, a call without a result.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+COMPARED = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+NAMED = {"any": "all", "all": "any", "min": "max", "max": "min"}
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{0,40}")
+"""A text that is a key or a kind, and no sentence."""
+SAYS = frozenset({"Doubt", "Finding", "ValueError", "TypeError", "AssertionError"})
+"""Calls whose order of arguments types hold."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One decision of one module taken otherwise.
+
+    `number` counts the faults of a module, `mark` is the line of the statement it belongs to, and
+    `function` the outermost function around it: name and first line, None in a table or a class.
+    """
+
+    path: Path
+    number: int
+    line: int
+    mark: int
+    function: tuple[str, int] | None
+    sort: str
+    said: str
+
+
+@dataclass(frozen=True)
+class _Place:
+    mark: int = 0
+    names: tuple[str, ...] = ()
+    function: tuple[str, int] | None = None
+
+
+_Put = Callable[[ast.AST], None]
+
+
+def _decided(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield what may stand in the place of a node, by the sort of fault."""
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARED:
+        other = copy.deepcopy(node)
+        other.ops[0] = COMPARED[type(node.ops[0])]()
+        yield "comparison", other
+    elif isinstance(node, ast.BoolOp):
+        other = copy.deepcopy(node)
+        other.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield "condition", other
+        yield "condition", node.values[0]
+        yield "condition", node.values[-1]
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield "condition", node.operand
+    elif isinstance(node, ast.Name) and node.id in NAMED and isinstance(node.ctx, ast.Load):
+        yield "condition", ast.Name(NAMED[node.id], ast.Load())
+    elif isinstance(node, ast.IfExp):
+        yield "branch", node.body
+        yield "branch", node.orelse
+    elif isinstance(node, ast.If):
+        for decided in (True, False):
+            other = copy.deepcopy(node)
+            other.test = ast.Constant(decided)
+            yield "branch", other
+    elif isinstance(node, ast.comprehension) and node.ifs:
+        other = copy.deepcopy(node)
+        other.ifs = other.ifs[1:]
+        yield "branch", other
+    elif isinstance(node, ast.Match):
+        for at in range(len(node.cases)):
+            other = copy.deepcopy(node)
+            del other.cases[at]
+            yield "branch", other if other.cases else ast.Pass()
+    elif isinstance(node, ast.Continue):
+        yield "branch", ast.Break()
+    elif isinstance(node, ast.Constant):
+        yield from _otherwise(node)
+    elif isinstance(node, ast.AugAssign) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Yield | ast.YieldFrom)
+    ):
+        yield "call", ast.Pass()
+    elif isinstance(node, ast.Call):
+        yield from _swapped(node)
+    elif isinstance(node, ast.Dict | ast.Tuple | ast.List | ast.Set):
+        yield from _shortened(node)
+
+
+def _otherwise(node: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
+    value = node.value
+    if isinstance(value, bool):
+        yield "constant", ast.Constant(not value)
+    elif isinstance(value, int):
+        yield "constant", ast.Constant(value + 1)
+    elif isinstance(value, str) and WORD.fullmatch(value):
+        yield "constant", ast.Constant(value + "x")
+
+
+def _swapped(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    """Yield a call with two neighbouring arguments in the other order."""
+    plain = all(not isinstance(one, ast.Starred) for one in node.args)
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if not plain or name in {"isinstance", "getattr", "cast", "replace", *SAYS}:
+        return
+    for at in range(len(node.args) - 1):
+        first, second = node.args[at], node.args[at + 1]
+        if _are_alike(first, second) and ast.dump(first) != ast.dump(second):
+            other = copy.deepcopy(node)
+            other.args[at], other.args[at + 1] = other.args[at + 1], other.args[at]
+            yield "order", other
+
+
+def _are_alike(first: ast.expr, second: ast.expr) -> bool:
+    """Say whether two arguments may be of one type, so that types alone do not tell them apart."""
+    if isinstance(first, ast.Attribute) and isinstance(second, ast.Attribute):
+        return first.attr == second.attr
+    return type(first) is type(second) and not isinstance(first, ast.Lambda)
+
+
+def _shortened(node: ast.Dict | ast.Tuple | ast.List | ast.Set) -> Iterator[tuple[str, ast.AST]]:
+    """Yield a table without one of its elements; what is unpacked has to keep its length."""
+    if isinstance(node, ast.Dict):
+        for at in range(len(node.keys) if len(node.keys) > 1 else 0):
+            less = copy.deepcopy(node)
+            del less.keys[at], less.values[at]
+            yield "table", less
+        return
+    named = [e for e in node.elts if isinstance(e, ast.Constant | ast.Starred)]
+    if len(node.elts) < 2 or len(named) < len(node.elts):
+        return
+    if not isinstance(node, ast.Set) and not isinstance(node.ctx, ast.Load):
+        return
+    for at in range(len(node.elts)):
+        other = copy.deepcopy(node)
+        del other.elts[at]
+        yield "table", other
+
+
+def _is_left_alone(node: ast.AST) -> bool:
+    """Say whether a node decides nothing: what is said, asserted, imported or only for types."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return True
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        return True
+    silent = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
+    return isinstance(node, silent) or (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAYS
+    )
+
+
+def _walk(parent: ast.AST, place: _Place) -> Iterator[tuple[_Place, _Put, ast.AST]]:
+    """Yield every node that may be another, where it is, and what puts another in its place."""
+    for name, value in ast.iter_fields(parent):
+        if name in ("annotation", "returns", "decorator_list", "op", "ops", "ctx"):
+            continue
+        many = isinstance(value, list)
+        for at, node in enumerate(value if many else [value]):
+            if not isinstance(node, ast.AST) or _is_left_alone(node):
+                continue
+            here = _inside(node, place)
+            yield here, _putter(parent, name, at if many else None), node
+            yield from _walk(node, here)
+
+
+def _inside(node: ast.AST, place: _Place) -> _Place:
+    mark = node.lineno if isinstance(node, ast.stmt) else place.mark
+    if isinstance(node, ast.ClassDef) and place.function is None:
+        return _Place(mark, (*place.names, node.name))
+    if isinstance(node, ast.FunctionDef) and place.function is None:
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        return _Place(mark, place.names, (".".join((*place.names, node.name)), first))
+    return _Place(mark, place.names, place.function)
+
+
+def _putter(parent: ast.AST, name: str, at: int | None) -> _Put:
+    def put(node: ast.AST) -> None:
+        if at is None:
+            setattr(parent, name, node)
+        else:
+            getattr(parent, name)[at] = node
+
+    return put
+
+
+def _all(tree: ast.Module) -> Iterator[tuple[_Place, _Put, ast.AST, str, ast.AST]]:
+    for place, put, node in _walk(tree, _Place()):
+        for sort, other in _decided(node):
+            yield place, put, node, sort, other
+
+
+def faults_of(path: Path) -> list[Fault]:
+    """Return all faults that can be seeded in a module."""
+    found = []
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for number, (place, _, node, sort, other) in enumerate(_all(tree)):
+        line = getattr(node, "lineno", place.mark)
+        was, now = (_first_line(one) for one in (node, other))
+        said = f"{was}  →  {now}"
+        found.append(Fault(path, number, line, place.mark, place.function, sort, said))
+    return found
+
+
+def _first_line(node: ast.AST) -> str:
+    said = ast.unparse(ast.fix_missing_locations(node)).split("\n")[0]
+    return said if len(said) <= 90 else f"{said[:88]} …"
+
+
+def seeded(path: Path, number: int) -> ast.Module:
+    """Return a module with one of its faults, every line where it was."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for at, (place, put, node, _, other) in enumerate(_all(tree)):
+        if at == number:
+            put(other)
+            if "lineno" in other._attributes and not hasattr(other, "lineno"):
+                where = node if hasattr(node, "lineno") else ast.Pass(place.mark, 0)
+                ast.copy_location(other, where)
+            return ast.fix_missing_locations(tree)
+    raise ValueError(f"{path} has no fault {number}")
+
+
+def choose(modules: Iterable[Path], number: int, chance: random.Random) -> list[Fault]:
+    """Return faults spread over modules, and in each over the sorts: one of each in turn."""
+    left: list[dict[str, list[Fault]]] = []
+    for path in modules:
+        by_sort: dict[str, list[Fault]] = defaultdict(list)
+        for fault in faults_of(path):
+            by_sort[fault.sort].append(fault)
+        left.append(dict(by_sort))
+    chance.shuffle(left)
+    chosen: list[Fault] = []
+    while len(chosen) < number and any(left):
+        for by_sort in left:
+            if by_sort and len(chosen) < number:
+                sort = chance.choice(sorted(by_sort))
+                chosen.append(by_sort[sort].pop(chance.randrange(len(by_sort[sort]))))
+                if not by_sort[sort]:
+                    del by_sort[sort]
+    return chosen
