@@ -10,6 +10,7 @@ import pytest
 
 from kumamigrate.effective import sections
 from kumamigrate.effective.policies import (
+    meshaccesslog,
     meshhealthcheck,
     meshloadbalancing,
     meshmetric,
@@ -452,3 +453,27 @@ def test_flat_keeps_lists_and_empty_objects() -> None:
         "e": False,
     }
     assert flat(None) == flat({}) == {}
+
+
+def _logged(form: dict[str, Any] | None) -> Any:
+    file = {"path": "/x"} if form is None else {"path": "/x", "format": form}
+    conf = {"backends": [{"type": "File", "file": file}]}
+    return meshaccesslog.of_conf(conf, At(part=LISTENER))
+
+
+def test_a_log_is_told_by_its_words_and_an_empty_format_is_none() -> None:
+    """The words are plain or JSON; `omitEmptyValues` changes them, said or not (§3)."""
+    assert _logged(None) == _logged({}) == _logged({"type": "Plain", "plain": ""})
+    assert _logged({"plain": "a"}) == _logged({"type": "Plain", "plain": "a"})
+    json = [{"key": "k", "value": "v"}]
+    forms: list[dict[str, Any]] = [
+        {},
+        {"plain": "a"},
+        {"type": "Json", "json": json},
+        {"type": "Json", "json": [{"key": "k", "value": "w"}]},
+        {"type": "Json", "json": json, "omitEmptyValues": True},
+        {"plain": "a", "omitEmptyValues": True},
+        {"omitEmptyValues": True},
+    ]
+    told = [repr(_logged(form)) for form in forms]
+    assert len({*told}) == len(forms)

@@ -61,6 +61,23 @@ def test_a_verdict_is_that_of_every_world(
     assert {proxy.verdict for proxy in claim.proxies} == {verdict}
 
 
+@pytest.mark.parametrize(
+    ("others", "verdict"),
+    [
+        ({"Exclusive": Verdict.EQUIVALENT}, Verdict.EQUIVALENT),
+        ({"Exclusive": Verdict.DIFFERENT}, Verdict.UNKNOWN),
+        ({}, Verdict.EQUIVALENT),
+    ],
+)
+def test_a_mode_is_what_the_worlds_that_have_it_say(
+    others: dict[str, Verdict], verdict: Verdict
+) -> None:
+    modes = ({"Exclusive": Verdict.EQUIVALENT}, others)
+    claims = [replace(SAME.claims["live"], modes=one) for one in modes]
+    worlds = {str(at): replace(SAME, claims={"live": one}) for at, one in enumerate(claims)}
+    assert agreed(worlds).claims["live"].modes == {"Exclusive": verdict}
+
+
 def _as(found: MeshProof, made_up: bool) -> MeshProof:
     claim = found.claims["live"]
     proxies = tuple(replace(proxy, made_up=made_up) for proxy in claim.proxies)

@@ -495,6 +495,24 @@ def test_a_service_makes_the_inbounds_of_its_pods(service: str, verdict: Verdict
     assert live(before, after).verdict("live") is verdict
 
 
+@pytest.mark.parametrize(
+    ("service", "verdict"),
+    [
+        (PLAIN_SERVICE, Verdict.EQUIVALENT),
+        (WEB_SERVICE.format(notes="", app="web", port=", appProtocol: http"), Verdict.UNKNOWN),
+        ("", Verdict.UNKNOWN),
+    ],
+    ids=["the same", "another port", "gone"],
+)
+def test_a_service_without_known_workloads_may_be_for_any(service: str, verdict: Verdict) -> None:
+    sides = [state(INJECTED_SHOP + text + IDENTITY) for text in (PLAIN_SERVICE, service)]
+    for before, after in (sides, sides[::-1]):
+        proof = live(before, after)
+        assert proof.verdict("live") is verdict
+        said = [r for r in proof.unknown("live") if r.startswith("Service web of namespace shop")]
+        assert len(said) == (verdict is Verdict.UNKNOWN)
+
+
 IDENTITY = """
 type: MeshIdentity
 name: id

@@ -738,3 +738,43 @@ spec:
   targetRef: {{kind: Mesh}}
   to: [{{targetRef: {{kind: Mesh}}, default: {{http: {{path: /}}, unhealthyThreshold: {}}}}}]
 """
+
+
+BANK = PROXIES.replace("outbound: [", "outbound: [{port: 1, tags: {kuma.io/service: bank}}, ")
+
+
+@pytest.mark.parametrize("sides", [(PROXIES, BANK), (BANK, PROXIES)], ids=["comes", "goes"])
+def test_an_outbound_that_a_dataplane_lists_comes_or_goes(sides: tuple[str, str]) -> None:
+    before, after = (state("---".join((MESH, proxies)), complete=True) for proxies in sides)
+    (found,) = prove(before, after, claims=("live",)).witnesses("live")
+    assert (found.proxy, found.field) == ("web", "networking.outbound")
+    ends = [None if proxies is PROXIES else "kuma.io/service=bank" for proxies in sides]
+    assert [found.before.value, found.after.value] == ends
+
+
+PERMISSIVE = STRICT.replace("builtin", "builtin, mode: PERMISSIVE")
+TLS = """---
+type: MeshTLS
+name: t
+mesh: default
+spec: {targetRef: {kind: Mesh}, from: [{targetRef: {kind: Mesh}, default: {mode: MODE}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "modes"),
+    [
+        (PERMISSIVE, STRICT, [("Permissive", "Strict")] * 2),
+        (PERMISSIVE, STRICT + TLS.replace("MODE", "Permissive"), []),
+        (STRICT, PERMISSIVE + TLS.replace("MODE", "Strict"), []),
+    ],
+    ids=["the Mesh alone", "stays permissive", "stays strict"],
+)
+def test_a_mode_of_inbounds_is_the_policy_s_and_what_is_sent_the_mesh_s(
+    before: str, after: str, modes: list[tuple[str, str]]
+) -> None:
+    """legacy-notes C17: clients go by the backend of the Mesh, whatever MeshTLS says."""
+    sides = [state(f"{MESH}{mesh}---{PROXIES}", complete=True) for mesh in (before, after)]
+    found = prove(*sides, claims=("live",)).witnesses("live")
+    assert [(w.before.value, w.after.value) for w in found if w.field == "mode"] == modes
+    assert {w.field for w in found} - {"mode"} == {"sent"}

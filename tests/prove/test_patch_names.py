@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kumamigrate.cli import app
+from tests.frontdoor import command
 from tests.runner import CliRunner
 
 MESH = """type: Mesh
@@ -100,3 +101,25 @@ def test_what_is_named_after_a_service_tag_goes_when_the_mode_switches(
     claims = proved(tmp_path, kind, match, "Disabled", "--target", "2.14")
     found = claims["carry"]["dataplanes"]
     assert found["web-1"]["verdict"] == verdict
+
+
+ELSEWHERE = """---
+type: MeshTimeout
+name: elsewhere
+mesh: default
+spec:
+  targetRef: {kind: Dataplane, labels: {app: db}}
+  rules: [{default: {idleTimeout: 9s}}]
+"""
+
+
+@pytest.mark.parametrize(("kind", "match"), ENDING)
+def test_within_a_release_the_names_are_what_they_were(
+    kind: str, match: str, tmp_path: Path
+) -> None:
+    text = MESH.replace("KIND", kind).replace("MATCH", match).replace("MODE", "Exclusive")
+    sides = [tmp_path / name for name in ("before.yaml", "after.yaml")]
+    for path, more in zip(sides, ("", ELSEWHERE), strict=True):
+        path.write_text(text + more, encoding="utf-8")
+    found = command("prove", *sides, "--from", "3.0", "--target", "3.0", "--format", "json").json
+    assert found["claims"]["live"]["dataplanes"]["web-1"]["verdict"] == "equivalent"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from kumamigrate.cli import app
+from tests.cases import FIXTURES
 from tests.prove.states import COMMITTED, SHARED
 from tests.runner import CliRunner
 
@@ -75,6 +76,21 @@ def test_where_services_are_chosen_by_labels_the_same_is_equivalent(
         assert [n for n, t in truth.items() if not _same(t) and found[n] == "equivalent"] == []
         strict += [n for n, t in truth.items() if _same(t) and found[n] != "equivalent"]
     assert len(strict) * STRICTER <= dataplanes, strict
+
+
+@pytest.mark.parametrize(
+    ("case", "verdict"),
+    [
+        ("share-of-known-proxies", "equivalent"),
+        ("two-shares-that-nobody-has", "equivalent"),
+        ("share-on-your-word", "unknown"),
+    ],
+)
+def test_a_service_for_a_share_by_tags_is_that_share(case: str, verdict: str) -> None:
+    """3.0 has no shares by tags: a MeshService that selects the same proxies by labels is one."""
+    folder = FIXTURES / "subset-backend" / case
+    claim, _ = _asked(folder / "before", folder / "after")
+    assert claim["verdict"] == verdict
 
 
 def _by_labels(text: str) -> str:

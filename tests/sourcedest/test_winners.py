@@ -216,6 +216,12 @@ def test_zone_label_of_the_dataplane_goes_first() -> None:
     assert proxy_of(dataplane, "east").inbounds[0].tags["kuma.io/zone"] == "north"
 
 
+def test_an_outbound_of_the_first_form_names_its_service_outside_its_tags() -> None:
+    old = MESH.replace("tags: {kuma.io/service: api}", "service: api")
+    assert old != MESH
+    assert legacy_table(state(old)) == legacy_table(state(MESH))
+
+
 def test_ties_appear_in_the_table() -> None:
     both = MESH + "---\n" + MESH.split("---\n")[1].replace("name: here", "name: also")
     row = legacy_table(state(both))["web-1"][0]
