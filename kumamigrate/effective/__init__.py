@@ -1,5 +1,8 @@
-"""What a proxy is configured with, as far as policies decide it: values, and who gave them.
+"""What a proxy is configured with, slot by slot, and how two answers differ.
 
-`picture` asks the targetRef engine alone; `oldin`, `oldout` and `oldroute` ask both engines where
-old policies stand; `difference` and `compare` say how two answers differ.
+A slot is a place of a proxy's configuration that policies decide; a fact is what stands there,
+and who gave it (`fact`). `outboundfacts` with `routing`, `inboundfacts` and `proxyfacts` walk the
+slots, `policies/` has one module per policy type that says what a conf or an old policy comes to,
+and `bothengines/` what stands where source/destination policies are. `compare` holds two facts
+together.
 """

@@ -1,21 +1,23 @@
-"""What changed between two sides of a mesh, and which types both engines decide together then."""
+"""Which policy types read something else on two sides of a mesh: policies, routes, the Mesh."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from kumamigrate.effective.oldmade import OUTBOUND, successors
-from kumamigrate.effective.picture import BY_ROUTE
-from kumamigrate.model.resource import Resource
+from kumamigrate.effective.outboundfacts import BY_ROUTE
+from kumamigrate.effective.policies.meshsections import backends
+from kumamigrate.effective.reading import said
+from kumamigrate.effective.readings import READINGS
+from kumamigrate.model.resource import mapping
 from kumamigrate.universe.side import ROUTES, Side
 
-_SECTIONS = {"TrafficLog": "logging", "TrafficTrace": "tracing"}
-"""Sections of the Mesh that an old kind reads."""
+MTLS, MODE = "mtls", "MeshTLS"
+_BACKENDS = ("mtls.backends",)
 
 
 def changed_types(before: Side, after: Side) -> frozenset[str]:
     """Return the policy types whose input differs, routes counting for what stands on routes."""
-    changed = set()
+    changed = set(moved_types(before, after))
     for policy_type in {*before.kinds, *after.kinds}:
         if before.kinds.get(policy_type) != after.kinds.get(policy_type):
             changed.add(policy_type)
@@ -27,30 +29,32 @@ def changed_types(before: Side, after: Side) -> frozenset[str]:
     return frozenset(changed)
 
 
-def covered_types(before: Side, after: Side, changed: frozenset[str]) -> frozenset[str]:
-    """Return the new types that are compared together with the old kinds whose place they take.
+def moved_types(before: Side, after: Side) -> frozenset[str]:
+    """Return the policy types of which the Mesh itself says something else than before.
 
-    Where TrafficRoutes make outbounds, all that is written on them is: their clusters are not
-    those that the new routes name.
+    Of mTLS that is only the mode; whoever changes more of it changes the Mesh.
     """
-    there = {kind for side in (before, after) for kind in side.old.by_kind}
-    found: set[str] = set()
-    for kind in there:
-        new = successors().get(kind, ())
-        read = _SECTIONS.get(kind, "")
-        section = read and mesh_spec(before, read) != mesh_spec(after, read)
-        if changed & {kind, *new} or section:
-            found.update(new)
-    if "TrafficRoute" in there:
-        found.update(OUTBOUND if changed & {"TrafficRoute", *ROUTES} else changed & set(OUTBOUND))
-    if "MeshHealthCheck" in found and "MeshProxyPatch" in changed:
-        found.add("MeshProxyPatch")  # it sets probes that no MeshHealthCheck can
-    return frozenset(found)
+    left, right = before.mesh_spec, after.mesh_spec
+    found = {
+        kind
+        for kind, reading in READINGS.items()
+        if kind != MODE and any(said(left, p) != said(right, p) for p in reading.of_mesh)
+    }
+    return frozenset({*found, MODE} if mode_moved(before, after) else found)
 
 
-def mesh_spec(side: Side, section: str) -> Any:
-    """Return a section of the Mesh, None where there is none."""
-    mesh: Resource | None = next(
-        (r for r in side.state.of_type("Mesh") if r.name == side.mesh), None
-    )
-    return mesh.spec.get(section) if mesh is not None else None
+def slots_of_mesh(before: Side, after: Side) -> frozenset[str]:
+    """Return the fields of the Mesh that are compared in the slots of policies."""
+    found = {path for kind, one in READINGS.items() if kind != MODE for path in one.of_mesh}
+    return frozenset({*found, *_BACKENDS} if mode_moved(before, after) else found)
+
+
+def mode_moved(before: Side, after: Side) -> bool:
+    """Say whether of mTLS the modes of backends differ, and nothing else."""
+    left, right = before.mesh_spec, after.mesh_spec
+    return left.get(MTLS) != right.get(MTLS) and _without_modes(left) == _without_modes(right)
+
+
+def _without_modes(spec: Any) -> Any:
+    bare = [{k: v for k, v in mapping(b).items() if k != "mode"} for b in backends(spec, MTLS)]
+    return {**mapping(spec.get(MTLS)), "backends": bare}

@@ -15,7 +15,8 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.targetref.inbound import InboundPoint
 
-TLS_ONLY = frozenset({"MeshTLS", "MeshTrafficPermission"})
+TLS = "MeshTLS"
+TLS_ONLY = frozenset({TLS, "MeshTrafficPermission"})
 """Policy types that do nothing for a proxy without a certificate."""
 
 MTLS_UNKNOWN = (

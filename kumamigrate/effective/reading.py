@@ -87,7 +87,8 @@ class Reading:
     `of_conf` reads a merged conf (None: there is none), `of_rules` the rules of an inbound and the
     merge of those without a match, `of_from` its `from` where no rules are. `old` is the kind that
     the type takes the place of: `of_old` reads a policy of it, at `old_parts`, and `beside` says
-    what comes of one and a conf that reach the same place (legacy.md §3).
+    what comes of one and a conf that reach the same place (legacy.md §3). `of_mesh` are the fields
+    of the Mesh that are read along.
     """
 
     policy_type: str
@@ -99,6 +100,7 @@ class Reading:
     old_parts: tuple[SlotKind, ...] = ()
     of_old: Callable[[Resource | None, At], Values] | None = None
     beside: Callable[[Resource | None, Conf, At], Values] | None = None
+    of_mesh: tuple[str, ...] = ()
 
     def has(self, path: str) -> bool:
         """Whether a leaf of the schema is read, by itself or with what is above it."""

@@ -61,7 +61,8 @@ def both(
 ) -> list[Values]:
     """Return what a place comes to with each of some old policies beside what new ones say."""
     reading = READINGS[policy_type]
-    assert reading.of_old is not None and reading.beside is not None
+    if reading.of_old is None or reading.beside is None:
+        return [reading.of_conf(None if found is None else found.conf, at)]
     if found is None:
         return [reading.of_old(policy, at) for policy in options]
     return [reading.beside(policy, found.conf, at) for policy in options]

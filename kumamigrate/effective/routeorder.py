@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 Keys = Sequence[Sequence[Any]]
-"""Routes as `picture.routing_facts` lists them: the match as text, and which of equal ones."""
+"""Routes as `routing.routing_facts` lists them: the match as text, and which of equal ones."""
 
 
 def only_turned(before: Keys, after: Keys) -> bool:

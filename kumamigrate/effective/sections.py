@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.picture import ROUTING, TCP_ROUTING
 from kumamigrate.effective.reading import SlotKind
 from kumamigrate.effective.readings import READINGS, read_at
+from kumamigrate.effective.routing import ROUTING, TCP_ROUTING
 from kumamigrate.model.policytype import PolicyType
 from kumamigrate.universe.side import Side
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kumamigrate.effective.difference import Effect, Value, Witness
-from kumamigrate.effective.picture import writes_defaults
+from kumamigrate.effective.outboundfacts import writes_defaults
 from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM, of_rules
 from kumamigrate.effective.reading import At, SlotKind
 from kumamigrate.universe.side import Side

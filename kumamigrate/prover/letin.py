@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kumamigrate.effective.admitted import admitted, certificates, reads_rules
-from kumamigrate.effective.picture import Fact, inbound_fact
+from kumamigrate.effective.fact import Fact
+from kumamigrate.effective.inboundfacts import inbound_fact
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.inbound import InboundPoint
 from kumamigrate.targetref.permission import PERMISSION
@@ -19,11 +20,15 @@ from kumamigrate.universe.side import Side, may_be_transparent
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One inbound of a proxy on one side; `point` is None where no policy of the type is."""
+    """One inbound of a proxy on one side; `point` is None where no policy of the type is.
+
+    `always`: it has defaults without any policy.
+    """
 
     side: Side
     proxy: Resource
     point: Point | None
+    always: bool = False
 
     def answer(self, policy_type: str) -> InboundPoint | None:
         """Return what the matcher says of it."""
@@ -39,6 +44,7 @@ class Read:
             self.answer(policy_type),
             identified=self.side.identified(self.proxy),
             reached=self.side.signature(self.proxy, policy_type) != 0,
+            always=self.always,
             transparent=may_be_transparent(self.proxy),
         )
 

@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from kumamigrate.effective.changed import changed_types, covered_types
-from kumamigrate.effective.compare import Difference, differences, match_of, value_of
+from kumamigrate.effective.bothengines.callers import Callers
+from kumamigrate.effective.bothengines.clientfacts import client_facts
+from kumamigrate.effective.bothengines.makers import Made, Makers, come_or_gone, tags_carried
+from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, covered_types
+from kumamigrate.effective.changed import changed_types, moved_types
+from kumamigrate.effective.compare import (
+    Difference,
+    differences,
+    match_of,
+    too_many_ways,
+    undecided,
+    value_of,
+)
 from kumamigrate.effective.difference import Effect, Locate, Witness
-from kumamigrate.effective.makers import Made, Makers, come_or_gone, tags_carried
-from kumamigrate.effective.mtlsmode import TLS_ONLY, may_show_certificate
-from kumamigrate.effective.picture import (
+from kumamigrate.effective.doubted import Doubt
+from kumamigrate.effective.fact import Fact, Key
+from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
+from kumamigrate.effective.outboundfacts import (
     BY_ROUTE,
-    FAILING,
     ON_OUTBOUNDS,
-    ROUTING,
-    TCP_ROUTING,
-    Fact,
-    Key,
-    Routing,
-    has_http,
-    meant,
-    names_of,
     outbound_facts,
-    routing_facts,
-    routing_of,
-    single_fact,
     writes_defaults,
 )
-from kumamigrate.effective.policies.meshfault import FILTER_NAME
+from kumamigrate.effective.policies.meshfault import FAULTS, FILTER_NAME, same_but_for_units
 from kumamigrate.effective.policies.meshproxypatch import names_matter
 from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
 from kumamigrate.effective.policies.meshtls import LISTENERS
+from kumamigrate.effective.proxyfacts import has_http, old_of_proxy, probed_services, single_fact
 from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.routeorder import only_turned
+from kumamigrate.effective.routing import (
+    FAILING,
+    ROUTING,
+    TCP_ROUTING,
+    Routing,
+    meant,
+    names_of,
+    routing_facts,
+    routing_of,
+)
 from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
+from kumamigrate.model.conf import canonical
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
@@ -56,12 +68,23 @@ from kumamigrate.universe.backend import Cluster, called, own_cluster, place_of
 from kumamigrate.universe.chosen import Chosen, chosen_by
 from kumamigrate.universe.network import Named, Network
 from kumamigrate.universe.reach import Reach
-from kumamigrate.universe.side import Side, may_be_transparent, ports_of
+from kumamigrate.universe.side import Side, may_be_transparent, networking, ports_of
 from kumamigrate.universe.traffic import Outbound
 
 SINGLE_TYPES = READ_BY_SECTION["default"]
 
 Witnesses = tuple[Witness, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What differs in the slots of a type, and what nobody knows of them."""
+
+    witnesses: Witnesses = ()
+    doubts: tuple[Doubt, ...] = ()
+
+
+SAME = Compared()
 
 _PATCHES = ("MeshProxyPatch", "ProxyTemplate")
 
@@ -91,7 +114,9 @@ class MeshComparison:
         self.kept: dict[Any, Witnesses] = {}
         self._routings: dict[Any, Routing] = {}
         self._outbounds: dict[Any, Witnesses] = {}
-        self._singles: dict[Any, Witnesses] = {}
+        self._compared: dict[Any, Compared] = {}
+        self.callers = Callers(before, after)
+        self.beyond: dict[str, None] = {}
         self._inbounds: dict[Any, Witnesses] = {}
         self._tables: dict[Any, Witnesses] = {}
         self._binds: dict[Any, bool] = {}
@@ -108,6 +133,7 @@ class MeshComparison:
             and before.state.complete == after.state.complete
         )
         self.same_routes = before.routes == after.routes
+        self.moved = moved_types(before, after)
 
     @cached_property
     def by_section(self) -> frozenset[Kri]:
@@ -135,6 +161,22 @@ class MeshComparison:
         changed = changed_types(self.before, self.after)
         found = covered_types(self.before, self.after, changed)
         return frozenset(kind for kind in found if self.compares(kind))
+
+    @cached_property
+    def always(self) -> tuple[bool, bool]:
+        """Whether inbounds of each side have a MeshTimeout's defaults without any.
+
+        Where an old Timeout goes, what both engines meant up to 2.9 is compared (legacy.md §1.3).
+        """
+        known = "MeshTimeout" not in self.covered
+        return known and writes_defaults(self.before), known and writes_defaults(self.after)
+
+    @cached_property
+    def probed(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The services of each side whose probes of patches both engines are asked for."""
+        if "MeshHealthCheck" not in self.covered:
+            return frozenset(), frozenset()
+        return probed_services(self.before), probed_services(self.after)
 
     @cached_property
     def chosen(self) -> Chosen:
@@ -362,6 +404,7 @@ class MeshComparison:
         sig_a = self.after.signature(now, policy_type)
         if (
             self.same_ground
+            and policy_type not in self.moved
             and sig_b == sig_a
             and route_b == route_a
             and (self.same_routes or not self._binds_routes(was, policy_type))
@@ -497,23 +540,38 @@ class MeshComparison:
 
     def single_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
         """Return what differs in what a proxy reads of one single-item policy type."""
+        return self.single(was, now, policy_type).witnesses
+
+    def undecided(self, was: Resource, now: Resource, policy_type: str) -> tuple[Doubt, ...]:
+        """Return what nobody knows of what a proxy reads of a type, as old policies tie."""
+        if policy_type in SINGLE_TYPES:
+            return self.single(was, now, policy_type).doubts
+        return self.at_clients(was, now, policy_type).doubts if self.by_client(policy_type) else ()
+
+    def single(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+        """Compare what a proxy reads of one single-item policy type."""
         if not self.compares(policy_type):
-            return ()
-        sig_b = self.before.signature(was, policy_type)
-        sig_a = self.after.signature(now, policy_type)
-        if sig_b == sig_a and self.same_ground:
-            return ()
+            return SAME
+        read = self._read(self.before, was, policy_type), self._read(self.after, now, policy_type)
+        if read[0] == read[1] and self.same_ground and policy_type not in self.moved:
+            return SAME
         shape = (self._shape(self.before, was), self._shape(self.after, now))
-        key = (policy_type, sig_b, sig_a, shape)
-        if key not in self._singles:
-            facts: tuple[dict[Key, Fact], ...] = (
-                {("proxy",): single_fact(self.before, was, policy_type)},
-                {("proxy",): single_fact(self.after, now, policy_type)},
+        key = (policy_type, *read, shape)
+        if key not in self._compared:
+            facts = (
+                single_fact(self.before, was, policy_type, self.probed[0]),
+                single_fact(self.after, now, policy_type, self.probed[1]),
             )
-            self._singles[key] = tuple(
-                self.witness(policy_type, "proxy", d, None) for d in differences(*facts)
-            )
-        return self._singles[key]
+            found = differences({("proxy",): facts[0]}, {("proxy",): facts[1]})
+            doubt = undecided(policy_type, *facts)
+            witnesses = tuple(self.witness(policy_type, "proxy", d, None) for d in found)
+            self._compared[key] = Compared(witnesses, () if doubt is None else (doubt,))
+        return self._compared[key]
+
+    def _read(self, side: Side, proxy: Resource, policy_type: str) -> tuple[Any, ...]:
+        """Return the policies of either engine that decide what a proxy reads, by content."""
+        old = [p for p in old_of_proxy(side, proxy, policy_type) if p is not None]
+        return side.signature(proxy, policy_type), side.contents.of_all(old)
 
     def _shape(self, side: Side, proxy: Resource) -> tuple[bool, bool]:
         return has_http(side, proxy), may_be_transparent(proxy)
@@ -526,6 +584,8 @@ class MeshComparison:
         """Return what differs in what inbounds read of one policy type."""
         if not self.compares(policy_type):
             return ()
+        if self.by_client(policy_type):
+            return self.at_clients(was, now, policy_type).witnesses
         points_b, points_a = (
             {p.key: p for p in side.selection(proxy, policy_type).points}
             if policy_type in side.types
@@ -538,18 +598,72 @@ class MeshComparison:
             found += self._inbound(was, now, policy_type, name, old, new)
         return found
 
+    def by_client(self, policy_type: str) -> bool:
+        """Whether what inbounds read of a type is compared by what clients meet there."""
+        return policy_type in BY_CLIENT and policy_type in self.covered
+
+    def at_clients(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+        """Compare what clients meet at the inbounds of a proxy, of either engine."""
+        sides = ((self.before, was), (self.after, now))
+        read = (side.signature(proxy, kind) for side, proxy in sides for kind in (policy_type, TLS))
+        shape = tuple(canonical(networking(proxy)) for proxy in (was, now))
+        key = (policy_type, was.made_up, *shape, *read)
+        if key not in self._compared:
+            self._compared[key] = self._at_clients(was, now, policy_type)
+        return self._compared[key]
+
+    def _at_clients(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+        clients, loose = self.callers.of(policy_type, was, now)
+        old = client_facts(self.before, was, policy_type, clients)
+        new = client_facts(self.after, now, policy_type, clients)
+        found: list[Witness] = []
+        doubts: dict[Doubt, None] = {}
+        beyond: dict[str, None] = {}
+        for key in old.keys() & new.keys() if old.keys() != new.keys() else old:
+            here = [
+                self._met(policy_type, d) for d in differences({key: old[key]}, {key: new[key]})
+            ]
+            doubt = undecided(policy_type, old[key], new[key])
+            if self.known and key[2] in loose:
+                if any(one.effect is Effect.VALUE for one in here):
+                    beyond[f"clients with {key[2]} and values that nobody names"] = None
+                continue
+            found += here
+            doubts |= {} if doubt is None else {doubt: None}
+        if policy_type in self.callers.too_many:
+            doubts[too_many_ways(policy_type)] = None
+        return Compared(tuple(found), tuple(doubts))
+
+    def _met(self, policy_type: str, found: Difference) -> Witness:
+        _, inbound, client = found.key
+        units = found.field == FAULTS and same_but_for_units(found.before, found.after)
+        return replace(
+            self.witness(policy_type, "inbound", found, None),
+            destination=f"{inbound}, {client}",
+            place=f"{inbound}, {client}",
+            # With the old unit the control plane failed.
+            effect=Effect.ACTIVATION if units else Effect.VALUE,
+        )
+
+    @cached_property
+    def known(self) -> bool:
+        """Whether the state has Dataplanes, so that those settle what others leave open."""
+        return any(True for _ in self.before.state.of_type("Dataplane"))
+
     def _rewritten(self, was: Resource, now: Resource, policy_type: str) -> tuple[str, ...]:
-        """Return the inbounds that a policy changes which reaches the proxy by another of them.
+        """Return the inbounds that a policy changes which reaches the proxy by another of them, or
+        the Mesh, which speaks of all.
 
         A release that changes those that no policy reaches does so in every mesh; proxies that
         nobody lists say no more than that.
         """
         sides = (self.before, self.after)
-        if policy_type != "MeshTimeout" or all(map(writes_defaults, sides)):
-            return ()
-        reached = any(self._reached(was, now, policy_type))
-        if not reached and (was.made_up or not any(policy_type in s.types for s in sides)):
-            return ()
+        if policy_type not in self.moved:
+            if policy_type != "MeshTimeout" or all(self.always):
+                return ()
+            reached = any(self._reached(was, now, policy_type))
+            if not reached and (was.made_up or not any(policy_type in s.types for s in sides)):
+                return ()
         zone = self.before.state.environment.zone
         return tuple(i.name.rpartition(":")[0] for i in proxy_of(was, zone).inbounds)
 
@@ -570,7 +684,8 @@ class MeshComparison:
         sig_b = self.before.contents.of_list(old.policies) if old is not None else 0
         sig_a = self.after.contents.of_list(new.policies) if new is not None else 0
         reached = self._reached(was, now, policy_type)
-        if sig_b == sig_a and reached[0] == reached[1] and self.same_ground:
+        same = self.same_ground and policy_type not in self.moved
+        if sig_b == sig_a and reached[0] == reached[1] and same:
             return ()
         if policy_type in TLS_ONLY and not self._shows_certificate(was, now):
             return ()
@@ -579,7 +694,10 @@ class MeshComparison:
         transparent = (may_be_transparent(was), may_be_transparent(now))
         key = (policy_type, sig_b, sig_a, effect, *known, *reached, *transparent)
         if key not in self._inbounds:
-            reads = (Read(self.before, was, old), Read(self.after, now, new))
+            reads = (
+                Read(self.before, was, old, self.always[0]),
+                Read(self.after, now, new, self.always[1]),
+            )
             clients = policy_type == PERMISSION and go_by_clients(*reads)
             both = admitted_facts(*reads) if clients else [r.fact(policy_type) for r in reads]
             facts: tuple[dict[Key, Fact], ...] = tuple({("inbound",): one} for one in both)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from kumamigrate.effective.changed import mode_moved, slots_of_mesh
 from kumamigrate.effective.difference import Value, Witness
+from kumamigrate.effective.mtlsmode import sent_by_clients
 from kumamigrate.effective.reading import flat
 from kumamigrate.model.kinds import ENTERPRISE_TOP, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
@@ -26,9 +28,11 @@ def ground_differences(before: Side, after: Side, labels: frozenset[str]) -> Ite
     `labels` are those by which others choose. The mode of `Mesh.meshServices` is one of
     the differences: switching it changes every proxy. What a MeshIdentity says is compared by
     whom permissions let in, and so is what the Mesh says of mTLS where it gives no certificates.
+    What slots of policies have of the Mesh is compared there.
     """
     left, right = _ground(before), _ground(after)
     unused = mtls_went_unused(before, after)
+    elsewhere = slots_of_mesh(before, after)
     for key in dict.fromkeys((*left, *right)):
         was, now = left.get(key), right.get(key)
         old, new = _fields(was, labels), _fields(now, labels)
@@ -40,6 +44,8 @@ def ground_differences(before: Side, after: Side, labels: frozenset[str]) -> Ite
         for field in sorted({*old, *new}):
             if unused and key[0] == "Mesh" and field.startswith("mtls."):
                 continue
+            if key[0] == "Mesh" and _is_below(field, elsewhere):
+                continue
             if key[0] in ENTERPRISE_TOP and field.startswith("targetRef."):
                 continue  # whom it is for nobody compares: that it changed is a doubt
             if old.get(field) != new.get(field):
@@ -50,6 +56,21 @@ def ground_differences(before: Side, after: Side, labels: frozenset[str]) -> Ite
                     Value(value=_shown(was, old.get(field), "secret")),
                     Value(value=_shown(now, new.get(field), "another secret")),
                 )
+
+
+def sent_differences(before: Side, after: Side) -> Iterator[Witness]:
+    """Yield what proxies send to services where the Mesh alone says so: no MeshTLS has a say."""
+    was, now = (sent_by_clients(side.mesh_spec) for side in (before, after))
+    if mode_moved(before, after) and was != now:
+        yield Witness(
+            mesh=before.mesh,
+            proxy="",
+            policy_type="MeshTLS",
+            direction="outbound",
+            field="sent",
+            before=Value(value=was),
+            after=Value(value=now),
+        )
 
 
 def _shown(resource: Resource, value: Any, instead: str) -> Any:
@@ -88,8 +109,12 @@ def _fields(resource: Resource | None, labels: frozenset[str]) -> Mapping[str, A
         return {}
     fields = {**flat(resource.spec), **_labels(resource, labels)}
     unread = tuple(_unread().get(resource.type, ()))
-    dropped = tuple(f"{field}." for field in unread)
-    return {k: v for k, v in fields.items() if k not in unread and not k.startswith(dropped)}
+    return {k: v for k, v in fields.items() if not _is_below(k, unread)}
+
+
+def _is_below(field: str, roots: Collection[str]) -> bool:
+    """Say whether a field is one of some, or below one."""
+    return field in roots or field.startswith(tuple(f"{root}." for root in roots))
 
 
 @cache

@@ -12,25 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF
+from kumamigrate.effective.bothengines.oldview import OldSide, asked_of
+from kumamigrate.effective.bothengines.traitsets import Traits
+from kumamigrate.effective.bothengines.whoanswers import BESIDE, BY_CLIENT, OUTBOUND, kinds_of
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.makers import OUTBOUND_ITSELF
-from kumamigrate.effective.oldmade import (
-    BESIDE,
-    INBOUND,
-    OUTBOUND,
-    ROUTES,
-    WHOLE,
-    Traits,
-    kinds_of,
-)
-from kumamigrate.effective.oldsection import (
-    SECTIONS,
-    section_reads,
-    sections_changed,
-    unread_fields,
-)
-from kumamigrate.effective.oldside import OldSide, asked_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
@@ -44,7 +31,7 @@ from kumamigrate.sourcedest.engine import order
 from kumamigrate.sourcedest.selector import Tags, matches, selectors_of
 from kumamigrate.sourcedest.targets import UNKNOWN
 from kumamigrate.universe.oldtraits import atom_traits, traits_of
-from kumamigrate.universe.side import REMOVED, Side
+from kumamigrate.universe.side import REMOVED, ROUTES, Side
 from kumamigrate.universe.traffic import Outbound
 
 _OUTBOUND_ONLY = frozenset(OUTBOUND) - {"MeshTimeout", "MeshAccessLog"}
@@ -68,12 +55,11 @@ class OldEngine:
         self.changed = changed
         self.covered = pair.covered
         self._pair = pair
-        self.sections = sections_changed(self.before, self.after)
 
     @property
     def engaged(self) -> bool:
         """Whether anything is compared here at all."""
-        return bool(self.covered or self.sections)
+        return bool(self.covered)
 
     @cached_property
     def _asked(self) -> frozenset[str]:
@@ -92,19 +78,8 @@ class OldEngine:
 
     def takes(self, witness: Witness) -> Witness | None:
         """Return a witness of the plain comparison as it counts here, None if it does not."""
-        if witness.policy_type == "Mesh" and witness.direction == "mesh":
-            return None if self._compared_here(witness.field) else witness
-        if section_reads(self.sections, witness.policy_type, witness.field):
-            return self._activated(witness)
-        if witness.direction != "outbound" and self._answers(witness):
-            return None
         covered = witness.outbound is Outbound.REAL and witness.policy_type in self.covered
         return self._activated(witness) if covered else witness
-
-    def _answers(self, witness: Witness) -> bool:
-        """Whether both engines are asked together for what a witness is about."""
-        places = {"inbound": INBOUND, "proxy": WHOLE}.get(witness.direction, ())
-        return witness.policy_type in self.covered and witness.policy_type in places
 
     def _activated(self, witness: Witness) -> Witness | None:
         """Return what shows on a real outbound: the old engine has none to compare it with.
@@ -125,11 +100,6 @@ class OldEngine:
         """Whether the old policies that a type takes the place of are others than before."""
         was, now = self._sides
         return any(said(was.old, kind) != said(now.old, kind) for kind in kinds_of(policy_type))
-
-    def _compared_here(self, path: str) -> bool:
-        roots = [SECTIONS[name].root for name in (*self.sections, "passthrough", "locality")]
-        roots += unread_fields(self.before, self.after)
-        return any(path == root or path.startswith(f"{root}.") for root in roots)
 
     def seen(self, witnesses: Iterable[Witness]) -> tuple[Witness, ...]:
         """Return the witnesses of the plain comparison that count here."""
@@ -189,7 +159,7 @@ class OldEngine:
         found = either(
             *(self._pair.sequences.suspects(k, s) for k in sorted(kinds) for s in ALL_SECTIONS)
         )
-        if found.every or (policy_type in INBOUND and self._tls_moves):
+        if found.every or (policy_type in BY_CLIENT and self._tls_moves):
             return None
         asked: list[Tags] = []
         for side, reach in zip((self.before, self.after), self._pair.reaches, strict=True):
@@ -226,7 +196,7 @@ class OldEngine:
     @property
     def of_gateways(self) -> Iterator[Doubt]:
         """What is not known of built-in gateways, and concerns no other proxy."""
-        if not self.engaged or not self.covered & {*OUTBOUND, *INBOUND}:
+        if not self.engaged or not self.covered & {*OUTBOUND, *BY_CLIENT}:
             return
         if any(_has_gateways(side) for side in (self.before, self.after)):
             yield Doubt(
@@ -322,7 +292,7 @@ class OldEngine:
             )
 
     def _assume(self, found: Answer) -> None:
-        if self._asked & {*OUTBOUND, *INBOUND} and not self.before.state.complete:
+        if self._asked & {*OUTBOUND, *BY_CLIENT} and not self.before.state.complete:
             text = "no built-in gateway is in the mesh but those that are here"
             found.assumptions[Taken(text, Ground.OLD_POLICIES)] = None
         if "MeshTimeout" in self._asked and _newer(self.before, (2, 14)):
@@ -356,19 +326,17 @@ class OldEngine:
             was=OldSide(self.before, assumed),
             now=OldSide(self.after, assumed),
             covered=self._asked,
-            changed_sections=self.sections,
             locate=self.locate,
             known=self._known,
             broken_by=self._pair.couplings.broken_by,
             pairs=self._pairs,
             suspects=self._suspects,
+            pair=self._pair,
         )
         for name, was, now in listed:
             run.listed(name, was, now)
         for policy_type in sorted(self._asked - {p.type for p in self._labelled()}):
             run.made_up(policy_type)
-        if self.sections:
-            run.sections(listed)
         return run
 
 

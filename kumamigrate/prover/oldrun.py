@@ -2,65 +2,48 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from kumamigrate.effective.compare import value_of
-from kumamigrate.effective.difference import Effect, Locate, Value, Witness
-from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.makers import Makers
-from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN
-from kumamigrate.effective.oldclients import BARE, Identity, clients, existing, is_loose, shown
-from kumamigrate.effective.oldexternal import EXTERNAL, external_access
-from kumamigrate.effective.oldin import inbound_places, whole_places
-from kumamigrate.effective.oldmade import (
-    ANY_SERVICE,
-    INBOUND,
-    OUTBOUND,
-    ROUTES,
-    WHOLE,
-    Traits,
-    TraitSets,
-    called,
-    from_tags,
-    kinds_of,
-    made_up,
-    services_of,
-    trait_sets,
-)
-from kumamigrate.effective.oldout import (
+from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access
+from kumamigrate.effective.bothengines.madeoutbounds import (
     CROSSED,
     NORMALIZED,
-    SHARED,
     TREATED,
     log_of_passthrough,
     outbound_places,
 )
-from kumamigrate.effective.oldroute import Table, first_difference
-from kumamigrate.effective.oldsection import section_places
-from kumamigrate.effective.oldside import (
-    Asked,
-    OldSide,
-    Outcome,
-    Place,
-    Places,
-    Routes,
-    asked_of,
-    names,
+from kumamigrate.effective.bothengines.makers import Makers
+from kumamigrate.effective.bothengines.oldview import Asked, OldSide, Routes, asked_of
+from kumamigrate.effective.bothengines.requesttables import Table, first_difference
+from kumamigrate.effective.bothengines.traitsets import (
+    ANY_SERVICE,
+    Traits,
+    TraitSets,
+    called,
+    made_up,
+    services_of,
+    trait_sets,
 )
-from kumamigrate.effective.picture import Fact
+from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, OUTBOUND, WHOLE
+from kumamigrate.effective.compare import called_all, too_many_ways, undecided, value_of
+from kumamigrate.effective.difference import Effect, Locate, Value, Witness
+from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.effective.fact import Fact, Facts, Key
+from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN
 from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.proof import only_listed
 from kumamigrate.sourcedest.goduration import Duration
-from kumamigrate.sourcedest.proxy import Proxy, proxy_of
-from kumamigrate.sourcedest.selector import Tags, selectors_of
+from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.sourcedest.winners import OldPolicies
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.oldtraits import split
+from kumamigrate.universe.side import ROUTES
 from kumamigrate.universe.traffic import Outbound
 
 MOST_PAIRS = 60
@@ -97,81 +80,26 @@ class Run:
         was: OldSide,
         now: OldSide,
         covered: frozenset[str],
-        changed_sections: Sequence[str],
         locate: tuple[Locate, Locate],
         known: bool,
         broken_by: Callable[[Resource], bool],
         pairs: Sequence[tuple[Traits, Traits]],
         suspects: Callable[[str], Sequence[Tags] | None],
+        pair: MeshComparison,
     ) -> None:
+        self.pair = pair
         self.was, self.now = was, now
         self.broken_by, self.pairs, self.suspects = broken_by, pairs, suspects
-        self.covered, self.changed_sections = covered, changed_sections
+        self.covered = covered
         self.locate, self.known = locate, known
         self.found = Answer()
         self.zone = was.side.state.environment.zone
         self.services = tuple(sorted(services_of(was, now, covered)))
-        self._clients: dict[tuple[Any, ...], tuple[dict[str, Identity], set[str]]] = {}
-        self._loose: dict[str, set[str]] = {}
         self._seen: set[tuple[str, ...]] = set()
         self._residues: set[tuple[str, ...]] = set()
         self._crossed: set[tuple[str, ...]] = set()
         self._same: dict[str, tuple[Sequence[Witness], Mapping[Doubt, None]]] = {}
         self._noted = self.found.elsewhere
-
-    def clients(self, policy_type: str, was: Asked, now: Asked) -> dict[str, Identity]:
-        """Return the clients of a proxy to ask for, as far as anybody whose policies reach it tells
-        them apart, by what they show."""
-        reaching = [
-            side.matcher.selection(asked.dataplane, policy_type).policies
-            if policy_type in side.side.types
-            else ()
-            for side, asked in ((self.was, was), (self.now, now))
-        ]
-        key = (policy_type, *(tuple(map(id, policies)) for policies in reaching))
-        if key not in self._clients:
-            self._clients[key] = self._told_apart(policy_type, [p for one in reaching for p in one])
-        found, self._loose[policy_type] = self._clients[key]
-        return found
-
-    def _told_apart(
-        self, policy_type: str, reaching: Sequence[Resource]
-    ) -> tuple[dict[str, Identity], set[str]]:
-        """Return the clients that some policies and the old ones tell apart, and which of them
-        have values that nobody names."""
-        selectors: list[Tags] = []
-        for side in (self.was, self.now):
-            for kind in kinds_of(policy_type):
-                for policy in side.old.of(kind):
-                    selectors += selectors_of(policy.spec, "sources")
-        for policy in reaching:
-            named = from_tags(policy)
-            selectors += named
-            if policy_type == "MeshFaultInjection":  # each tag is negated by itself (C19)
-                selectors += [{k: v} for tags in named for k, v in tags.items()]
-        found = clients(selectors, several=policy_type == "MeshTrafficPermission")
-        if found is None:
-            self.found.unknown[_too_many(policy_type)] = None
-            found = []
-        here = existing(self._proxies, selectors)
-        every = dict.fromkeys((*found, *here))
-        if policy_type in ("MeshFaultInjection", "MeshRateLimit"):
-            every[BARE] = None
-        loose = {shown(client) for client in every if is_loose(client)}
-        named_by = {shown(client): client for client in every}
-        return named_by, loose - {shown(client) for client in here}
-
-    @cached_property
-    def _proxies(self) -> list[Proxy]:
-        return [
-            proxy_of(dataplane, self.zone)
-            for side in (self.was.side, self.now.side)
-            for dataplane in side.state.of_type("Dataplane")
-        ]
-
-    def _is_loose(self, place: Place) -> bool:
-        """Say whether a place is about clients that nobody names and no Dataplane is."""
-        return len(place) > 3 and place[3] in self._loose.get(place[0], ())
 
     # -- proxies -----------------------------------------------------------------------------
 
@@ -224,12 +152,12 @@ class Run:
         )
         sets = asked(among=among)
         if sets is None:
-            self.found.unknown[_too_many(policy_type)] = None
+            self.found.unknown[too_many_ways(policy_type)] = None
             return
         kinds = frozenset({policy_type})
         for own, loose in sets:
             self._try([own], kinds, loose=loose)
-        if policy_type in INBOUND and policy_type != "MeshTimeout":
+        if policy_type in BY_CLIENT:
             return
         pairs = _pairs_of(sets, sets if among is None else asked())
         if pairs is None:
@@ -274,7 +202,7 @@ class Run:
         return nowhere or unnamed or led or witness.key in self._crossed
 
     def _beyond(self, what: str) -> None:
-        self.found.beyond[f"compared for the Dataplanes of the state, not for {what}"] = None
+        self.found.beyond[only_listed(what)] = None
 
     # -- comparing ---------------------------------------------------------------------------
 
@@ -302,13 +230,24 @@ class Run:
         if "MeshAccessLog" in kinds:
             passed = [log_of_passthrough(*s) for s in ((self.was, was), (self.now, now))]
             yield from self._differing(passed[0], passed[1], made_up)
-        led_to = self._led_to(was, now)
-        told = kinds & set(INBOUND) - {"MeshTimeout"}
-        asking = {kind: self.clients(kind, was, now) for kind in sorted(told)}
-        places = [
-            self._places(s, a, kinds, led_to, asking) for s, a in ((self.was, was), (self.now, now))
-        ]
-        yield from self._differing(places[0], places[1], made_up)
+        if kinds & {*ROUTES, "MeshTrafficPermission"}:
+            led_to = self._led_to(was, now)
+            old = external_access(self.was, was, led_to)
+            yield from self._differing(old, external_access(self.now, now, led_to), made_up)
+        if made_up:
+            yield from self._unlisted(was.dataplane, kinds, made_up)
+
+    def _unlisted(self, proxy: Resource, kinds: frozenset[str], name: str) -> Iterator[Witness]:
+        """Yield what differs for a made-up proxy as a whole, and at its inbounds."""
+        for kind in sorted(kinds & {*WHOLE, *BY_CLIENT}):
+            compare = self.pair.single if kind in WHOLE else self.pair.at_clients
+            found = compare(proxy, proxy, kind)
+            yield from found.witnesses
+            for doubt in found.doubts:
+                if self.known and doubt.kind is DoubtKind.MISSING:
+                    self._beyond(f"{name}: {doubt}")
+                else:
+                    self._noted[doubt] = None
 
     def _led_to(self, was: Asked, now: Asked) -> frozenset[str]:
         """Return where traffic of a proxy may end; only ExternalServices make anybody ask."""
@@ -316,34 +255,11 @@ class Run:
             return frozenset()
         return self.was.led_to(was) | self.now.led_to(now)
 
-    def _differing(self, old: Places, new: Places, made_up: str) -> Iterator[Witness]:
+    def _differing(self, old: Facts, new: Facts, made_up: str) -> Iterator[Witness]:
         for place in dict.fromkeys((*old, *new)):
             if place not in old or place not in new:
                 continue  # a cluster that comes or goes shows in the routes
-            found = self._differ(place, old[place], new[place], made_up)
-            if self.known and self._is_loose(place):
-                if any(w.effect is Effect.VALUE for w in found):
-                    self._beyond(f"clients with {place[3]} and values that nobody names")
-                continue
-            yield from found
-
-    def _places(
-        self,
-        side: OldSide,
-        asked: Asked,
-        kinds: frozenset[str],
-        led_to: frozenset[str],
-        clients_: Mapping[str, dict[str, Identity]],
-    ) -> Places:
-        found: Places = {}
-        if kinds & {*ROUTES, "MeshTrafficPermission"}:
-            found |= external_access(side, asked, led_to)
-        inbound = kinds & set(INBOUND)
-        if inbound:
-            found |= inbound_places(side, asked, inbound, clients_)
-        if kinds & set(WHOLE):
-            found |= whole_places(side, asked, kinds)
-        return found
+            yield from self._differ(place, old[place], new[place], made_up)
 
     @property
     def _routed(self) -> bool:
@@ -356,21 +272,22 @@ class Run:
         modes = {mesh_services_mode(s.side.state, s.side.mesh) for s in (self.was, self.now)}
         return modes == {"Exclusive"}
 
-    def _differ(self, place: Place, old: Outcome, new: Outcome, made_up: str) -> Iterator[Witness]:
-        if old.certain and new.certain:
-            if old.effects[0] != new.effects[0]:
+    def _differ(self, place: Key, old: Fact, new: Fact, made_up: str) -> Iterator[Witness]:
+        if not (old.others or new.others):
+            if old.settings != new.settings:
                 yield from self._witnesses(place, old, new)
             return
-        if old.effects == new.effects and _alike(old.old, new.old):
-            return  # whoever of them wins, wins on both sides
-        tied = old if not old.certain else new
-        if made_up and self.known and tied.why != MTLS_UNKNOWN:
-            self._beyond(f"{made_up}, for which {tied.why} decides between {names(tied.old)}")
+        doubt = undecided(place[0], old, new)
+        if doubt is None:
             return
-        self._noted[_undecided(place, tied)] = None
+        tied = old if old.others else new
+        if made_up and self.known and tied.why != MTLS_UNKNOWN:
+            self._beyond(f"{made_up}, for which {tied.why} decides between {called_all(tied.old)}")
+            return
+        self._noted[doubt] = None
 
-    def _witnesses(self, place: Place, old: Outcome, new: Outcome) -> Iterator[Witness]:
-        left, right = old.effects[0], new.effects[0]
+    def _witnesses(self, place: Key, old: Fact, new: Fact) -> Iterator[Witness]:
+        left, right = old.settings, new.settings
         names_ = dict.fromkeys((*left, *right))
         if left.get(TREATED) != right.get(TREATED):
             names_ = {TREATED: None}
@@ -383,7 +300,7 @@ class Run:
                 yield found
 
     def _witness(
-        self, place: Place, name: str, values: tuple[Any, Any], outcomes: tuple[Outcome, Outcome]
+        self, place: Key, name: str, values: tuple[Any, Any], outcomes: tuple[Fact, Fact]
     ) -> Witness:
         shown = [plain(v) for v in values]
         target = ", ".join(place[2:])
@@ -404,10 +321,10 @@ class Run:
             field=name,
             before=self._value(outcomes[0], name, shown[0], 0),
             after=self._value(outcomes[1], name, shown[1], 1),
-            effect=self._effect(place, name, values),
+            effect=self._effect(place, name),
         )
 
-    def _effect(self, place: Place, name: str, values: tuple[Any, Any]) -> Effect:
+    def _effect(self, place: Key, name: str) -> Effect:
         """Say what kind of difference it is: what no targetRef policy can express is residue."""
         if name in (DOWNSTREAM, NORMALIZED):
             return Effect.RESIDUE
@@ -415,11 +332,9 @@ class Run:
         idle = place[:2] == ("MeshTimeout", "cluster") and name == "idleTimeout"
         if idle and self.was.protocol(service) == "grpc":
             return Effect.RESIDUE
-        if name == "faults" and _spelled(values[0]) == _spelled(values[1]):
-            return Effect.ACTIVATION  # with the old unit the control plane failed
         return Effect.VALUE
 
-    def _value(self, outcome: Outcome, name: str, value: Any, side: int) -> Value:
+    def _value(self, outcome: Fact, name: str, value: Any, side: int) -> Value:
         if outcome.found is not None:
             said = value_of(Fact({}, outcome.found), name, value, self.locate[side])
             entry = outcome.found.entries[-1]
@@ -432,18 +347,6 @@ class Run:
             at = self.locate[side](policy, (*policy.spec_path, "conf"))
             return Value(value=value, policy=policy.name, at=at)
         return Value(value=value)
-
-    def sections(self, listed: Sequence[tuple[str, Resource, Resource]]) -> None:
-        """Compare what the Mesh said itself with the policies that say it now."""
-        plain_ = made_up([{}], self.zone, self.was.side.mesh)
-        assert plain_ is not None
-        for name, was, now in [*listed, ("any proxy", plain_, plain_)]:
-            asked = [asked_of(d, self.zone, self.services) for d in (was, now)]
-            old = section_places(self.was, asked[0], self.changed_sections)
-            new = section_places(self.now, asked[1], self.changed_sections)
-            for place in old:
-                for witness in self._differ(place, old[place], new[place], ""):
-                    self._add(name, witness)
 
     def _add(self, name: str, witness: Witness) -> None:
         if witness.effect is Effect.RESIDUE:
@@ -472,20 +375,6 @@ def _pairs_of(
     return None if others is None or len(pairs) > MOST_PAIRS else list(pairs.values())
 
 
-def _undecided(place: Place, tied: Outcome) -> Doubt:
-    """Return what decides at a place, and what would tell."""
-    if tied.why == MTLS_UNKNOWN:
-        words = f"{place[0]}: {MTLS_UNKNOWN}; give an inventory with the Mesh (--inventory)"
-        return Doubt(DoubtKind.MISSING, words, concerns=place[0])
-    advice = (
-        "give an inventory with creation times (--inventory)"
-        if tied.why != SHARED
-        else "give an inventory with the Dataplanes"
-    )
-    words = f"{names(tied.old)}: {tied.why} decides between them; {advice}"
-    return Doubt(DoubtKind.MISSING, words, concerns=place[0])
-
-
 def _couples(
     left: Sequence[Mapping[str, Resource | None]], right: Sequence[Mapping[str, Resource | None]]
 ) -> list[tuple[list[Routes], list[Routes]]]:
@@ -502,28 +391,6 @@ def _couples(
 def _way(routes: Mapping[str, Resource | None]) -> str:
     said = [(s, r and (r.identity, r.created, r.spec)) for s, r in sorted(routes.items())]
     return repr(said)
-
-
-def _alike(one: Sequence[Resource], two: Sequence[Resource]) -> bool:
-    """Say whether two lists hold the same policies, unchanged."""
-    sets = [
-        sorted(repr((p.identity, p.created, p.spec)) for p in policies) for policies in (one, two)
-    ]
-    return sets[0] == sets[1]
-
-
-def _spelled(faults: Any) -> str:
-    """Return faults with the units of bandwidth spelled alike."""
-    text = json.dumps(plain(faults), sort_keys=True)
-    return text.replace("mbps", "Mbps").replace("gbps", "Gbps")
-
-
-def _too_many(policy_type: str) -> Doubt:
-    words = (
-        f"{policy_type}: old policies choose proxies or clients in more ways than can be tried;"
-        " simplify their selectors"
-    )
-    return Doubt(DoubtKind.COMBINATIONS, words, concerns=policy_type)
 
 
 def said(old: OldPolicies, kind: str) -> list[Any]:

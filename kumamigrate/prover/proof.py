@@ -154,6 +154,11 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=order.index, default=Verdict.EQUIVALENT)
 
 
+def only_listed(what: str) -> str:
+    """Return that the Dataplanes of the states were compared, and something else was not."""
+    return f"compared for the Dataplanes of the state, not for {what}"
+
+
 def doubted(proxy: ProxyVerdict, doubts: Iterable[Doubt]) -> ProxyVerdict:
     """Return the verdict of a proxy with more that is not known: of what differs, no less is."""
     added = tuple(dict.fromkeys((*proxy.unknown, *doubts)))

@@ -10,7 +10,7 @@ from typing import Any
 from kumamigrate.effective.changed import changed_types
 from kumamigrate.effective.difference import Locate, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.picture import BY_ROUTE
+from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
@@ -37,7 +37,12 @@ from kumamigrate.prover.doubts.doubt import (
 from kumamigrate.prover.doubts.identities import tls_differences
 from kumamigrate.prover.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.nonpolicy import dataplane_differences, dataplanes, ground_differences
+from kumamigrate.prover.nonpolicy import (
+    dataplane_differences,
+    dataplanes,
+    ground_differences,
+    sent_differences,
+)
 from kumamigrate.prover.old import OldEngine, converted
 from kumamigrate.prover.proof import (
     ClaimResult,
@@ -46,6 +51,7 @@ from kumamigrate.prover.proof import (
     ProxyVerdict,
     Verdict,
     doubted,
+    only_listed,
     worst,
 )
 from kumamigrate.prover.stages.local import LocalProof, local_proof
@@ -424,6 +430,8 @@ class Claim:
         coverage.found.unknown.update(dict.fromkeys(self.concerns.of_unheld()))
         self.old.join(coverage.found, made_up=made_up)
         self.beyond = tuple(map(str, coverage.found.beyond))
+        if self.claim != CARRY:
+            self.beyond += tuple(map(only_listed, self.pair.beyond))
         there = made_up and not self._gateways_end
         gateways = tuple(made_up_gateways(self.pair, zone)) if there else ()
         return (
@@ -454,13 +462,16 @@ class Claim:
         pair = self.pair
         asked = (pair.before, pair.after, pair.chosen.labels)
         if self.claim == LIVE:
-            yield from self.old.seen(ground_differences(*asked))
+            yield from ground_differences(*asked)
         elif self.claim == RELEASE:
-            yield from self.old.seen(upgrade_differences(*asked))
+            yield from upgrade_differences(*asked)
         if self.claim != CARRY:
+            yield from sent_differences(pair.before, pair.after)
             yield from tls_differences(pair.before, pair.after)
 
     def _verdict(self, subject: Subject, shared: tuple[Witness, ...]) -> ProxyVerdict:
+        if subject.was is not None and written_outbounds(self.pair.before, subject.was) == {}:
+            shared = tuple(w for w in shared if w.direction != "outbound")
         if subject.was is None or subject.now is None:
             found: tuple[Witness, ...] = (*shared, *self._come_or_gone(subject))
             unknown: tuple[Doubt, ...] = ()

@@ -85,4 +85,5 @@ READING = Reading(
     old_parts=(SlotKind.LISTENER,),
     of_old=of_old,
     beside=beside,
+    of_mesh=("logging",),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -58,6 +59,13 @@ def faults_of(confs: Iterable[Conf]) -> list[Values]:
 def old_faults(policies: Sequence[Resource]) -> list[Values]:
     """Return the faults of FaultInjections that a client meets one after the other."""
     return [_fault(read_conf("FaultInjection", policy.spec).value) for policy in policies]
+
+
+def same_but_for_units(one: Any, other: Any) -> bool:
+    """Whether faults differ in how units of bandwidth are spelled alone."""
+    texts = (json.dumps(faults, sort_keys=True, default=str) for faults in (one, other))
+    first, second = (t.replace("mbps", "Mbps").replace("gbps", "Gbps") for t in texts)
+    return first == second
 
 
 def _fault(values: Mapping[str, Any]) -> Values:

@@ -108,4 +108,5 @@ READING = Reading(
     old_parts=(SlotKind.CLUSTER,),
     of_old=of_old,
     beside=beside,
+    of_mesh=("routing.localityAwareLoadBalancing",),
 )

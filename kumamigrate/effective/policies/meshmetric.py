@@ -86,4 +86,4 @@ def _aggregated(listed: Iterable[Any]) -> Iterable[Values]:
             yield {name: one[name] for name in names if one.get(name) is not None}
 
 
-READING = Reading(policy_type="MeshMetric", fields=FIELDS, of_conf=of_conf)
+READING = Reading(policy_type="MeshMetric", fields=FIELDS, of_conf=of_conf, of_mesh=("metrics",))

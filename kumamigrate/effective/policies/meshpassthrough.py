@@ -15,4 +15,9 @@ def of_conf(conf: Conf | None, at: At) -> Values:
     return {MODE: by_mesh, **read(FIELDS, at.part, conf)} if at.transparent else {}
 
 
-READING = Reading(policy_type="MeshPassthrough", fields=FIELDS, of_conf=of_conf)
+READING = Reading(
+    policy_type="MeshPassthrough",
+    fields=FIELDS,
+    of_conf=of_conf,
+    of_mesh=("networking.outbound.passthrough",),
+)

@@ -39,4 +39,6 @@ def of_rules(_rules: Rules, merged: Conf | None, at: At) -> Values:
     return of_conf(merged, at)
 
 
-READING = Reading(policy_type="MeshTLS", fields=FIELDS, of_conf=of_conf, of_rules=of_rules)
+READING = Reading(
+    policy_type="MeshTLS", fields=FIELDS, of_conf=of_conf, of_rules=of_rules, of_mesh=("mtls",)
+)

@@ -14,16 +14,14 @@ from typing import Any
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.picture import (
+from kumamigrate.effective.fact import NOTHING, Fact, Key
+from kumamigrate.effective.outboundfacts import outbound_facts
+from kumamigrate.effective.routing import (
     BACKENDS,
-    NOTHING,
     ROUTING,
     TCP_ROUTING,
-    Fact,
-    Key,
     Routing,
     meant,
-    outbound_facts,
     routing_facts,
 )
 from kumamigrate.model.resource import SERVICE, Resource

@@ -82,6 +82,10 @@ class Concerns:
         """Return what is not known of one proxy, besides what is not known of any."""
         found = list(self.of_patches(was, now))
         found += self.old.doubts(now.name) if not now.made_up else ()
+        if not now.made_up and not is_builtin(now):
+            found += (
+                d for t in sorted(self.pair.covered) for d in self.pair.undecided(was, now, t)
+            )
         if self.claim == RELEASE:
             found += upgrade_proxy_doubts(self.pair.before, self.pair.after, was, now)
         if self.claim != CARRY:

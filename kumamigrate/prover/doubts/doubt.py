@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind, doubt_of, merged, place_of_text
-from kumamigrate.effective.picture import BY_ROUTE
+from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.effective.policies.patched import PATCH, read_patch
 from kumamigrate.effective.sections import TO_GATEWAYS, unread_sections
 from kumamigrate.model.conf import canonical

@@ -16,13 +16,8 @@ from itertools import islice
 
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.picture import (
-    BY_ROUTE,
-    ON_OUTBOUNDS,
-    ROUTING,
-    TCP_ROUTING,
-    writes_defaults,
-)
+from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS
+from kumamigrate.effective.routing import ROUTING, TCP_ROUTING
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claims.carry import CARRIED, as_tags, carry_one
 from kumamigrate.prover.doubts.doubt import tie_doubts
@@ -183,10 +178,14 @@ class Coverage:
                 check = _outbound(pair, policy_type, destinations, names)
                 self._try(policy_type, where, slot, check)
         for policy_type in self._affected(INBOUND_TYPES):
+            if pair.by_client(policy_type):
+                continue  # old policies choose proxies as well: oldrun.py makes them up
             slot = self._whole(policy_type, INBOUND, *self._anywhere(policy_type))
             check = partial(_inbound, pair, policy_type)
             self._try(policy_type, "inbounds", slot, check, one_inbound=True)
         for policy_type in self._affected(SINGLE_TYPES):
+            if policy_type in pair.covered:
+                continue  # old policies choose proxies as well: oldrun.py makes them up
             slot = self._whole(policy_type, SINGLE)
             self._try(policy_type, "the proxy", slot, partial(_single, pair, policy_type))
         return self.found
@@ -214,7 +213,7 @@ class Coverage:
         if TCP_ROUTING in changed:
             changed.add(ROUTING)
         everything = not self.pair.same_ground
-        there = set(self.pair.before.types | self.pair.after.types)
+        there = set(self.pair.before.types | self.pair.after.types | self.pair.moved)
         if TCP_ROUTING in there:
             there.add(ROUTING)  # Both kinds of route are looked at together.
         if not self.pair.same_outbounds:
@@ -285,8 +284,7 @@ class Coverage:
     def _anywhere(self, policy_type: str) -> tuple[Sections, ...]:
         """Return what else counts at inbounds: of a MeshTimeout whether one reaches the proxy at
         all, whatever it says, where inbounds have its defaults only then (legacy-notes.md C5)."""
-        sides = (self.pair.before, self.pair.after)
-        always = policy_type != "MeshTimeout" or all(map(writes_defaults, sides))
+        always = policy_type != "MeshTimeout" or all(self.pair.always)
         return () if always else (NOWHERE,)
 
     def _whole(self, policy_type: str, *sections: Sections) -> Slot:
@@ -321,7 +319,7 @@ class Coverage:
     ) -> None:
         if slot.settled:
             return
-        for setting in settings_of(slot.asked, self.zone):
+        for setting in self._settings(policy_type, slot):
             parts = slot.parts(setting)
             if slot.compared and not any(part.suspects or part.anybody for part in parts):
                 continue
@@ -334,6 +332,13 @@ class Coverage:
                 sets = _smallest(combinations)
             for members in sets:
                 self._ask(policy_type, combinations.chosen(members), setting, one_inbound, check)
+
+    def _settings(self, policy_type: str, slot: Slot) -> Sequence[Setting]:
+        """Return the surroundings to try: what a Mesh says counts where it is applied."""
+        every = settings_of(slot.asked, self.zone)
+        own = ("", self.pair.before.state.environment.zone)
+        moved = policy_type in self.pair.moved
+        return [one for one in every if one.zone in own] if moved else every
 
     def _ask(
         self,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
+from typing import Any
 
-from kumamigrate.model.resource import SERVICE, ZONE
-from kumamigrate.sourcedest.proxy import Proxy
-from kumamigrate.sourcedest.selector import ANY, Tags
+from kumamigrate.effective.bothengines.whoanswers import kinds_of
+from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.sourcedest.proxy import Proxy, proxy_of
+from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
+from kumamigrate.universe.side import Side
 
 OTHER = "\x00other"
 BARE = frozenset[tuple[str, str]]()
@@ -17,6 +22,78 @@ MOST_CLIENTS = 400
 Identity = frozenset[tuple[str, str]]
 Named = Mapping[str, Identity]
 """Clients by what a reader is shown of them."""
+
+
+@dataclass
+class Callers:
+    """The clients that policies of two sides tell apart, type by type."""
+
+    before: Side
+    after: Side
+    too_many: dict[str, None] = field(default_factory=dict)
+    """The types that tell apart more than can be tried."""
+    _found: dict[tuple[Any, ...], tuple[Named, Set[str]]] = field(default_factory=dict)
+
+    def of(self, policy_type: str, was: Resource, now: Resource) -> tuple[Named, Set[str]]:
+        """Return the clients of a proxy to ask for, as far as anybody whose policies reach it tells
+        them apart, by what they show; and those with values that nobody names."""
+        reaching = tuple(
+            side.selection(proxy, policy_type).policies if policy_type in side.types else ()
+            for side, proxy in ((self.before, was), (self.after, now))
+        )
+        key = (policy_type, *(tuple(map(id, policies)) for policies in reaching))
+        if key not in self._found:
+            listed = [policy for policies in reaching for policy in policies]
+            self._found[key] = self._told_apart(policy_type, listed)
+        return self._found[key]
+
+    def _told_apart(self, policy_type: str, reaching: Sequence[Resource]) -> tuple[Named, Set[str]]:
+        selectors: list[Tags] = [
+            tags
+            for side in (self.before, self.after)
+            for kind in kinds_of(policy_type)
+            for policy in side.old.of(kind)
+            for tags in selectors_of(policy.spec, "sources")
+        ]
+        for policy in reaching:
+            named = from_tags(policy)
+            selectors += named
+            if policy_type == "MeshFaultInjection":  # each tag is negated by itself (C19)
+                selectors += [{k: v} for tags in named for k, v in tags.items()]
+        found = clients(selectors, several=policy_type == "MeshTrafficPermission")
+        if found is None:
+            self.too_many[policy_type] = None
+            found = []
+        here = existing(self._proxies, selectors)
+        every = dict.fromkeys((*found, *here))
+        if policy_type in ("MeshFaultInjection", "MeshRateLimit"):
+            every[BARE] = None
+        loose = {shown(client) for client in every if is_loose(client)}
+        named_by = {shown(client): client for client in every}
+        return named_by, loose - {shown(client) for client in here}
+
+    @cached_property
+    def _proxies(self) -> list[Proxy]:
+        return [
+            proxy_of(dataplane, self.before.state.environment.zone)
+            for side in (self.before, self.after)
+            for dataplane in side.state.of_type("Dataplane")
+        ]
+
+
+def from_tags(policy: Resource) -> list[Tags]:
+    """Return the tags of clients that a policy names in `from`."""
+    items = policy.spec.get("from")
+    found: list[Tags] = []
+    for item in items if isinstance(items, list) else ():
+        ref = item.get("targetRef") if isinstance(item, Mapping) else None
+        if not isinstance(ref, Mapping):
+            continue
+        tags = tags_of(ref.get("tags"))
+        if ref.get("kind") in ("MeshService", "MeshServiceSubset"):
+            tags[SERVICE] = str(ref.get("name") or "")
+        found.append(tags)
+    return found
 
 
 def shown(client: Identity) -> str:

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache
 from typing import Any
 
-from kumamigrate.effective.oldside import OldSide
-from kumamigrate.model.packed import packed
+from kumamigrate.effective.bothengines.oldview import OldSide
+from kumamigrate.effective.bothengines.whoanswers import BESIDE, OUTBOUND, kinds_of
 from kumamigrate.model.resource import MESH, PROXY_TYPE, SERVICE, ZONE, Resource
-from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
+from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of
 from kumamigrate.targetref.items import to_entries
 from kumamigrate.universe.oldtraits import split, traits_of
+from kumamigrate.universe.side import ROUTES
 
-OUTBOUND = (
-    "MeshTimeout",
-    "MeshRetry",
-    "MeshCircuitBreaker",
-    "MeshHealthCheck",
-    "MeshAccessLog",
-    "MeshLoadBalancingStrategy",
-    "MeshHTTPRoute",
-    "MeshTCPRoute",
-)
-INBOUND = ("MeshTrafficPermission", "MeshFaultInjection", "MeshRateLimit", "MeshTimeout")
-WHOLE = ("MeshTrace", "MeshProxyPatch")
-ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 ANY_SERVICE = "any-other-service"
 ANY_VALUE = "any-value"
 MOST_PROXIES = 1_000
@@ -34,8 +21,6 @@ Traits = frozenset[tuple[str, str]]
 """Tags and labels of a proxy, keys as in oldtraits.py."""
 TraitSets = Sequence[tuple[dict[str, str], bool]]
 
-BESIDE = {"MeshHealthCheck": ("MeshProxyPatch",)}
-"""Types that set what another one cannot, so that both decide who reads what."""
 _FIELDS = {
     "TrafficPermission": ("destinations",),
     "FaultInjection": ("destinations",),
@@ -43,18 +28,6 @@ _FIELDS = {
     "TrafficTrace": ("selectors",),
     "ProxyTemplate": ("selectors",),
 }
-
-
-@cache
-def successors() -> Mapping[str, Sequence[str]]:
-    """Return the new types that take the place of each old kind."""
-    found: Mapping[str, Sequence[str]] = packed("effective", "engines.json")
-    return found
-
-
-def kinds_of(policy_type: str) -> tuple[str, ...]:
-    """Return the old kinds whose place a new type takes."""
-    return tuple(kind for kind, new in successors().items() if policy_type in new)
 
 
 def services_of(was: OldSide, now: OldSide, covered: frozenset[str]) -> set[str]:
@@ -165,21 +138,6 @@ def _written_out(seeds: Set[Traits], more: Set[Traits] = frozenset()) -> set[Tra
             sets = [{**tags, key: option} for tags in sets for option in options]
         result |= {frozenset(tags.items()) for tags in sets}
     return result
-
-
-def from_tags(policy: Resource) -> list[Tags]:
-    """Return the tags of clients that a policy names in `from`."""
-    items = policy.spec.get("from")
-    found: list[Tags] = []
-    for item in items if isinstance(items, list) else ():
-        ref = item.get("targetRef") if isinstance(item, Mapping) else None
-        if not isinstance(ref, Mapping):
-            continue
-        tags = tags_of(ref.get("tags"))
-        if ref.get("kind") in ("MeshService", "MeshServiceSubset"):
-            tags[SERVICE] = str(ref.get("name") or "")
-        found.append(tags)
-    return found
 
 
 def _destinations(node: Any) -> set[str]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
-from kumamigrate.effective.policies.patched import Checks, plain_services, split
-from kumamigrate.effective.reading import Values
+from kumamigrate.effective.policies.patched import Checks, split
+from kumamigrate.effective.proxyfacts import old_protocols, probed_services
 from kumamigrate.model.labels import with_zone_tag
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.sourcedest.engine import order
 from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.proxy import Proxy, proxy_of
 from kumamigrate.sourcedest.selector import Tags, matches, selectors_of, tags_of
@@ -20,7 +19,6 @@ from kumamigrate.sourcedest.targets import (
     UNKNOWN,
     live_targets,
     main_targets,
-    service_protocols,
     zone_egress,
 )
 from kumamigrate.sourcedest.winners import (
@@ -31,37 +29,13 @@ from kumamigrate.sourcedest.winners import (
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.services import backend_refs
-from kumamigrate.universe.side import REMOVED, Side, may_be_transparent
+from kumamigrate.universe.side import Side, may_be_transparent
 
 MOST_CHOICES = 64
 """More outcomes of ties than this are not worked out: the answer is unknown."""
 
 Options = tuple[Resource | None, ...]
 Routes = Mapping[str, Resource | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a place may come to, and who says so.
-
-    Several effects where something undecided decides: `why` says what. `old` are the old
-    policies that may win, `found` what the new engine reads.
-    """
-
-    effects: tuple[Values, ...]
-    old: tuple[Resource, ...] = ()
-    found: Found | None = None
-    why: str = ""
-
-    @property
-    def certain(self) -> bool:
-        """Whether there is one effect only."""
-        return len(self.effects) == 1
-
-
-Place = tuple[str, ...]
-"""Policy type, direction, destination or inbound, and what else tells places apart."""
-Places = dict[Place, Outcome]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,16 +72,12 @@ class OldSide:
         self.guessed = False
         self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._led: dict[tuple[object, ...], frozenset[str]] = {}
-        zone = side.state.environment.zone
-        self._own = [proxy_of(d, zone) for d in side.state.of_type("Dataplane")]
-        self.known = service_protocols(self._own, self.external)
+        self.known = old_protocols(side)
 
     @cached_property
     def _plain(self) -> frozenset[str]:
         """The services that a patch may probe; it takes long, and few ask (patched.py)."""
-        if order(self.side.release.name) >= order(REMOVED):
-            return frozenset()
-        return plain_services(self.side.state, self.old, self._own, self.known)
+        return probed_services(self.side)
 
     @property
     def routed(self) -> bool:
@@ -273,49 +243,7 @@ def _reached_plainly(services: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[
     return _reached([{SERVICE: service} for service in services])
 
 
-def outcome(
-    effects: Sequence[Values],
-    old: Sequence[Resource | None] = (),
-    found: Found | None = None,
-    why: str = "",
-) -> Outcome:
-    """Return an outcome with each effect once."""
-    distinct: list[Values] = []
-    for effect in effects:
-        if effect not in distinct:
-            distinct.append(effect)
-    policies = {p.identity: p for p in old if p is not None}
-    return Outcome(effects=tuple(distinct), old=tuple(policies.values()), found=found, why=why)
-
-
-def joined(many: Sequence[Places]) -> Places:
-    """Return what any of several scenarios may come to, place by place."""
-    if len(many) == 1:
-        return many[0]
-    found: Places = {}
-    for key in dict.fromkeys(k for places in many for k in places):
-        here = [places[key] for places in many if key in places]
-        effects = [e for o in here for e in o.effects]
-        if len(here) < len(many):
-            effects.append({})
-        why = next((o.why for o in here if o.why), "") or "TrafficRoutes tie"
-        merged = outcome(effects, [p for o in here for p in o.old], here[0].found, why)
-        found[key] = merged if not merged.certain else replace(merged, why="")
-    return found
-
-
 def mentioned(tags: Mapping[str, str]) -> str:
     """Return a service with its further tags as readers see a cluster."""
     rest = ",".join(f"{k}={v}" for k, v in sorted(tags.items()) if k != SERVICE)
     return f"{tags.get(SERVICE, '')}{{{rest}}}" if rest else tags.get(SERVICE, "")
-
-
-def names(policies: Sequence[Resource]) -> str:
-    """Return the names of policies for a sentence."""
-    listed = sorted({f"{p.type} {p.name}" for p in policies})
-    return " and ".join(listed)
-
-
-def each(found: Iterator[tuple[Place, Outcome]]) -> Places:
-    """Return yielded places as a map."""
-    return dict(found)

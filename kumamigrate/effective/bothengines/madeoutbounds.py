@@ -10,24 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kumamigrate.effective.oldroute import Table, new_table, old_table
-from kumamigrate.effective.oldside import (
-    Asked,
-    OldSide,
-    Options,
-    Outcome,
-    Place,
-    Places,
-    Routes,
-    joined,
-    mentioned,
-    outcome,
-)
-from kumamigrate.effective.picture import Reader, routing_of, writes_defaults
+from kumamigrate.effective.bothengines.oldview import Asked, OldSide, Options, Routes, mentioned
+from kumamigrate.effective.bothengines.requesttables import Table, new_table, old_table
+from kumamigrate.effective.fact import SHARED, Fact, Facts, Key, joined, one_of
+from kumamigrate.effective.outboundfacts import OutboundReader, writes_defaults
 from kumamigrate.effective.policies.meshhealthcheck import UNPROBED, probed
 from kumamigrate.effective.policies.patched import Checks
 from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS, both
+from kumamigrate.effective.routing import routing_of
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.sourcedest.proxy import PASS_THROUGH
@@ -37,7 +28,6 @@ from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.side import may_be_transparent
 
-SHARED = "the order of outbounds"
 PAST_PROTOCOL = "the protocol of the targets"
 NOT_PROBED = "a protocol that no MeshHealthCheck probes"
 CROSSED = (SHARED, PAST_PROTOCOL, NOT_PROBED)
@@ -63,7 +53,7 @@ def outbound_places(
     kinds: frozenset[str],
     routes: Sequence[Routes],
     kept: frozenset[str] | None = None,
-) -> Places:
+) -> Facts:
     """Return what the outbounds of a proxy come to if one of these sets of routes wins.
 
     With `kept`, of the outbounds to these services alone, and the clusters they lead to.
@@ -71,7 +61,7 @@ def outbound_places(
     return joined([dict(_Outbounds(side, asked, one, kinds, kept).places()) for one in routes])
 
 
-def log_of_passthrough(side: OldSide, asked: Asked) -> Places:
+def log_of_passthrough(side: OldSide, asked: Asked) -> Facts:
     """Return the log of traffic that passes through, which only a transparent proxy has."""
     if not may_be_transparent(asked.dataplane):
         return {}
@@ -81,7 +71,7 @@ def log_of_passthrough(side: OldSide, asked: Asked) -> Places:
         "MeshAccessLog", old, found, At(part=SlotKind.LISTENER, mesh=side.side.mesh_spec)
     )
     place = ("MeshAccessLog", "outbound", PASS_THROUGH)
-    return {place: outcome(effects, old, found, _tied(old))}
+    return {place: one_of(effects, old, found, _tied(old))}
 
 
 class _Outbounds:
@@ -111,7 +101,7 @@ class _Outbounds:
                 name = mentioned(tags)
                 self.clusters.setdefault(name, (tags, []))[1].append(outbound)
 
-    def places(self) -> Iterator[tuple[Place, Outcome]]:
+    def places(self) -> Iterator[tuple[Key, Fact]]:
         """Yield every place with what it may come to."""
         for name, table in self.tables.items():
             service = self.own[name][SERVICE]
@@ -119,7 +109,7 @@ class _Outbounds:
                 continue
             if "MeshHTTPRoute" in self.kinds:
                 winner = self.routes.get(service) if self.side.routed else None
-                yield ("MeshHTTPRoute", "outbound", name), outcome([{"routes": table}], [winner])
+                yield ("MeshHTTPRoute", "outbound", name), one_of([{"routes": table}], [winner])
             if table.family:
                 yield from self._listener(name, service, table)
         for name, (tags, led) in self.clusters.items():
@@ -160,15 +150,15 @@ class _Outbounds:
 
     # -- listeners ---------------------------------------------------------------------------
 
-    def _listener(self, name: str, service: str, table: Table) -> Iterator[tuple[Place, Outcome]]:
+    def _listener(self, name: str, service: str, table: Table) -> Iterator[tuple[Key, Fact]]:
         if "MeshHTTPRoute" in self.kinds and table.family != "tcp":
             made = self.old_made[service]
-            yield ("MeshHTTPRoute", "listener", name), outcome([{NORMALIZED: not made}])
+            yield ("MeshHTTPRoute", "listener", name), one_of([{NORMALIZED: not made}])
         for kind in _ON_LISTENERS:
             if kind in self.kinds:
                 yield (kind, "outbound", name), self._at_listener(kind, service, table)
 
-    def _at_listener(self, kind: str, service: str, table: Table) -> Outcome:
+    def _at_listener(self, kind: str, service: str, table: Table) -> Fact:
         """Return what an outbound and all its routes read of a policy type."""
         found = self.side.to(self.asked, kind, service)
         tcp = table.family == "tcp"
@@ -181,7 +171,7 @@ class _Outbounds:
             more[TREATED] = "tcp" if tcp else "http"
         effects = [{**one, **more} for one in both(kind, options, found, at)]
         past = kind == "MeshTimeout" and found is not None and (at.protocol in HTTP_LIKE) == tcp
-        return outcome(effects, options, found, _tied(options) or (PAST_PROTOCOL if past else ""))
+        return one_of(effects, options, found, _tied(options) or (PAST_PROTOCOL if past else ""))
 
     def _decided_by(self, kind: str, service: str) -> Options:
         """Return the old policies of which one decides on an outbound that the old engine makes.
@@ -214,7 +204,7 @@ class _Outbounds:
             return {}
         proxy, destination = self.asked.dataplane, ServiceTag(service)
         routing = routing_of(self.side.side, proxy, destination)
-        reader = Reader(self.side.side, proxy, policy_type, destination, routing, tag=True)
+        reader = OutboundReader(self.side.side, proxy, policy_type, destination, routing, tag=True)
         own = reader.own_of_routes()
         return {"on routes": own} if own else {}
 
@@ -222,7 +212,7 @@ class _Outbounds:
 
     def _cluster(
         self, name: str, tags: Mapping[str, str], led: Sequence[str]
-    ) -> Iterator[tuple[Place, Outcome]]:
+    ) -> Iterator[tuple[Key, Fact]]:
         service = tags[SERVICE]
         readers = {
             "MeshTimeout": lambda: self._cluster_timeout(name, service, led),
@@ -251,7 +241,7 @@ class _Outbounds:
     def _made(self, outbound: str) -> bool:
         return self.old_made[self.own[outbound][SERVICE]]
 
-    def _cluster_timeout(self, name: str, service: str, led: Sequence[str]) -> Outcome:
+    def _cluster_timeout(self, name: str, service: str, led: Sequence[str]) -> Fact:
         found = self.side.to(self.asked, "MeshTimeout", service)
         effects: list[Values] = []
         policies: list[Resource | None] = []
@@ -264,7 +254,7 @@ class _Outbounds:
             family, made = self.tables[leader].family, self._made(leader)
             at = self._at(SlotKind.CLUSTER, service, treated=family, made=made)
             effects += both("MeshTimeout", options, found, at)
-        return outcome(effects, policies, found, why or crossed or SHARED)
+        return one_of(effects, policies, found, why or crossed or SHARED)
 
     def _of_cluster(self, policy_type: str, service: str) -> Found | None:
         """Return what a policy says of a service's clusters, found by the outbounds of a proxy.
@@ -280,13 +270,13 @@ class _Outbounds:
         reached = service in self.targets and any(map(self._made, led))
         return self._old(kind, service) if reached else (None,)
 
-    def _breaker(self, service: str, led: Sequence[str]) -> Outcome:
+    def _breaker(self, service: str, led: Sequence[str]) -> Fact:
         found = self._of_cluster("MeshCircuitBreaker", service)
         old = self._reaching("CircuitBreaker", service, led)
         effects = both("MeshCircuitBreaker", old, found, self._at(SlotKind.CLUSTER, service))
-        return outcome(effects, old, found, _tied(old))
+        return one_of(effects, old, found, _tied(old))
 
-    def _probe(self, service: str, led: Sequence[str], checks: Checks | None) -> Outcome:
+    def _probe(self, service: str, led: Sequence[str], checks: Checks | None) -> Fact:
         """Return the probes of a cluster; `checks` of a patch replace all others."""
         found = self._of_cluster("MeshHealthCheck", service)
         old = self._reaching("HealthCheck", service, led)
@@ -296,15 +286,15 @@ class _Outbounds:
             at = replace(at, protocol="http")
         effects = [probed(checks or (), policy, conf, at) for policy in old]
         unprobed = found is not None and at.protocol in UNPROBED and not checks
-        return outcome(effects, old, found, _tied(old) or (NOT_PROBED if unprobed else ""))
+        return one_of(effects, old, found, _tied(old) or (NOT_PROBED if unprobed else ""))
 
-    def _balancer(self, service: str, led: Sequence[str]) -> Outcome:
+    def _balancer(self, service: str, led: Sequence[str]) -> Fact:
         found = self._of_cluster("MeshLoadBalancingStrategy", service)
         own = [self.own[leader][SERVICE] for leader in self._leading(led)]
         routes = [self.routes.get(s) if self.old_made[s] else None for s in own]
         at = self._at(SlotKind.CLUSTER, service)
         effects = both("MeshLoadBalancingStrategy", routes, found, at)
-        return outcome(effects, () if found else routes, found, SHARED)
+        return one_of(effects, () if found else routes, found, SHARED)
 
 
 def _asks_by_http(conf: Mapping[str, Any] | None) -> bool:

@@ -1,74 +1,63 @@
-"""Inbounds and whole proxies of a mesh with old policies: what both engines come to together."""
+"""What a client meets at an inbound, of whichever engine answers there (legacy.md §3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
+from kumamigrate.effective.bothengines.callers import BARE, Identity, Named
+from kumamigrate.effective.fact import Fact, Key, one_of
+from kumamigrate.effective.inboundfacts import inbound_fact
 from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN, inbound_mode
-from kumamigrate.effective.oldclients import BARE, Identity, Named
-from kumamigrate.effective.oldside import Asked, OldSide, Options, Outcome, Place, Places, outcome
-from kumamigrate.effective.picture import has_http, inbound_fact
 from kumamigrate.effective.policies import meshratelimit
 from kumamigrate.effective.policies.meshfault import FAULTS, GRPC_SINCE, faults_of, old_faults
-from kumamigrate.effective.policies.meshproxypatch import CHANGES
 from kumamigrate.effective.policies.meshsections import OFF, PERMISSIVE, STRICT
+from kumamigrate.effective.proxyfacts import Options
 from kumamigrate.effective.reading import At, SlotKind, Values
-from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.clients import Clients, admits_before, bears, clients_before
-from kumamigrate.sourcedest.proxy import PROTOCOL, Inbound
+from kumamigrate.sourcedest.proxy import PROTOCOL, Inbound, proxy_of
 from kumamigrate.sourcedest.selector import Rank, matches, rank, selectors_of
-from kumamigrate.sourcedest.winners import inbound_list, inbound_winner, proxy_winner
+from kumamigrate.sourcedest.winners import inbound_list, inbound_winner
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.inbound import InboundPoint
 from kumamigrate.targetref.selection import Point
+from kumamigrate.universe.side import Side
 
 MOST_ORDERS = 24
 
 
-def inbound_places(
-    side: OldSide, asked: Asked, kinds: frozenset[str], clients: Mapping[str, Named]
-) -> Places:
-    """Return what the inbounds of a proxy come to. `clients` are those to ask for, by new type."""
-    return dict(_inbounds(side, asked, kinds, clients))
+def client_facts(side: Side, proxy: Resource, policy_type: str, clients: Named) -> dict[Key, Fact]:
+    """Return what each of some clients meets at the inbounds of a proxy, of a policy type."""
+    found: dict[Key, Fact] = {}
+    for inbound in proxy_of(proxy, side.state.environment.zone).inbounds:
+        at = InboundClients(side, proxy, inbound)
+        read = {
+            "MeshTrafficPermission": at.admitted,
+            "MeshFaultInjection": at.faults,
+            "MeshRateLimit": at.limit,
+        }[policy_type]
+        for name, client in clients.items():
+            found[("inbound", at.key, name)] = read(client)
+    return found
 
 
-def _inbounds(
-    side: OldSide, asked: Asked, kinds: frozenset[str], clients: Mapping[str, Named]
-) -> Iterator[tuple[Place, Outcome]]:
-    for inbound in asked.proxy.inbounds:
-        read = _Inbound(side, asked, inbound)
-        if "MeshTrafficPermission" in kinds:
-            for name, one in clients["MeshTrafficPermission"].items():
-                yield ("MeshTrafficPermission", "inbound", inbound.name, name), read.admitted(one)
-        if "MeshFaultInjection" in kinds:
-            for name, one in clients["MeshFaultInjection"].items():
-                yield ("MeshFaultInjection", "inbound", inbound.name, name), read.faults(one)
-        if "MeshRateLimit" in kinds:
-            for name, one in clients["MeshRateLimit"].items():
-                yield ("MeshRateLimit", "inbound", inbound.name, name), read.limit(one)
-        if "MeshTimeout" in kinds:
-            yield ("MeshTimeout", "inbound", inbound.name), read.timeouts()
+class InboundClients:
+    """What clients meet at one inbound of one proxy: who answers is said type by type (§3)."""
 
-
-class _Inbound:
-    """One inbound of one proxy."""
-
-    def __init__(self, side: OldSide, asked: Asked, inbound: Inbound) -> None:
-        self.side, self.asked, self.inbound = side, asked, inbound
+    def __init__(self, side: Side, proxy: Resource, inbound: Inbound) -> None:
+        self.side, self.proxy, self.inbound = side, proxy, inbound
+        self.key = inbound.name.rsplit(":", 1)[0]
 
     def _point(self, policy_type: str) -> tuple[Point | None, InboundPoint | None]:
-        if policy_type not in self.side.side.types:
+        if policy_type not in self.side.types:
             return None, None
-        selection = self.side.matcher.selection(self.asked.dataplane, policy_type)
-        key = self.inbound.name.rsplit(":", 1)[0]
-        point = next((p for p in selection.points if p.key == key), None)
+        selection = self.side.selection(self.proxy, policy_type)
+        point = next((p for p in selection.points if p.key == self.key), None)
         if point is None:
             return None, None
         return point, self.side.matcher.inbound(selection, point)
@@ -76,7 +65,8 @@ class _Inbound:
     @cached_property
     def _mtls(self) -> str | None:
         """The mode of the inbound: STRICT keeps clients without a sidecar away; None: unknown."""
-        return inbound_mode(self.side.mesh, self._point("MeshTLS")[1])
+        mesh = next((r for r in self.side.state.of_type("Mesh") if r.name == self.side.mesh), None)
+        return inbound_mode(mesh, self._point("MeshTLS")[1])
 
     def _met(self, client: Identity, effects: Sequence[Values]) -> tuple[Sequence[Values], str]:
         """Return what a client meets, if it can get here, and why that is undecided."""
@@ -93,22 +83,22 @@ class _Inbound:
         """The old policies of which one decides, and whom each lets in."""
         old = self.side.old
         found = inbound_winner(old.of("TrafficPermission"), self.inbound.tags, old.ties)
-        options = self.side.options(found)
+        options = (None,) if found is None else found.policies
         return options, tuple(map(clients_before, options))
 
-    def admitted(self, client: Identity) -> Outcome:
+    def admitted(self, client: Identity) -> Fact:
         """Return whether a client is let in."""
         read = self._permission
         if read is not None and (read.from_rules or read.rules):
             if read.rules:
-                said = inbound_fact(self.side.side, "MeshTrafficPermission", read).settings
-                return outcome([said or {"allowed": False}], (), _whole(read))
-            return outcome([_lets_in(read, client)], (), _whole(read))
+                said = inbound_fact(self.side, "MeshTrafficPermission", read).settings
+                return one_of([said or {"allowed": False}], (), _whole(read))
+            return one_of([_lets_in(read, client)], (), _whole(read))
         options, let_in = self._permitted
         effects = [{"allowed": admits_before(clients, client)} for clients in let_in]
-        return outcome(effects, options, None, "creation time")
+        return one_of(effects, options, None, "creation time")
 
-    def faults(self, client: Identity) -> Outcome:
+    def faults(self, client: Identity) -> Fact:
         """Return the faults a client meets; any FaultInjection keeps the new ones away (§3)."""
         old = self.side.old
         listed = inbound_list(old.of("FaultInjection"), self.inbound.tags, old.ties)
@@ -116,25 +106,25 @@ class _Inbound:
             orders = [listed.policies] if listed.known else _orders(listed.policies, client)
             before: list[Values] = [{FAULTS: old_faults(_met_by(o, client))} for o in orders]
             effects, why = self._met(client, before)
-            return outcome(effects, listed.policies, None, why)
+            return one_of(effects, listed.policies, None, why)
         _, read = self._point("MeshFaultInjection")
         # It does nothing to TCP, and to gRPC only since a release (§1.7).
-        release = self.side.side.release.name
+        release = self.side.release.name
         kinds = HTTP_LIKE if at_least(release, GRPC_SINCE) else ("http", "http2")
         if not self._may_speak(kinds):
-            return outcome([{FAULTS: []}], (), _whole(read))
+            return one_of([{FAULTS: []}], (), _whole(read))
         if read is not None and read.rules:
-            return outcome([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
+            return one_of([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
         confs = _all_met(read, client) if read is not None else []
         effects, why = self._met(client, [{FAULTS: faults_of(confs)}])
-        return outcome(effects, (), _whole(read), why)
+        return one_of(effects, (), _whole(read), why)
 
     def _may_speak(self, protocols: Sequence[str]) -> bool:
         """Whether the inbound may be of one of some protocols: one made up may be of any."""
-        undecided = self.asked.dataplane.made_up and PROTOCOL not in self.inbound.tags
+        undecided = self.proxy.made_up and PROTOCOL not in self.inbound.tags
         return undecided or self.inbound.protocol in protocols
 
-    def limit(self, client: Identity) -> Outcome:
+    def limit(self, client: Identity) -> Fact:
         """Return the limit a client meets first; any RateLimit keeps the new ones away (§3)."""
         policies = [
             p
@@ -144,27 +134,19 @@ class _Inbound:
         if policies:
             options = _first_limits(policies, client)
             if not self._may_speak(HTTP_LIKE):  # its limits are of HTTP requests
-                return outcome([{}], (), None)
+                return one_of([{}], (), None)
             at = At(part=SlotKind.INBOUND)
             before = [meshratelimit.of_old(policy, at) for policy in options]
             effects, why = self._met(client, before)
-            return outcome(effects, options, None, why)
+            return one_of(effects, options, None, why)
         _, read = self._point("MeshRateLimit")
         if read is None:
-            return outcome([{}])
+            return one_of([{}])
         if any(rule.match for rule in read.rules):
-            return outcome([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
-        fact = inbound_fact(self.side.side, "MeshRateLimit", read)
+            return one_of([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
+        fact = inbound_fact(self.side, "MeshRateLimit", read)
         effects, why = self._met(client, [fact.settings])
-        return outcome(effects, (), fact.found, why)
-
-    def timeouts(self) -> Outcome:
-        """Return the timeouts of the inbound; any MeshTimeout on the proxy rewrites it (C5)."""
-        _, read = self._point("MeshTimeout")
-        reached = self.side.reached(self.asked, "MeshTimeout")
-        side = self.side.side
-        fact = inbound_fact(side, "MeshTimeout", read, reached=reached, always=False)
-        return outcome([fact.settings], (), fact.found)
+        return one_of(effects, (), fact.found, why)
 
 
 def _whole(read: InboundPoint | None) -> Found | None:
@@ -243,19 +225,3 @@ def _orders(policies: Sequence[Resource], client: Identity) -> Iterable[Sequence
         [p for group in chosen for p in group]
         for chosen in product(*(permutations(group) for group in ordered))
     ]
-
-
-def whole_places(side: OldSide, asked: Asked, kinds: frozenset[str]) -> Places:
-    """Return what a proxy as a whole comes to: traces and patches."""
-    found: Places = {}
-    old, sets = side.old, asked.proxy.tag_sets
-    http = has_http(side.side, asked.dataplane)
-    at = At(part=SlotKind.PROXY, http=http, mesh=side.side.mesh_spec)
-    for kind in (kind for kind in ("MeshTrace", "MeshProxyPatch") if kind in kinds):
-        new = side.single(asked, kind)
-        if new is not None and kind == "MeshProxyPatch":
-            # What sets probes belongs to the clusters.
-            new = replace(new, confs=({CHANGES: side.patched(asked)[1]},))
-        options = side.options(proxy_winner(old.of(READINGS[kind].old), sets, old.ties))
-        found[kind, "proxy"] = outcome(both(kind, options, new, at), options, new, "creation time")
-    return found

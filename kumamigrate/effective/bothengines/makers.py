@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kumamigrate.effective.difference import Effect, Value, Witness
-from kumamigrate.effective.picture import ROUTING, TCP_ROUTING
+from kumamigrate.effective.routing import ROUTING, TCP_ROUTING
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
 from kumamigrate.sourcedest.engine import order

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kumamigrate.effective.oldside import Asked, OldSide, Places, mentioned, outcome
+from kumamigrate.effective.bothengines.oldview import Asked, OldSide, mentioned
+from kumamigrate.effective.fact import Fact, Facts, Key, one_of
 from kumamigrate.effective.reading import Values
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.sourcedest.clients import clients_before
@@ -11,18 +12,18 @@ from kumamigrate.sourcedest.winners import inbound_winner
 EXTERNAL = "ExternalService"
 
 
-def external_access(side: OldSide, asked: Asked, led_to: frozenset[str]) -> Places:
+def external_access(side: OldSide, asked: Asked, led_to: frozenset[str]) -> Facts:
     """Return which ExternalServices a proxy may use without zone egress (§2.7).
 
     Asked of those only to which its traffic is led, before or after: `led_to`.
     """
-    found: Places = {}
+    found: dict[Key, Fact] = {}
     filtered = side.routed and not side.has_to(asked, "MeshHTTPRoute")
     filtered = filtered and not side.has_to(asked, "MeshTCPRoute")
     for tags in (tags for tags in side.external if tags.get(SERVICE) in led_to):
         place = (EXTERNAL, "outbound", mentioned(tags))
         if side.egress or not filtered:
-            found[place] = outcome([{"reached": True}])
+            found[place] = one_of([{"reached": True}])
             continue
         options = side.options(
             inbound_winner(side.old.of("TrafficPermission"), tags, side.old.ties)
@@ -36,5 +37,5 @@ def external_access(side: OldSide, asked: Asked, led_to: frozenset[str]) -> Plac
                 for own in asked.proxy.tag_sets
             )
             effects.append({"reached": reached})
-        found[place] = outcome(effects, options, None, "creation time")
+        found[place] = one_of(effects, options, None, "creation time")
     return found

@@ -1,0 +1,81 @@
+"""What stands in a slot of a proxy's configuration, and who put it there (prover.md §1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kumamigrate.effective.reading import Values
+from kumamigrate.model.resource import Resource
+from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.route import EffectiveRoute
+
+Key = tuple[str, ...]
+"""("route", match, n), ("listener",), ("cluster", key, name) or ("inbound",)."""
+
+LISTENER: Key = ("listener",)
+SHARED = "the order of outbounds"
+"""Why a cluster is undecided that several outbounds lead to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Values at one slot, and the look-up they were read from.
+
+    `others` are values that may stand there as well, where something undecided decides: `why`
+    says what. `old` are the old policies of which one may have won.
+    """
+
+    settings: Values
+    found: Found | None = None
+    route: EffectiveRoute | None = None
+    others: tuple[Values, ...] = ()
+    old: tuple[Resource, ...] = ()
+    why: str = ""
+
+    @property
+    def options(self) -> tuple[Values, ...]:
+        """All that may stand there."""
+        return (self.settings, *self.others)
+
+
+NOTHING = Fact({})
+Facts = Mapping[Key, Fact]
+
+
+def one_of(
+    options: Sequence[Values],
+    old: Sequence[Resource | None] = (),
+    found: Found | None = None,
+    why: str = "",
+) -> Fact:
+    """Return the fact that some values may stand somewhere, each once."""
+    first, *others = options
+    distinct = [first]
+    for one in others:
+        if one not in distinct:
+            distinct.append(one)
+    policies = {policy.identity: policy for policy in old if policy is not None}
+    return Fact(
+        first,
+        found,
+        others=tuple(distinct[1:]),
+        old=tuple(policies.values()),
+        why=why,
+    )
+
+
+def joined(many: Sequence[Facts]) -> Facts:
+    """Return what stands where one of several ways comes true, and nobody knows which."""
+    if len(many) == 1:
+        return many[0]
+    found: dict[Key, Fact] = {}
+    for key in dict.fromkeys(k for facts in many for k in facts):
+        here = [facts[key] for facts in many if key in facts]
+        options = [one for fact in here for one in fact.options]
+        if len(here) < len(many):
+            options.append({})
+        why = next((fact.why for fact in here if fact.why), "") or "TrafficRoutes tie"
+        merged = one_of(options, [p for fact in here for p in fact.old], here[0].found, why)
+        found[key] = merged if merged.others else replace(merged, why="")
+    return found

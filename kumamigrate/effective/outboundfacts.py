@@ -1,0 +1,178 @@
+"""What the targetRef engine has at an outbound: by route, at its listener, at each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kumamigrate.effective.fact import LISTENER, NOTHING, Fact, Key
+from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
+from kumamigrate.effective.reading import At, SlotKind, Values
+from kumamigrate.effective.readings import READINGS
+from kumamigrate.effective.routing import Routing, meant
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.versions import at_least
+from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
+from kumamigrate.universe.backend import Cluster
+from kumamigrate.universe.side import Side, may_be_transparent
+
+ON_OUTBOUNDS = (
+    "MeshTimeout",
+    "MeshRetry",
+    "MeshLoadBalancingStrategy",
+    "MeshAccessLog",
+    "MeshCircuitBreaker",
+    "MeshHealthCheck",
+)
+BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshLoadBalancingStrategy", "MeshAccessLog")
+
+
+def outbound_facts(
+    side: Side,
+    proxy: Resource,
+    policy_type: str,
+    destination: Destination,
+    routing: Routing,
+    *,
+    as_real: bool = False,
+) -> dict[Key, Fact]:
+    """Return what an outbound reads of one policy type, place by place.
+
+    With `as_real`, a service-tag outbound that no timeout reaches counts as having Kuma's
+    defaults, as a real one has (claim *carry*, matcher-notes §3 rule 4).
+    """
+    tag = isinstance(destination, ServiceTag) and not as_real
+    return dict(OutboundReader(side, proxy, policy_type, destination, routing, tag).facts())
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundReader:
+    """Reads one policy type at one outbound of one proxy."""
+
+    side: Side
+    proxy: Resource
+    policy_type: str
+    destination: Destination
+    routing: Routing
+    tag: bool
+
+    def facts(self) -> Iterator[tuple[Key, Fact]]:
+        """Yield every place with its settings."""
+        if self.policy_type in BY_ROUTE:
+            for key, route in self.routing.http or ():
+                if self.routing.splits[key].failing != "all":
+                    yield key, self.route(route)
+            yield LISTENER, self._listener()
+        if self.policy_type not in ("MeshRetry", "MeshAccessLog"):
+            yield from self._clusters().items()
+
+    def _clusters(self) -> dict[Key, Fact]:
+        """Return what each cluster reads, at the place it is compared at.
+
+        A service tag and the service that takes its place read different things on one release.
+        Where both get traffic they become one cluster, and what they do not agree on is lost.
+        """
+        found: dict[Key, Fact] = {}
+        for cluster in self.routing.clusters:
+            place, fact = meant(self.side, cluster).place, self._shared_cluster(cluster)
+            known = found.get(place)
+            found[place] = fact if known is None else self._at_odds(known, fact)
+        return found
+
+    def _shared_cluster(self, cluster: Cluster) -> Fact:
+        """Return what a cluster reads, by whatever it is referred to elsewhere as well.
+
+        2.x makes one cluster of a port, however it is referred to, and a transparent proxy
+        reaches it by name, too. Explicit outbounds all refer to it by number.
+        """
+        fact = self._cluster(cluster)
+        destination = cluster.destination
+        by_name = isinstance(destination, RealResource) and destination.number
+        if not by_name or not self.side.release.subset_rules or destination == self.destination:
+            return fact
+        if not may_be_transparent(self.proxy):
+            return fact
+        assert isinstance(destination, RealResource)
+        named = Cluster(destination=RealResource(destination.kri), tags=cluster.tags)
+        return self._at_odds(self._cluster(named), fact)
+
+    def _at_odds(self, first: Fact, second: Fact) -> Fact:
+        """Return two facts as one, with a value that no single fact has wherever they differ.
+
+        3.0 keeps what is referred to by name and by number apart.
+        """
+        fields = dict.fromkeys((*first.settings, *second.settings))
+        pairs = {k: (first.settings.get(k), second.settings.get(k)) for k in fields}
+        apart = not self.side.release.subset_rules
+        both = {k: a if a == b else _pair(a, b, apart=apart) for k, (a, b) in pairs.items()}
+        return replace(first, settings=both)
+
+    def _look_up(
+        self, destination: Destination, route: EffectiveRoute | None = None
+    ) -> Found | None:
+        if self.policy_type not in self.side.types:
+            return None
+        selection = self.side.selection(self.proxy, self.policy_type)
+        return self.side.matcher.lookup(selection, destination, route)
+
+    def own_of_routes(self) -> Values:
+        """Return what routes read that differs from what the outbound says, by match."""
+        said = self.route(None).settings
+        read = ((key, self.route(route).settings) for key, route in self.routing.http or ())
+        return {" ".join(key[1:]): settings for key, settings in read if settings != said}
+
+    def route(self, route: EffectiveRoute | None) -> Fact:
+        """Return what a route reads, or one of which nothing is said."""
+        if self.policy_type == "MeshAccessLog":
+            return NOTHING if route is None else self._direct(route)
+        found = self._look_up(self.destination, route)
+        return self._fact(SlotKind.ROUTE, found, self.routing.protocol, route)
+
+    def _direct(self, route: EffectiveRoute) -> Fact:
+        """Return what only the route's own entry says, on real resources (matcher.md (f))."""
+        if route.kri is None or self.policy_type not in self.side.types:
+            return NOTHING
+        selection = self.side.selection(self.proxy, self.policy_type)
+        found = self.side.matcher.lookup(selection, self.destination, route, direct_route=True)
+        return self._fact(SlotKind.ROUTE, found, self.routing.protocol, route)
+
+    def _listener(self) -> Fact:
+        found = self._look_up(self.destination)
+        return self._fact(SlotKind.LISTENER, found, self.routing.protocol)
+
+    def _cluster(self, cluster: Cluster) -> Fact:
+        found = self._look_up(cluster.destination)
+        return self._fact(SlotKind.CLUSTER, found, self.side.protocol(cluster.destination))
+
+    def _fact(
+        self,
+        part: SlotKind,
+        found: Found | None,
+        protocol: str,
+        route: EffectiveRoute | None = None,
+    ) -> Fact:
+        at = At(
+            part=part,
+            protocol=protocol,
+            tag=self.tag,
+            tcp=self.routing.tcp is not None,
+            always=writes_defaults(self.side),
+            release=self.side.release.name,
+            mesh=self.side.mesh_spec,
+        )
+        conf = None if found is None else found.conf
+        return Fact(READINGS[self.policy_type].of_conf(conf, at), found, route)
+
+
+def _pair(first: Any, second: Any, *, apart: bool) -> Any:
+    return {"by name": first, "by number": second} if apart else [first, second]
+
+
+def writes_defaults(side: Side) -> bool:
+    """Whether clusters and inbounds have MeshTimeout's defaults without any MeshTimeout.
+
+    Since 2.10 they always do (notes C16).
+    """
+    return at_least(side.release.name, ALWAYS_SINCE)

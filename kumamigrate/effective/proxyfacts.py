@@ -1,0 +1,87 @@
+"""What stands in a proxy as a whole: of policies that are about no traffic in particular."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from kumamigrate.effective.fact import Fact, one_of
+from kumamigrate.effective.policies.meshproxypatch import CHANGES
+from kumamigrate.effective.policies.patched import plain_services, split
+from kumamigrate.effective.reading import At, SlotKind
+from kumamigrate.effective.readings import READINGS, both
+from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
+from kumamigrate.model.resource import Resource
+from kumamigrate.sourcedest.proxy import proxy_of
+from kumamigrate.sourcedest.selector import tags_of
+from kumamigrate.sourcedest.targets import service_protocols
+from kumamigrate.sourcedest.winners import proxy_winner
+from kumamigrate.targetref.entry import Found
+from kumamigrate.universe.backend import written_outbounds
+from kumamigrate.universe.side import Side, inbounds_of, may_be_transparent, protocol_of
+
+Options = tuple[Resource | None, ...]
+"""The old policies of which one decides; None where none does."""
+
+
+def single_fact(
+    side: Side, proxy: Resource, policy_type: str, probed: Collection[str] = ()
+) -> Fact:
+    """Return what a proxy reads of a single-item policy type, of either engine.
+
+    The probes that patches set for the services `probed` stand at their clusters.
+    """
+    there = policy_type in side.types
+    found = side.matcher.single(side.selection(proxy, policy_type)) if there else None
+    if found is not None and policy_type == "MeshProxyPatch" and probed:
+        found = _without_probes(found, probed)
+    at = At(
+        part=SlotKind.PROXY,
+        http=has_http(side, proxy),
+        transparent=may_be_transparent(proxy),
+        mesh=side.mesh_spec,
+    )
+    options = old_of_proxy(side, proxy, policy_type)
+    return one_of(both(policy_type, options, found, at), options, found, "creation time")
+
+
+def old_of_proxy(side: Side, proxy: Resource, policy_type: str) -> Options:
+    """Return the old policies of which one decides beside those of a single-item type."""
+    policies = side.old.of(READINGS[policy_type].old)
+    if not policies:
+        return (None,)
+    sets = proxy_of(proxy, side.state.environment.zone).tag_sets
+    winner = proxy_winner(policies, sets, side.old.ties)
+    return (None,) if winner is None else winner.policies
+
+
+def probed_services(side: Side) -> frozenset[str]:
+    """Return the services whose probes patches may set (patched.py); it takes long."""
+    if not side.release.subset_rules:
+        return frozenset()
+    zone = side.state.environment.zone
+    proxies = [proxy_of(dataplane, zone) for dataplane in side.state.of_type("Dataplane")]
+    return plain_services(side.state, side.old, proxies, old_protocols(side))
+
+
+def old_protocols(side: Side) -> dict[str, str]:
+    """Return the protocols of service tags as the old engine knows them."""
+    zone = side.state.environment.zone
+    proxies = [proxy_of(dataplane, zone) for dataplane in side.state.of_type("Dataplane")]
+    external = (tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService"))
+    return service_protocols(proxies, external)
+
+
+def _without_probes(found: Found, services: Collection[str]) -> Found:
+    changes = found.conf.get(CHANGES)
+    return replace(found, confs=({CHANGES: split(changes, services)[1]},)) if changes else found
+
+
+def has_http(side: Side, proxy: Resource) -> bool:
+    """Whether some listener of a proxy is, or may be, an HTTP one."""
+    written = written_outbounds(side, proxy)
+    if written is None or not side.release.subset_rules:
+        return True
+    protocols = [protocol_of(inbound) for inbound in inbounds_of(proxy)]
+    protocols += [side.protocol(cluster.destination) for cluster in written.values()]
+    return any(p in (*HTTP_LIKE, UNKNOWN_PROTOCOL) for p in protocols)
