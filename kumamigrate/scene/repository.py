@@ -23,7 +23,7 @@ from kumamigrate.model.resource import FAULTY, Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import injecting
 from kumamigrate.source.node import key_start, node_at
-from kumamigrate.source.reading.embedded import embeds
+from kumamigrate.source.reading.embedded import MARKDOWN, commands_of, embeds
 from kumamigrate.source.reading.find import (
     Kind,
     classify,
@@ -227,15 +227,28 @@ def contents_of(paths: Sequence[Path], root: Path) -> Contents:
             refusals.append(_unreadable(path, error))
     named = [path for path, data in files.items() if embeds(path, data)]
     beside = {path: files.pop(path) for path in named}
-    scripts: dict[str, bytes] = {}
+    scripts = {path: said for path, data in beside.items() if (said := _calling(path, data))}
     for path in found.embedding:
         with suppress(OSError):  # such a file is named if it holds something, and never needed
             data = _read_bytes(root, path)
+            scripts |= {path: said} if (said := _calling(path, data)) else {}
             if is_script(path):
-                scripts |= {path: data} if b"kumactl" in data or b"kubectl" in data else {}
-            elif path.endswith(".tf") or may_hold_kuma(data):
+                continue
+            if path.endswith(".tf") or may_hold_kuma(data):
                 beside[path] = data
     return Contents(files=files, refusals=refusals, beside=beside, scripts=scripts)
+
+
+def _calling(path: str, data: bytes) -> bytes:
+    """Return a script, or the examples in Markdown, that calls what asks a control plane; nothing
+    of other files."""
+    if b"kumactl" not in data and b"kubectl" not in data:
+        return b""
+    if path.endswith(MARKDOWN):
+        return commands_of(data.decode("utf-8", "surrogateescape")).encode(
+            "utf-8", "surrogateescape"
+        )
+    return data if is_script(path) else b""
 
 
 def repository_of(

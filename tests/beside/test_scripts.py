@@ -41,6 +41,45 @@ def test_a_script_is_searched_whatever_it_is_written_in(name: str, tmp_path: Pat
     assert (tmp_path / name).read_text() == SCRIPT
 
 
+@pytest.mark.parametrize("end", ["\\\n", "\\\r\n"])
+def test_a_command_may_go_on_in_the_next_lines(end: str, tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    script = f'kumactl --config-file "$C" delete {end}  retry {end}  old\n'
+    script += f"kumactl \\{end}get traffic-logs\n"  # a backslash, and no command that goes on
+    script += f"kumactl {end}  get {end}  traffic-traces\n"
+    (tmp_path / "sync.sh").write_bytes(script.encode())
+    assert _found(tmp_path, "3.0") == [
+        ("sync.sh", 2, "kumactl has no retry"),
+        ("sync.sh", 8, "kumactl has no traffic-traces"),
+    ]
+
+
+MARKDOWN = """# Look
+
+`kumactl get retries` is told in words: kumactl get timeouts.
+
+```sh
+$ kumactl get healthchecks -m default
+kumactl get meshtimeouts; kumactl get \\
+   virtual-outbounds
+```
+kumactl get fault-injections
+> ~~~console
+> kumactl get rate-limits
+> ~~~
+"""
+
+
+def test_examples_of_markdown_are_searched_and_its_words_are_not(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    (tmp_path / "README.md").write_text(MARKDOWN, encoding="utf-8")
+    assert _found(tmp_path, "3.0") == [
+        ("README.md", 6, "kumactl has no healthchecks"),
+        ("README.md", 8, "kumactl has no virtual-outbounds"),
+        ("README.md", 12, "kumactl has no rate-limits"),
+    ]
+
+
 def test_hostile_lines_take_no_time(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
     (tmp_path / "x.sh").write_text("kumactl " * 100_000 + "get retry\n", encoding="utf-8")

@@ -25,6 +25,9 @@ ENDING = (
 )
 """Types that 3.0 does not know: a role may not name them."""
 
+ADMIN = "admin"
+"""The role that a control plane brings along, with a binding of its own."""
+
 _OLD_QUALIFIERS = frozenset({"destinations", "selectors", "sources"})
 _FLAT = ("inline", "inlineString", "secret")
 Said = tuple[FieldPath, str, dict[str, object]]
@@ -36,10 +39,25 @@ def plan(view: View) -> Iterator[Finding]:
     table = view.rule.table
     for resource in view.of_type(*ENTERPRISE_ENDING):
         yield finding(view, resource, (), advice=table["ends"][resource.type])
+    yield from _of_bindings(view)
     for kind, places in _PLACES.items():
         for resource in view.of_type(kind):
             for path, what, words in places(resource):
                 yield _refused(view, resource, path, table[what], words)
+
+
+def _of_bindings(view: View) -> Iterator[Finding]:
+    """Yield what a later release binds otherwise where nobody is bound to be admin in these files.
+
+    A binding changes its shape in no release; the one that the control plane brings along does.
+    """
+    bindings = list(view.of_type("AccessRoleBinding"))
+    if any(ADMIN in items(one.spec, ("roles",)) for one in bindings):
+        return
+    for binding in bindings[:1]:
+        said = view.rule.table["default binding"]
+        one = finding(view, binding, (), advice="", message=said["message"], action=said["action"])
+        yield replace(one, danger=Danger.ADVICE)
 
 
 def _refused(

@@ -25,6 +25,7 @@ _COMMAND = re.compile(
 )
 _RESOURCE = re.compile(r"(?<![\w./-])([a-z]++)(?:/\w++)?(?![\w.-])")
 _CRD = re.compile(r"""\bname["']?[ \t]*+:[ \t]*+["']?(\w++)\.kuma\.io\b""")
+_GOES_ON = re.compile(r"(?<!\\)\\\r?\n")
 _LONGEST = 2000
 """Lines longer than that were written by no person."""
 
@@ -104,6 +105,8 @@ def _many(name: str) -> Iterator[str]:
 def _in_scripts(text: str, names: _Names) -> Iterator[_Named]:
     if "kumactl" not in text and "kubectl" not in text:
         return
+    # A command that goes on in the next line is one line, of the same length.
+    text = _GOES_ON.sub(lambda found: " " * len(found[0]), text)
     for found in _COMMAND.finditer(text):
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
         if line.lstrip().startswith(("#", "//")) or len(line) > _LONGEST:

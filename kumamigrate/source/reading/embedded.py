@@ -23,6 +23,7 @@ _READS = re.compile(r'\b(?:file|filebase64|templatefile)\(\s*"(?P<path>[^"\r\n]+
 _LISTS = re.compile(r'\bfileset\(\s*(?P<folder>"[^"\r\n]*"|path\.\w+)\s*,\s*"(?P<glob>[^"\r\n]+)"')
 _HERE_PATH = re.compile(r"\$\{\s*path\.(?:module|root|cwd)\s*\}/?")
 _UNKNOWN = re.compile(r"\$\{(?:[^}$]|\$(?!\{))*+\}")
+_NO_NEWLINE = re.compile(r"[^\n]")
 _COMMENT = re.compile(r"[ \t]*(?:#|//)")
 
 
@@ -49,16 +50,30 @@ class Reading:
 
 def fenced_blocks(text: str) -> Iterator[Block]:
     """Yield the blocks of YAML or JSON of a Markdown text; one without its end goes on to it."""
+    return (block for info, block in _code_blocks(text) if _YAML.match(info))
+
+
+def commands_of(text: str) -> str:
+    """Return a Markdown text with nothing but its blocks that are not YAML, all in their places."""
+    kept, at = [], 0
+    for info, block in _code_blocks(text):
+        if not _YAML.match(info):
+            kept += [_NO_NEWLINE.sub(" ", text[at : block.start]), text[block.start : block.end]]
+            at = block.end
+    return "".join((*kept, _NO_NEWLINE.sub(" ", text[at:])))
+
+
+def _code_blocks(text: str) -> Iterator[tuple[str, Block]]:
+    """Yield the fenced blocks of a Markdown text, with the word that says what stands in them."""
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
         if opened is None:
             opened = fence
         elif _closes(opened, fence):
-            if _YAML.match(opened["info"]):
-                yield Block(_behind(text, opened), fence.start(), opened["indent"])
+            yield opened["info"], Block(_behind(text, opened), fence.start(), opened["indent"])
             opened = None
-    if opened is not None and _YAML.match(opened["info"]):
-        yield Block(_behind(text, opened), len(text), opened["indent"])
+    if opened is not None:
+        yield opened["info"], Block(_behind(text, opened), len(text), opened["indent"])
 
 
 def embeds(path: str, data: bytes) -> bool:
