@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from kumamigrate.effective.bothengines.callers import Callers
-from kumamigrate.effective.bothengines.clientfacts import client_facts
-from kumamigrate.effective.bothengines.makers import Made, Makers, come_or_gone, tags_carried
-from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, covered_types
-from kumamigrate.effective.changed import changed_types, moved_types
+from kumamigrate.effective.bothengines.makers import Made, come_or_gone, tags_carried
 from kumamigrate.effective.compare import (
     Difference,
     differences,
-    match_of,
-    too_many_ways,
-    undecided,
-    value_of,
 )
 from kumamigrate.effective.difference import Effect, Locate, Witness
-from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
-from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
 from kumamigrate.effective.outboundfacts import (
     BY_ROUTE,
     ON_OUTBOUNDS,
     outbound_facts,
-    writes_defaults,
 )
-from kumamigrate.effective.policies.meshfault import FAULTS, FILTER_NAME, same_but_for_units
-from kumamigrate.effective.policies.meshproxypatch import names_matter
-from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
-from kumamigrate.effective.policies.meshtls import LISTENERS
-from kumamigrate.effective.proxyfacts import has_http, old_of_proxy, probed_services, single_fact
 from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.routeorder import only_turned
@@ -48,48 +32,25 @@ from kumamigrate.effective.routing import (
     routing_facts,
     routing_of,
 )
-from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
-from kumamigrate.model.conf import canonical
+from kumamigrate.effective.sections import INBOUND_TYPES
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prover.assumptions.selector_equality import Couplings
-from kumamigrate.prover.assumptions.subset_service import shares_of
-from kumamigrate.prover.letin import Read, admitted_facts, go_by_clients
-from kumamigrate.prover.stages.sequence import Sequences
-from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
+from kumamigrate.prover.proxyslots import SINGLE_TYPES, ProxySlots
+from kumamigrate.prover.twosides import Witnesses
+from kumamigrate.sourcedest.proxy import PASS_THROUGH
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
 from kumamigrate.targetref.merge import merge_entries
-from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
-from kumamigrate.targetref.selection import Point
-from kumamigrate.universe.backend import Cluster, called, own_cluster, place_of
-from kumamigrate.universe.chosen import Chosen, chosen_by
+from kumamigrate.universe.backend import Cluster, own_cluster
 from kumamigrate.universe.network import Named, Network
-from kumamigrate.universe.reach import Reach
-from kumamigrate.universe.side import Side, may_be_transparent, networking, ports_of
-from kumamigrate.universe.traffic import Outbound
-
-SINGLE_TYPES = READ_BY_SECTION["default"]
-
-Witnesses = tuple[Witness, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What differs in the slots of a type, and what nobody knows of them."""
-
-    witnesses: Witnesses = ()
-    doubts: tuple[Doubt, ...] = ()
-
-
-SAME = Compared()
+from kumamigrate.universe.side import Side, may_be_transparent, ports_of
 
 _PATCHES = ("MeshProxyPatch", "ProxyTemplate")
 
 
-class MeshComparison:
+class MeshComparison(ProxySlots):
     """Compares what proxies read on two sides. Everything worked out is kept.
 
     What an outbound reads of a type depends only on the policies of that type and the routes
@@ -104,86 +65,11 @@ class MeshComparison:
         locate_after: Locate,
         types: Collection[str] | None = None,
     ) -> None:
-        self._types = types
-        self.before = before
-        self.after = after
-        self.locate = (locate_before, locate_after)
-        # A release without service tags has the real service where an older one has the tag.
-        before.tags_mean_services = not after.release.subset_rules
-        after.shares = shares_of(before, after)
-        self.kept: dict[Any, Witnesses] = {}
+        super().__init__(before, after, locate_before, locate_after, types)
         self._routings: dict[Any, Routing] = {}
         self._outbounds: dict[Any, Witnesses] = {}
-        self._compared: dict[Any, Compared] = {}
-        self.callers = Callers(before, after)
-        self.beyond: dict[str, None] = {}
-        self._inbounds: dict[Any, Witnesses] = {}
         self._tables: dict[Any, Witnesses] = {}
         self._binds: dict[Any, bool] = {}
-        self.reaches = (Reach(before), Reach(after))
-        self.couplings = Couplings(before, after)
-        self.makers = (Makers(before), Makers(after))
-        self.same_outbounds = (self.makers[0].routed, self.makers[0].tagging) == (
-            self.makers[1].routed,
-            self.makers[1].tagging,
-        )
-        self.same_ground = (
-            before.release == after.release
-            and before.ground == after.ground
-            and before.state.complete == after.state.complete
-        )
-        self.same_routes = before.routes == after.routes
-        self.moved = moved_types(before, after)
-
-    @cached_property
-    def by_section(self) -> frozenset[Kri]:
-        """Return the ports that some policy is about in particular."""
-        return frozenset(
-            kri
-            for reach, side in zip(self.reaches, (self.before, self.after), strict=True)
-            for kind in side.types
-            for known in reach.of(kind)
-            for kri in known.sections
-        )
-
-    @cached_property
-    def sequences(self) -> Sequences:
-        """The policies by which both sides can differ."""
-        return Sequences(self.before, self.after, self.reaches)
-
-    def compares(self, policy_type: str) -> bool:
-        """Whether differences of a type are asked for."""
-        return self._types is None or policy_type in self._types
-
-    @cached_property
-    def covered(self) -> frozenset[str]:
-        """The types that both engines are asked for together where the old one has a say."""
-        changed = changed_types(self.before, self.after)
-        found = covered_types(self.before, self.after, changed)
-        return frozenset(kind for kind in found if self.compares(kind))
-
-    @cached_property
-    def always(self) -> tuple[bool, bool]:
-        """Whether inbounds of each side have a MeshTimeout's defaults without any.
-
-        Where an old Timeout goes, what both engines meant up to 2.9 is compared (legacy.md §1.3).
-        """
-        known = "MeshTimeout" not in self.covered
-        return known and writes_defaults(self.before), known and writes_defaults(self.after)
-
-    @cached_property
-    def probed(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The services of each side whose probes of patches both engines are asked for."""
-        if "MeshHealthCheck" not in self.covered:
-            return frozenset(), frozenset()
-        return probed_services(self.before), probed_services(self.after)
-
-    @cached_property
-    def chosen(self) -> Chosen:
-        """Return the labels and tags by which others than policies choose."""
-        return chosen_by(self.before, self.after)
-
-    # -- outbounds ---------------------------------------------------------------------------
 
     def outbound(
         self, was: Resource, now: Resource, destination: Cluster, *, names: bool = True
@@ -347,7 +233,7 @@ class MeshComparison:
         facts: tuple[Mapping[Key, Fact], Mapping[Key, Fact]],
     ) -> Witnesses:
         names_b, names_a = names_of(old), names_of(new)
-        effect = Effect.VALUE if self._names_matter(was, now) else Effect.NAME
+        effect = Effect.VALUE if self.names_matter_to(was, now) else Effect.NAME
         out: dict[Any, Witness] = {}
         for key in names_b:
             if key in names_a and names_b[key] != names_a[key]:
@@ -362,14 +248,6 @@ class MeshComparison:
                 witness = self.witness(ROUTING, "outbound", difference, destination)
                 out.setdefault(witness.key, replace(witness, effect=effect))
         return tuple(out.values())
-
-    def _names_matter(self, was: Resource, now: Resource) -> bool:
-        for side, proxy in ((self.before, was), (self.after, now)):
-            if "MeshProxyPatch" in side.types:
-                found = side.matcher.single(side.selection(proxy, "MeshProxyPatch"))
-                if found is not None and names_matter(found.conf):
-                    return True
-        return False
 
     def outbound_type(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination
@@ -396,7 +274,7 @@ class MeshComparison:
             same = self.same_ground and self.same_outbounds and self.same_routes
             if same and route_b == route_a:
                 return None
-            matter = names and self._names_matter(was, now)
+            matter = names and self.names_matter_to(was, now)
             return (ROUTING, route_b, route_a, names, matter)
         if policy_type not in self.before.types and policy_type not in self.after.types:
             return None
@@ -531,237 +409,6 @@ class MeshComparison:
         if selection.key not in self._binds:
             self._binds[selection.key] = any(_names_route(p) for p in selection.policies)
         return self._binds[selection.key]
-
-    # -- the rest of a proxy -----------------------------------------------------------------
-
-    def proxy(self, was: Resource, now: Resource) -> Witnesses:
-        """Return what differs in single-item policies."""
-        return tuple(w for kind in SINGLE_TYPES for w in self.single_type(was, now, kind))
-
-    def single_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
-        """Return what differs in what a proxy reads of one single-item policy type."""
-        return self.single(was, now, policy_type).witnesses
-
-    def undecided(self, was: Resource, now: Resource, policy_type: str) -> tuple[Doubt, ...]:
-        """Return what nobody knows of what a proxy reads of a type, as old policies tie."""
-        if policy_type in SINGLE_TYPES:
-            return self.single(was, now, policy_type).doubts
-        return self.at_clients(was, now, policy_type).doubts if self.by_client(policy_type) else ()
-
-    def single(self, was: Resource, now: Resource, policy_type: str) -> Compared:
-        """Compare what a proxy reads of one single-item policy type."""
-        if not self.compares(policy_type):
-            return SAME
-        read = self._read(self.before, was, policy_type), self._read(self.after, now, policy_type)
-        if read[0] == read[1] and self.same_ground and policy_type not in self.moved:
-            return SAME
-        shape = (self._shape(self.before, was), self._shape(self.after, now))
-        key = (policy_type, *read, shape)
-        if key not in self._compared:
-            facts = (
-                single_fact(self.before, was, policy_type, self.probed[0]),
-                single_fact(self.after, now, policy_type, self.probed[1]),
-            )
-            found = differences({("proxy",): facts[0]}, {("proxy",): facts[1]})
-            doubt = undecided(policy_type, *facts)
-            witnesses = tuple(self.witness(policy_type, "proxy", d, None) for d in found)
-            self._compared[key] = Compared(witnesses, () if doubt is None else (doubt,))
-        return self._compared[key]
-
-    def _read(self, side: Side, proxy: Resource, policy_type: str) -> tuple[Any, ...]:
-        """Return the policies of either engine that decide what a proxy reads, by content."""
-        old = [p for p in old_of_proxy(side, proxy, policy_type) if p is not None]
-        return side.signature(proxy, policy_type), side.contents.of_all(old)
-
-    def _shape(self, side: Side, proxy: Resource) -> tuple[bool, bool]:
-        return has_http(side, proxy), may_be_transparent(proxy)
-
-    def inbounds(self, was: Resource, now: Resource) -> Witnesses:
-        """Return what differs at the inbounds that both sides have."""
-        return tuple(w for kind in INBOUND_TYPES for w in self.inbound_type(was, now, kind))
-
-    def inbound_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
-        """Return what differs in what inbounds read of one policy type."""
-        if not self.compares(policy_type):
-            return ()
-        if self.by_client(policy_type):
-            return self.at_clients(was, now, policy_type).witnesses
-        points_b, points_a = (
-            {p.key: p for p in side.selection(proxy, policy_type).points}
-            if policy_type in side.types
-            else {}
-            for side, proxy in ((self.before, was), (self.after, now))
-        )
-        found: Witnesses = ()
-        for name in dict.fromkeys((*points_b, *points_a, *self._rewritten(was, now, policy_type))):
-            old, new = points_b.get(name), points_a.get(name)
-            found += self._inbound(was, now, policy_type, name, old, new)
-        return found
-
-    def by_client(self, policy_type: str) -> bool:
-        """Whether what inbounds read of a type is compared by what clients meet there."""
-        return policy_type in BY_CLIENT and policy_type in self.covered
-
-    def at_clients(self, was: Resource, now: Resource, policy_type: str) -> Compared:
-        """Compare what clients meet at the inbounds of a proxy, of either engine."""
-        sides = ((self.before, was), (self.after, now))
-        read = (side.signature(proxy, kind) for side, proxy in sides for kind in (policy_type, TLS))
-        shape = tuple(canonical(networking(proxy)) for proxy in (was, now))
-        key = (policy_type, was.made_up, *shape, *read)
-        if key not in self._compared:
-            self._compared[key] = self._at_clients(was, now, policy_type)
-        return self._compared[key]
-
-    def _at_clients(self, was: Resource, now: Resource, policy_type: str) -> Compared:
-        clients, loose = self.callers.of(policy_type, was, now)
-        old = client_facts(self.before, was, policy_type, clients)
-        new = client_facts(self.after, now, policy_type, clients)
-        found: list[Witness] = []
-        doubts: dict[Doubt, None] = {}
-        beyond: dict[str, None] = {}
-        for key in old.keys() & new.keys() if old.keys() != new.keys() else old:
-            here = [
-                self._met(policy_type, d) for d in differences({key: old[key]}, {key: new[key]})
-            ]
-            doubt = undecided(policy_type, old[key], new[key])
-            if self.known and key[2] in loose:
-                if any(one.effect is Effect.VALUE for one in here):
-                    beyond[f"clients with {key[2]} and values that nobody names"] = None
-                continue
-            found += here
-            doubts |= {} if doubt is None else {doubt: None}
-        if policy_type in self.callers.too_many:
-            doubts[too_many_ways(policy_type)] = None
-        return Compared(tuple(found), tuple(doubts))
-
-    def _met(self, policy_type: str, found: Difference) -> Witness:
-        _, inbound, client = found.key
-        units = found.field == FAULTS and same_but_for_units(found.before, found.after)
-        return replace(
-            self.witness(policy_type, "inbound", found, None),
-            destination=f"{inbound}, {client}",
-            place=f"{inbound}, {client}",
-            # With the old unit the control plane failed.
-            effect=Effect.ACTIVATION if units else Effect.VALUE,
-        )
-
-    @cached_property
-    def known(self) -> bool:
-        """Whether the state has Dataplanes, so that those settle what others leave open."""
-        return any(True for _ in self.before.state.of_type("Dataplane"))
-
-    def _rewritten(self, was: Resource, now: Resource, policy_type: str) -> tuple[str, ...]:
-        """Return the inbounds that a policy changes which reaches the proxy by another of them, or
-        the Mesh, which speaks of all.
-
-        A release that changes those that no policy reaches does so in every mesh; proxies that
-        nobody lists say no more than that.
-        """
-        sides = (self.before, self.after)
-        if policy_type not in self.moved:
-            if policy_type != "MeshTimeout" or all(self.always):
-                return ()
-            reached = any(self._reached(was, now, policy_type))
-            if not reached and (was.made_up or not any(policy_type in s.types for s in sides)):
-                return ()
-        zone = self.before.state.environment.zone
-        return tuple(i.name.rpartition(":")[0] for i in proxy_of(was, zone).inbounds)
-
-    def _reached(self, was: Resource, now: Resource, policy_type: str) -> tuple[bool, bool]:
-        """Return whether any policy of a type reaches a proxy, before and after."""
-        there = (self.before.signature(was, policy_type), self.after.signature(now, policy_type))
-        return there[0] != 0, there[1] != 0
-
-    def _inbound(
-        self,
-        was: Resource,
-        now: Resource,
-        policy_type: str,
-        name: str,
-        old: Point | None,
-        new: Point | None,
-    ) -> Witnesses:
-        sig_b = self.before.contents.of_list(old.policies) if old is not None else 0
-        sig_a = self.after.contents.of_list(new.policies) if new is not None else 0
-        reached = self._reached(was, now, policy_type)
-        same = self.same_ground and policy_type not in self.moved
-        if sig_b == sig_a and reached[0] == reached[1] and same:
-            return ()
-        if policy_type in TLS_ONLY and not self._shows_certificate(was, now):
-            return ()
-        effect = Effect.VALUE if self._names_matter(was, now) else Effect.NAME
-        known = (self.before.identified(was), self.after.identified(now))
-        transparent = (may_be_transparent(was), may_be_transparent(now))
-        key = (policy_type, sig_b, sig_a, effect, *known, *reached, *transparent)
-        if key not in self._inbounds:
-            reads = (
-                Read(self.before, was, old, self.always[0]),
-                Read(self.after, now, new, self.always[1]),
-            )
-            clients = policy_type == PERMISSION and go_by_clients(*reads)
-            both = admitted_facts(*reads) if clients else [r.fact(policy_type) for r in reads]
-            facts: tuple[dict[Key, Fact], ...] = tuple({("inbound",): one} for one in both)
-            self._inbounds[key] = tuple(
-                replace(w, effect=effect) if w.field == FILTER_NAME else w
-                for w in (
-                    self.witness(policy_type, "inbound", d, None) for d in differences(*facts)
-                )
-            )
-        return tuple(replace(w, destination=name) for w in self._inbounds[key])
-
-    def _shows_certificate(self, was: Resource, now: Resource) -> bool:
-        """Whether a proxy may have a certificate, so that permissions and MeshTLS do something.
-
-        On one release it counts as if it had: somebody may switch mTLS on once a change is in.
-        """
-        if self.before.release == self.after.release:
-            return True
-        return any(
-            may_show_certificate(proxy, side.state, by_mesh=side.release.subset_rules)
-            for side, proxy in ((self.before, was), (self.after, now))
-        )
-
-    # -- witnesses ---------------------------------------------------------------------------
-
-    def witness(
-        self,
-        policy_type: str,
-        direction: str,
-        found: Difference,
-        destination: Destination | None,
-        *,
-        place: str = "",
-    ) -> Witness:
-        """Return a difference as a witness; the proxy is filled in later."""
-        named, outbound = "", None
-        routes = policy_type in (ROUTING, TCP_ROUTING)
-        if destination is not None:
-            named, place = _named(destination), place or place_of(destination)
-            tag = isinstance(destination, ServiceTag)
-            outbound = Outbound.SERVICE_TAG if tag else Outbound.REAL
-            if found.key[0] == "cluster" and found.key[1] != place_of(destination):
-                place, named = f"{place}>{found.key[1]}", f"{named} → {found.key[2]}"
-        return Witness(
-            mesh=self.before.mesh,
-            proxy="",
-            policy_type=policy_type,
-            direction=direction,
-            destination=named,
-            place=place,
-            outbound=outbound,
-            route=match_of(found.was, found.now) if found.key[0] == "route" else None,
-            field=found.field,
-            before=value_of(found.was, found.field, found.before, self.locate[0], of_route=routes),
-            after=value_of(found.now, found.field, found.after, self.locate[1], of_route=routes),
-            effect=Effect.RESIDUE if found.field in (DOWNSTREAM, LISTENERS) else Effect.VALUE,
-        )
-
-
-def _named(destination: Destination) -> str:
-    """Return what a reader calls a destination, and that an outbound names its port by number."""
-    if isinstance(destination, RealResource) and destination.number:
-        return f"{called(destination)}, called by its number {destination.number}"
-    return called(destination)
 
 
 def _said(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:

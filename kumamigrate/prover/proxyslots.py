@@ -1,0 +1,254 @@
+"""What differs in a proxy as a whole and at its inbounds, of whichever engine answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from kumamigrate.effective.bothengines.callers import Callers
+from kumamigrate.effective.bothengines.clientfacts import client_facts
+from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT
+from kumamigrate.effective.compare import (
+    Difference,
+    differences,
+    too_many_ways,
+    undecided,
+)
+from kumamigrate.effective.difference import Effect, Locate, Witness
+from kumamigrate.effective.doubted import Doubt
+from kumamigrate.effective.fact import Fact, Key
+from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
+from kumamigrate.effective.policies.meshfault import FAULTS, FILTER_NAME, same_but_for_units
+from kumamigrate.effective.proxyfacts import has_http, old_of_proxy, probed_services, single_fact
+from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
+from kumamigrate.model.conf import canonical
+from kumamigrate.model.resource import Resource
+from kumamigrate.prover.letin import Read, admitted_facts, go_by_clients
+from kumamigrate.prover.twosides import TwoSides, Witnesses
+from kumamigrate.sourcedest.proxy import proxy_of
+from kumamigrate.targetref.permission import PERMISSION
+from kumamigrate.targetref.selection import Point
+from kumamigrate.universe.side import Side, may_be_transparent, networking
+
+SINGLE_TYPES = READ_BY_SECTION["default"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What differs in the slots of a type, and what nobody knows of them."""
+
+    witnesses: Witnesses = ()
+    doubts: tuple[Doubt, ...] = ()
+
+
+SAME = Compared()
+
+
+class ProxySlots(TwoSides):
+    """Compares all but the outbounds of proxies; what proxies share is compared once."""
+
+    def __init__(
+        self,
+        before: Side,
+        after: Side,
+        locate_before: Locate,
+        locate_after: Locate,
+        types: Collection[str] | None = None,
+    ) -> None:
+        super().__init__(before, after, locate_before, locate_after, types)
+        self._compared: dict[Any, Compared] = {}
+        self._inbounds: dict[Any, Witnesses] = {}
+        self.callers = Callers(before, after)
+        self.beyond: dict[str, None] = {}
+        """Whom of the callers nobody names, and so was not compared."""
+
+    def proxy(self, was: Resource, now: Resource) -> Witnesses:
+        """Return what differs in single-item policies."""
+        return tuple(w for kind in SINGLE_TYPES for w in self.single_type(was, now, kind))
+
+    def single_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
+        """Return what differs in what a proxy reads of one single-item policy type."""
+        return self.single(was, now, policy_type).witnesses
+
+    def undecided(self, was: Resource, now: Resource, policy_type: str) -> tuple[Doubt, ...]:
+        """Return what nobody knows of what a proxy reads of a type, as old policies tie."""
+        if policy_type in SINGLE_TYPES:
+            return self.single(was, now, policy_type).doubts
+        return self.at_clients(was, now, policy_type).doubts if self.by_client(policy_type) else ()
+
+    def single(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+        """Compare what a proxy reads of one single-item policy type."""
+        if not self.compares(policy_type):
+            return SAME
+        read = self._read(self.before, was, policy_type), self._read(self.after, now, policy_type)
+        if read[0] == read[1] and self.same_ground and policy_type not in self.moved:
+            return SAME
+        shape = (self._shape(self.before, was), self._shape(self.after, now))
+        key = (policy_type, *read, shape)
+        if key not in self._compared:
+            facts = (
+                single_fact(self.before, was, policy_type, self.probed[0]),
+                single_fact(self.after, now, policy_type, self.probed[1]),
+            )
+            found = differences({("proxy",): facts[0]}, {("proxy",): facts[1]})
+            doubt = undecided(policy_type, *facts)
+            witnesses = tuple(self.witness(policy_type, "proxy", d, None) for d in found)
+            self._compared[key] = Compared(witnesses, () if doubt is None else (doubt,))
+        return self._compared[key]
+
+    @cached_property
+    def probed(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The services of each side whose probes of patches both engines are asked for."""
+        if "MeshHealthCheck" not in self.covered:
+            return frozenset(), frozenset()
+        return probed_services(self.before), probed_services(self.after)
+
+    def _read(self, side: Side, proxy: Resource, policy_type: str) -> tuple[Any, ...]:
+        """Return the policies of either engine that decide what a proxy reads, by content."""
+        old = [p for p in old_of_proxy(side, proxy, policy_type) if p is not None]
+        return side.signature(proxy, policy_type), side.contents.of_all(old)
+
+    def _shape(self, side: Side, proxy: Resource) -> tuple[bool, bool]:
+        return has_http(side, proxy), may_be_transparent(proxy)
+
+    def inbounds(self, was: Resource, now: Resource) -> Witnesses:
+        """Return what differs at the inbounds that both sides have."""
+        return tuple(w for kind in INBOUND_TYPES for w in self.inbound_type(was, now, kind))
+
+    def inbound_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
+        """Return what differs in what inbounds read of one policy type."""
+        if not self.compares(policy_type):
+            return ()
+        if self.by_client(policy_type):
+            return self.at_clients(was, now, policy_type).witnesses
+        points_b, points_a = (
+            {p.key: p for p in side.selection(proxy, policy_type).points}
+            if policy_type in side.types
+            else {}
+            for side, proxy in ((self.before, was), (self.after, now))
+        )
+        found: Witnesses = ()
+        for name in dict.fromkeys((*points_b, *points_a, *self._rewritten(was, now, policy_type))):
+            old, new = points_b.get(name), points_a.get(name)
+            found += self._inbound(was, now, policy_type, name, old, new)
+        return found
+
+    def by_client(self, policy_type: str) -> bool:
+        """Whether what inbounds read of a type is compared by what clients meet there."""
+        return policy_type in BY_CLIENT and policy_type in self.covered
+
+    def at_clients(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+        """Compare what clients meet at the inbounds of a proxy, of either engine."""
+        sides = ((self.before, was), (self.after, now))
+        read = (side.signature(proxy, kind) for side, proxy in sides for kind in (policy_type, TLS))
+        shape = tuple(canonical(networking(proxy)) for proxy in (was, now))
+        key = (policy_type, was.made_up, *shape, *read)
+        if key not in self._compared:
+            self._compared[key] = self._at_clients(was, now, policy_type)
+        return self._compared[key]
+
+    def _at_clients(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+        clients, loose = self.callers.of(policy_type, was, now)
+        old = client_facts(self.before, was, policy_type, clients)
+        new = client_facts(self.after, now, policy_type, clients)
+        found: list[Witness] = []
+        doubts: dict[Doubt, None] = {}
+        beyond: dict[str, None] = {}
+        for key in old.keys() & new.keys() if old.keys() != new.keys() else old:
+            here = [
+                self._met(policy_type, d) for d in differences({key: old[key]}, {key: new[key]})
+            ]
+            doubt = undecided(policy_type, old[key], new[key])
+            if self.known and key[2] in loose:
+                if any(one.effect is Effect.VALUE for one in here):
+                    beyond[f"clients with {key[2]} and values that nobody names"] = None
+                continue
+            found += here
+            doubts |= {} if doubt is None else {doubt: None}
+        if policy_type in self.callers.too_many:
+            doubts[too_many_ways(policy_type)] = None
+        return Compared(tuple(found), tuple(doubts))
+
+    def _met(self, policy_type: str, found: Difference) -> Witness:
+        _, inbound, client = found.key
+        units = found.field == FAULTS and same_but_for_units(found.before, found.after)
+        return replace(
+            self.witness(policy_type, "inbound", found, None),
+            destination=f"{inbound}, {client}",
+            place=f"{inbound}, {client}",
+            # With the old unit the control plane failed.
+            effect=Effect.ACTIVATION if units else Effect.VALUE,
+        )
+
+    def _rewritten(self, was: Resource, now: Resource, policy_type: str) -> tuple[str, ...]:
+        """Return the inbounds that a policy changes which reaches the proxy by another of them, or
+        the Mesh, which speaks of all.
+
+        A release that changes those that no policy reaches does so in every mesh; proxies that
+        nobody lists say no more than that.
+        """
+        sides = (self.before, self.after)
+        if policy_type not in self.moved:
+            if policy_type != "MeshTimeout" or all(self.always):
+                return ()
+            reached = any(self._reached(was, now, policy_type))
+            if not reached and (was.made_up or not any(policy_type in s.types for s in sides)):
+                return ()
+        zone = self.before.state.environment.zone
+        return tuple(i.name.rpartition(":")[0] for i in proxy_of(was, zone).inbounds)
+
+    def _reached(self, was: Resource, now: Resource, policy_type: str) -> tuple[bool, bool]:
+        """Return whether any policy of a type reaches a proxy, before and after."""
+        there = (self.before.signature(was, policy_type), self.after.signature(now, policy_type))
+        return there[0] != 0, there[1] != 0
+
+    def _inbound(
+        self,
+        was: Resource,
+        now: Resource,
+        policy_type: str,
+        name: str,
+        old: Point | None,
+        new: Point | None,
+    ) -> Witnesses:
+        sig_b = self.before.contents.of_list(old.policies) if old is not None else 0
+        sig_a = self.after.contents.of_list(new.policies) if new is not None else 0
+        reached = self._reached(was, now, policy_type)
+        same = self.same_ground and policy_type not in self.moved
+        if sig_b == sig_a and reached[0] == reached[1] and same:
+            return ()
+        if policy_type in TLS_ONLY and not self._shows_certificate(was, now):
+            return ()
+        effect = Effect.VALUE if self.names_matter_to(was, now) else Effect.NAME
+        known = (self.before.identified(was), self.after.identified(now))
+        transparent = (may_be_transparent(was), may_be_transparent(now))
+        key = (policy_type, sig_b, sig_a, effect, *known, *reached, *transparent)
+        if key not in self._inbounds:
+            reads = (
+                Read(self.before, was, old, self.always[0]),
+                Read(self.after, now, new, self.always[1]),
+            )
+            clients = policy_type == PERMISSION and go_by_clients(*reads)
+            both = admitted_facts(*reads) if clients else [r.fact(policy_type) for r in reads]
+            facts: tuple[dict[Key, Fact], ...] = tuple({("inbound",): one} for one in both)
+            self._inbounds[key] = tuple(
+                replace(w, effect=effect) if w.field == FILTER_NAME else w
+                for w in (
+                    self.witness(policy_type, "inbound", d, None) for d in differences(*facts)
+                )
+            )
+        return tuple(replace(w, destination=name) for w in self._inbounds[key])
+
+    def _shows_certificate(self, was: Resource, now: Resource) -> bool:
+        """Whether a proxy may have a certificate, so that permissions and MeshTLS do something.
+
+        On one release it counts as if it had: somebody may switch mTLS on once a change is in.
+        """
+        if self.before.release == self.after.release:
+            return True
+        return any(
+            may_show_certificate(proxy, side.state, by_mesh=side.release.subset_rules)
+            for side, proxy in ((self.before, was), (self.after, now))
+        )

@@ -1,0 +1,169 @@
+"""Two sides of one mesh: what is the same around them, and how a difference is told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import Any
+
+from kumamigrate.effective.bothengines.makers import Makers
+from kumamigrate.effective.bothengines.whoanswers import covered_types
+from kumamigrate.effective.changed import changed_types, moved_types
+from kumamigrate.effective.compare import (
+    Difference,
+    match_of,
+    value_of,
+)
+from kumamigrate.effective.difference import Effect, Locate, Witness
+from kumamigrate.effective.outboundfacts import (
+    writes_defaults,
+)
+from kumamigrate.effective.policies.meshproxypatch import names_matter
+from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
+from kumamigrate.effective.policies.meshtls import LISTENERS
+from kumamigrate.effective.routing import (
+    ROUTING,
+    TCP_ROUTING,
+)
+from kumamigrate.model.kri import Kri
+from kumamigrate.model.resource import Resource
+from kumamigrate.prover.assumptions.selector_equality import Couplings
+from kumamigrate.prover.assumptions.subset_service import shares_of
+from kumamigrate.prover.stages.sequence import Sequences
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.backend import called, place_of
+from kumamigrate.universe.chosen import Chosen, chosen_by
+from kumamigrate.universe.reach import Reach
+from kumamigrate.universe.side import Side
+from kumamigrate.universe.traffic import Outbound
+
+Witnesses = tuple[Witness, ...]
+
+
+class TwoSides:
+    """Two sides of one mesh and what is known of both; what is worked out is kept."""
+
+    def __init__(
+        self,
+        before: Side,
+        after: Side,
+        locate_before: Locate,
+        locate_after: Locate,
+        types: Collection[str] | None = None,
+    ) -> None:
+        self._types = types
+        self.before = before
+        self.after = after
+        self.locate = (locate_before, locate_after)
+        # A release without service tags has the real service where an older one has the tag.
+        before.tags_mean_services = not after.release.subset_rules
+        after.shares = shares_of(before, after)
+        self.kept: dict[Any, Witnesses] = {}
+        self.reaches = (Reach(before), Reach(after))
+        self.couplings = Couplings(before, after)
+        self.makers = (Makers(before), Makers(after))
+        self.same_outbounds = (self.makers[0].routed, self.makers[0].tagging) == (
+            self.makers[1].routed,
+            self.makers[1].tagging,
+        )
+        self.same_ground = (
+            before.release == after.release
+            and before.ground == after.ground
+            and before.state.complete == after.state.complete
+        )
+        self.same_routes = before.routes == after.routes
+        self.moved = moved_types(before, after)
+
+    @cached_property
+    def by_section(self) -> frozenset[Kri]:
+        """Return the ports that some policy is about in particular."""
+        return frozenset(
+            kri
+            for reach, side in zip(self.reaches, (self.before, self.after), strict=True)
+            for kind in side.types
+            for known in reach.of(kind)
+            for kri in known.sections
+        )
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """The policies by which both sides can differ."""
+        return Sequences(self.before, self.after, self.reaches)
+
+    def compares(self, policy_type: str) -> bool:
+        """Whether differences of a type are asked for."""
+        return self._types is None or policy_type in self._types
+
+    @cached_property
+    def covered(self) -> frozenset[str]:
+        """The types that both engines are asked for together where the old one has a say."""
+        changed = changed_types(self.before, self.after)
+        found = covered_types(self.before, self.after, changed)
+        return frozenset(kind for kind in found if self.compares(kind))
+
+    @cached_property
+    def always(self) -> tuple[bool, bool]:
+        """Whether inbounds of each side have a MeshTimeout's defaults without any.
+
+        Where an old Timeout goes, what both engines meant up to 2.9 is compared (legacy.md §1.3).
+        """
+        known = "MeshTimeout" not in self.covered
+        return known and writes_defaults(self.before), known and writes_defaults(self.after)
+
+    @cached_property
+    def chosen(self) -> Chosen:
+        """Return the labels and tags by which others than policies choose."""
+        return chosen_by(self.before, self.after)
+
+    @cached_property
+    def known(self) -> bool:
+        """Whether the state has Dataplanes, so that those settle what others leave open."""
+        return any(True for _ in self.before.state.of_type("Dataplane"))
+
+    def names_matter_to(self, was: Resource, now: Resource) -> bool:
+        for side, proxy in ((self.before, was), (self.after, now)):
+            if "MeshProxyPatch" in side.types:
+                found = side.matcher.single(side.selection(proxy, "MeshProxyPatch"))
+                if found is not None and names_matter(found.conf):
+                    return True
+        return False
+
+    def witness(
+        self,
+        policy_type: str,
+        direction: str,
+        found: Difference,
+        destination: Destination | None,
+        *,
+        place: str = "",
+    ) -> Witness:
+        """Return a difference as a witness; the proxy is filled in later."""
+        named, outbound = "", None
+        routes = policy_type in (ROUTING, TCP_ROUTING)
+        if destination is not None:
+            named, place = _named(destination), place or place_of(destination)
+            tag = isinstance(destination, ServiceTag)
+            outbound = Outbound.SERVICE_TAG if tag else Outbound.REAL
+            if found.key[0] == "cluster" and found.key[1] != place_of(destination):
+                place, named = f"{place}>{found.key[1]}", f"{named} → {found.key[2]}"
+        return Witness(
+            mesh=self.before.mesh,
+            proxy="",
+            policy_type=policy_type,
+            direction=direction,
+            destination=named,
+            place=place,
+            outbound=outbound,
+            route=match_of(found.was, found.now) if found.key[0] == "route" else None,
+            field=found.field,
+            before=value_of(found.was, found.field, found.before, self.locate[0], of_route=routes),
+            after=value_of(found.now, found.field, found.after, self.locate[1], of_route=routes),
+            effect=Effect.RESIDUE if found.field in (DOWNSTREAM, LISTENERS) else Effect.VALUE,
+        )
+
+
+def _named(destination: Destination) -> str:
+    """Return what a reader calls a destination, and that an outbound names its port by number."""
+    if isinstance(destination, RealResource) and destination.number:
+        return f"{called(destination)}, called by its number {destination.number}"
+    return called(destination)
