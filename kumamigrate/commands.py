@@ -420,8 +420,8 @@ def _revision_and_tree(given: Given, revision: str, path: Path) -> tuple[Reading
 
     sources = _loaded({**given, "paths": [path]})
     tree, scope = read(sources), sources.scope
-    contents, refusals = contents_of_revision(revision, scope.read, scope.root)
-    estate = survey_again(tree.estate, contents, refusals, tree.options)
+    contents, refusals, beside = contents_of_revision(revision, scope.read, scope.root)
+    estate = survey_again(tree.estate, contents, refusals, tree.options, beside)
     return replace(tree, estate=estate), tree
 
 

@@ -276,7 +276,7 @@ def test_errors_show_escape_codes(
 
 
 def _revision(paths: list[Path], root: Path) -> Repository:
-    contents, refusals = contents_of_revision("HEAD", paths, root)
+    contents, refusals, _ = contents_of_revision("HEAD", paths, root)
     return repository_of(contents, root=root, refusals=refusals)
 
 

@@ -20,7 +20,8 @@ from kumamigrate.model.resource import mapping
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Document, Reason, Refusal, SourceFile
 
-_WORDS = (b"argoproj.io/", b"toolkit.fluxcd.io/")
+GITOPS_WORDS = (b"argoproj.io/", b"toolkit.fluxcd.io/")
+"""What stands in the objects of Argo CD and Flux."""
 _FLUX_CHANGES = (
     "patches",
     "patchesStrategicMerge",
@@ -89,7 +90,7 @@ def pointers(tree: Tree) -> tuple[Pointer, ...]:
 
 
 def _in_file(path: str, data: bytes | None, tree: Tree) -> Iterator[Pointer]:
-    if data is None or not any(word in data for word in _WORDS):
+    if data is None or not any(word in data for word in GITOPS_WORDS):
         return
     file = read_file(path, data)
     for document in file.documents:

@@ -13,12 +13,14 @@ from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.compose import doubting
 from kumamigrate.scene.trial import owned_by_both
 from kumamigrate.world.estate import Estate, Site
+from kumamigrate.world.uncompared import uncompared
 
 
 def prove_estates(before: Estate, after: Estate, shard: Shard | None = None) -> Proof:
     """Return the proof for all environments that both sides have, or a part of them.
 
-    What only one side has cannot be compared: every verdict is unknown then, and says why.
+    What only one side has, or what changed unread, cannot be compared: every verdict is unknown
+    then, and says why.
     """
     pairs = list(_pairs(before, after))
     if not pairs:
@@ -41,7 +43,8 @@ def prove_estates(before: Estate, after: Estate, shard: Shard | None = None) -> 
         for site in estate.sites
         if id(site) not in known
     ]
-    return doubting(proof, {"": alone}, {LIVE, CARRY, RELEASE}) if alone else proof
+    doubts = [*alone, *uncompared(before, after)]
+    return doubting(proof, {"": doubts}, {LIVE, CARRY, RELEASE}) if doubts else proof
 
 
 def compared(before: Estate, after: Estate, shard: Shard) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ from kumamigrate.source.text import Reason, Refusal
 
 def contents_of_revision(
     revision: str, paths: Sequence[Path], root: Path
-) -> tuple[dict[str, bytes], list[Refusal]]:
-    """Return the files of a revision below some paths, without touching the working tree.
+) -> tuple[dict[str, bytes], list[Refusal], dict[str, bytes]]:
+    """Return the files of a revision below some paths, without touching the working tree: what is
+    read, what cannot be, and what is of other languages.
 
     Raises UsageError when there is no Git, no repository or no such revision.
     """
@@ -29,13 +30,15 @@ def contents_of_revision(
     mine = {path[len(prefix) :]: path for path in blobs if path.startswith(prefix)}
     for path in paths:
         _below(top, root / path)
-    wanted = {path: blobs[mine[path]] for path in chosen(mine, paths, root=root)}
+    others = frozenset(chosen(mine, paths, root=root, beside=True))
+    wanted = {path: blobs[mine[path]] for path in (*chosen(mine, paths, root=root), *others)}
     contents: dict[str, bytes] = {}
     for module in {module for module, _ in wanted.values()}:
         names = sorted({blob for owner, blob in wanted.values() if owner == module})
         read = dict(zip(names, _read(module, names), strict=True))
         contents |= {path: read[b] for path, (owner, b) in wanted.items() if owner == module}
-    return {path: data for path, data in contents.items() if not embeds(path, data)}, refusals
+    beside = {path: contents.pop(path) for path in others}
+    return {p: data for p, data in contents.items() if not embeds(p, data)}, refusals, beside
 
 
 def committed(root: Path, path: str) -> bytes | None:

@@ -28,6 +28,7 @@ from kumamigrate.source.reading.find import (
     Kind,
     classify,
     find_all,
+    generates,
     is_script,
     may_hold_kuma,
     pods_only,
@@ -207,7 +208,7 @@ def load_repository(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
     """The bytes of files by path, what cannot be read, what may hold YAML inside, and scripts
-    that call kumactl or kubectl."""
+    that call kumactl or kubectl, with what makes resources of Kuma's in languages not run here."""
 
     files: dict[str, bytes]
     refusals: list[Refusal]
@@ -232,7 +233,7 @@ def contents_of(paths: Sequence[Path], root: Path) -> Contents:
         with suppress(OSError):  # such a file is named if it holds something, and never needed
             data = _read_bytes(root, path)
             scripts |= {path: said} if (said := _calling(path, data)) else {}
-            if is_script(path):
+            if is_script(path) or generates(path):
                 continue
             if path.endswith(".tf") or may_hold_kuma(data):
                 beside[path] = data
@@ -240,8 +241,10 @@ def contents_of(paths: Sequence[Path], root: Path) -> Contents:
 
 
 def _calling(path: str, data: bytes) -> bytes:
-    """Return a script, or the examples in Markdown, that calls what asks a control plane; nothing
-    of other files."""
+    """Return a script, or the examples in Markdown, that calls what asks a control plane, and
+    what makes resources of Kuma's in a language that is not run; nothing of other files."""
+    if generates(path):
+        return data if may_hold_kuma(data) else b""
     if b"kumactl" not in data and b"kubectl" not in data:
         return b""
     if path.endswith(MARKDOWN):

@@ -84,15 +84,21 @@ def survey(
 
 
 def survey_again(
-    tree: Estate, contents: Mapping[str, bytes], refusals: Iterable[Refusal], options: Options
+    tree: Estate,
+    contents: Mapping[str, bytes],
+    refusals: Iterable[Refusal],
+    options: Options,
+    beside: Mapping[str, bytes],
 ) -> Estate:
-    """Return other files, of a revision of Git, in the environments of an estate."""
+    """Return other files, of a revision of Git, in the environments of an estate; `beside` are
+    those of other languages."""
     root = tree.whole.repository.root
     stays = _stays(root, options)
     kept = {path: data for path, data in contents.items() if stays(path)}
     left = [one for one in refusals if stays(one.path)]
     deployments = [site.deployment for site in tree.sites]
-    return estate_of(kept, left, root, options, disk=None, deployments=deployments)
+    estate = estate_of(kept, left, root, options, disk=None, deployments=deployments)
+    return replace(estate, beside={path: data for path, data in beside.items() if stays(path)})
 
 
 def estate_of(

@@ -135,8 +135,12 @@ def find_all(paths: Sequence[Path], *, root: Path) -> Found:
     )
 
 
-def chosen(names: Iterable[str], paths: Sequence[Path], *, root: Path) -> list[str]:
-    """Return those of some files, given relative to a root, that `find_files` would find.
+def chosen(
+    names: Iterable[str], paths: Sequence[Path], *, root: Path, beside: bool = False
+) -> list[str]:
+    """Return those of some files, given relative to a root, that `find_all` would find.
+
+    With `beside` these are the ones of other languages.
 
     The files themselves need not exist; the ignore files are those of today.
     """
@@ -156,13 +160,17 @@ def chosen(names: Iterable[str], paths: Sequence[Path], *, root: Path) -> list[s
     found = []
     for path in names:
         if path in given:
-            found.append(path)
+            found += [] if beside else [path]
             continue
         if not any(one == "." or path.startswith(one + "/") for one in given):
             continue
         folder, _, name = path.rpartition("/")
-        typical = name.lower().endswith(extensions) or inner.search(name)
-        if typical and not name.lower().endswith(never) and open_folder(folder):
+        lower = name.lower()
+        ours = lower.endswith(extensions) or inner.search(name) is not None
+        typical = ours and not lower.endswith(never)
+        if (not typical and name.endswith(_embedding()) if beside else typical) and open_folder(
+            folder
+        ):
             rule = ignored.test(folder)
             if not (rule and rule(path)):
                 found.append(path)
@@ -226,9 +234,14 @@ def is_script(path: str) -> bool:
     return path.endswith(tuple(_words()["scripts"]))
 
 
+def generates(path: str) -> bool:
+    """Say whether a file is of a language that manifests are made with, which is not run here."""
+    return path.endswith(tuple(_words()["generators"]))
+
+
 @cache
 def _embedding() -> tuple[str, ...]:
-    return (*_words()["embedding"], *_words()["scripts"])
+    return (*_words()["embedding"], *_words()["scripts"], *_words()["generators"])
 
 
 @dataclass(slots=True, kw_only=True)
