@@ -81,6 +81,8 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "cache")
+        os.environ["XDG_CACHE_HOME"] = str(Path(folder) / "kept")
+        os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         if not given.no_files:
             _print(list(_repositories(Path(folder), given)))
@@ -104,11 +106,21 @@ def _repositories(folder: Path, given: argparse.Namespace) -> Iterator[Row]:
     for root in (mixed, fifth, kuma):
         floor = _best(best_of, [sys.executable, "-c", FLOOR, str(root)])
         yield Row(name=f"{root.name}: Python reads and searches", seconds=floor, ratio=1)
-        check = _best(best_of, [*COMMAND, "check"], folder=root)
+        check = _best(best_of, [*COMMAND, "check", "--no-cache"], folder=root)
         ratio = check / floor
         goal = "4 x" if root is not kuma else ""
         met = ratio <= 4 if goal else None
         yield Row(name=f"{root.name}: check", seconds=check, ratio=ratio, goal=goal, met=met)
+        again = _best(best_of, [*COMMAND, "check"], folder=root)
+        goal, met = "0.3 checks", again <= check * 0.3
+        ratio = again / floor
+        yield Row(
+            name=f"{root.name}: the same check again",
+            seconds=again,
+            ratio=ratio,
+            goal=goal,
+            met=met,
+        )
         for name, command in _peers(root):
             if command is None:
                 print(f"{root.name}: {name} is not installed, and not measured")
@@ -178,11 +190,11 @@ def _proofs() -> None:
 
 
 def _print(rows: Sequence[Row]) -> None:
-    print(f"\n{'':40}{'seconds':>9}{'ratio':>8}{'goal':>8}")
+    print(f"\n{'':40}{'seconds':>9}{'ratio':>8}{'goal':>12}")
     for row in rows:
         ratio = f"{row.ratio:.1f} x" if row.ratio is not None else ""
         met = "" if row.met is None else "  met" if row.met else "  missed"
-        print(f"{row.name:40}{row.seconds:9.3f}{ratio:>8}{row.goal:>8}{met}")
+        print(f"{row.name:40}{row.seconds:9.3f}{ratio:>8}{row.goal:>12}{met}")
 
 
 if __name__ == "__main__":

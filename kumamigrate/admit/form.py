@@ -10,21 +10,21 @@ import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
+from kumamigrate.pattern import pattern
+
 _SCHEME = r"(?:(?:ftp|tcp|udp|wss?|https?)://)?"
-_ADDRESS = re.compile(
-    _SCHEME + r"(?:\S+@)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+)?(?::\d{1,5})?(?:[/?#]\S*)?"
-)
-_FILE = re.compile(r"(/[^/\x00]*)+/?|[a-zA-Z]:\\[^:*?\"<>|\r\n]*")
-_BANDWIDTH = re.compile(r"\d*\s?[GMk]?bps")
+_ADDRESS = pattern(_SCHEME + r"(?:\S+@)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+)?(?::\d{1,5})?(?:[/?#]\S*)?")
+_FILE = pattern(r"(/[^/\x00]*)+/?|[a-zA-Z]:\\[^:*?\"<>|\r\n]*")
+_BANDWIDTH = pattern(r"\d*\s?[GMk]?bps")
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*")
-_DOMAIN = re.compile(r"(\*\.)?[a-zA-Z0-9_][\w-]{0,62}(\.[a-zA-Z0-9_][\w-]{0,62})*[._]?")
-_SPIFFE = re.compile(r"spiffe://[a-z0-9._-]+(/\S*)?")
-_DATADOG = re.compile(r"http://[^/?#@\s]*:([0-9]{1,40})")
-_NAME = re.compile(r"[0-9a-z._-]*")
-_TAG_NAME = re.compile(r"[0-9A-Za-z./_:-]+")
-_TAG_VALUE = re.compile(r"[0-9A-Za-z._:-]+")
-_CLASS = re.compile(r"\[\^?\]?[^\]]*+(\])?")
+_HOST = pattern(rf"{_LABEL}(\.{_LABEL})*")
+_DOMAIN = pattern(r"(\*\.)?[a-zA-Z0-9_][\w-]{0,62}(\.[a-zA-Z0-9_][\w-]{0,62})*[._]?")
+_SPIFFE = pattern(r"spiffe://[a-z0-9._-]+(/\S*)?")
+_DATADOG = pattern(r"http://[^/?#@\s]*:([0-9]{1,40})")
+_NAME = pattern(r"[0-9a-z._-]*")
+_TAG_NAME = pattern(r"[0-9A-Za-z./_:-]+")
+_TAG_VALUE = pattern(r"[0-9A-Za-z._:-]+")
+_CLASS = pattern(r"\[\^?\]?[^\]]*+(\])?")
 _METHODS = ("connect", "delete", "get", "head", "options", "patch", "post", "put", "trace")
 _RETRY_ON = frozenset(
     {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -12,10 +11,11 @@ from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Form, Resource
 from kumamigrate.model.versions import is_past, version
+from kumamigrate.pattern import pattern
 from kumamigrate.source.text import FieldPath
 
-_PART = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_PART = pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LABEL = pattern(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
 def kind_problems(resource: Resource, *, release_name: str) -> Iterator[Problem]:

@@ -10,7 +10,6 @@ checks nothing. Which kinds a policy takes where stands in the tables of the mod
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -21,9 +20,10 @@ from kumamigrate.model.packed import packed
 from kumamigrate.model.policytype import Kinds, PolicyType
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.versions import newest_entry
+from kumamigrate.pattern import pattern
 from kumamigrate.source.text import FieldPath
 
-_NARROWED = re.compile(r"(\w+)(?: \(default\.(\w+) (set|unset)\))?")
+_NARROWED = pattern(r"(\w+)(?: \(default\.(\w+) (set|unset)\))?")
 
 
 def references_of(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from kumamigrate.model.policytype import Conf, Field, PolicyType
 from kumamigrate.model.release import Release, release
+from kumamigrate.pattern import pattern
 from kumamigrate.source.text import FieldPath
 
-_MATCH = re.compile(r"(\w+)\.(\w+)(?:\(([\w|]+)\))?")
+_MATCH = pattern(r"(\w+)\.(\w+)(?:\(([\w|]+)\))?")
 _MAPS = ("tags", "labels")
 
 

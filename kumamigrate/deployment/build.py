@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,10 +10,11 @@ from kumamigrate.deployment.rendering import Origins
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource
+from kumamigrate.pattern import pattern
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Refusal
 
-_TEMPLATE = re.compile(r"\{\{.*?\}\}")
+_TEMPLATE = pattern(r"\{\{.*?\}\}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -13,10 +12,11 @@ from kumamigrate.deployment.kustomization import (
     kustomization_in,
 )
 from kumamigrate.deployment.tree import KUSTOMIZATIONS, Tree, joined
+from kumamigrate.pattern import pattern
 from kumamigrate.source.text import Reason, Refusal
 
-_REMOTE = re.compile(r"^(?:[a-z][a-z0-9+.-]*::?//|git@|[^/]+@[^/]+:|github\.com[/:])|\?ref=|//")
-_WORD = re.compile(r"[\w./-]+\.[\w]+")
+_REMOTE = pattern(r"^(?:[a-z][a-z0-9+.-]*::?//|git@|[^/]+@[^/]+:|github\.com[/:])|\?ref=|//")
+_WORD = pattern(r"[\w./-]+\.[\w]+")
 _NESTED = ("helmCharts", "helmChartInflationGenerator")
 
 

@@ -8,7 +8,6 @@ same file of both, many common identities, or names as environments have.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,20 +18,21 @@ from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.filegraph import Layout, layout_of
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.resource import Identity
+from kumamigrate.pattern import pattern
 
 Folder = tuple[str, ...]
 MOST_ENVIRONMENTS = 64
 """Layouts that come to more are not guessed at."""
 _BUILD = "kustomization"
-_CONTAINERS = re.compile(
+_CONTAINERS = pattern(
     r"(clusters?|env(ironment)?s?|overlays?|stages?|zones?|regions?|sites|deploy(ment)?s?)"
 )
-_NAMES = re.compile(
+_NAMES = pattern(
     r"(.*[-_.])?(dev|develop(ment)?|test(ing)?|qa|int(egration)?|uat|stag(e|ing)|prod(uction)?"
     r"|pre-?prod|live|sandbox|demo|us|eu|ap|sa|ca|af|me|east|west|north|south|central"
     r"|cluster|zone|region|env)([-_.]?\d+|[-_.]\w+|[-_.]\w+[-_.]?\d+|[-_.]?[a-z])?"
 )
-_SHARED = re.compile(r"(base|common|shared|global|all|defaults?|components?|lib|templates?|mesh)")
+_SHARED = pattern(r"(base|common|shared|global|all|defaults?|components?|lib|templates?|mesh)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fnmatch
 import json
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import mapping
+from kumamigrate.pattern import pattern
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Document, Reason, Refusal, SourceFile
 
@@ -42,7 +42,7 @@ _ARGO_CHANGES = (
     "commonLabels",
     "commonAnnotations",
 )
-_PLACEHOLDER = re.compile(r"\{\{-?\s*\.?([\w.\[\]-]+)\s*-?\}\}")
+_PLACEHOLDER = pattern(r"\{\{-?\s*\.?([\w.\[\]-]+)\s*-?\}\}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,17 +16,18 @@ from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import mapping
+from kumamigrate.pattern import pattern
 from kumamigrate.source.reading.find import may_hold_kuma
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Reason, Refusal
 
 MOST_WORLDS = 16
 """A chart with more conditions around what is Kuma's is not tried in all of them."""
-_IF = re.compile(r"\{\{-?\s*(?:else\s+)?(if|with|range)\b(.*?)-?\}\}", re.DOTALL)
-_VALUE = re.compile(r"\.Values((?:\.[A-Za-z_]\w*)+)")
-_EQUAL = re.compile(r"""\b(?:eq|ne)\s+\.Values((?:\.[A-Za-z_]\w*)+)\s+"([^"]*)\"""")
-_EQUAL_TURNED = re.compile(r"""\b(?:eq|ne)\s+"([^"]*)"\s+\.Values((?:\.[A-Za-z_]\w*)+)""")
-_VALUES_FILE = re.compile(
+_IF = pattern(r"\{\{-?\s*(?:else\s+)?(if|with|range)\b(.*?)-?\}\}", re.DOTALL)
+_VALUE = pattern(r"\.Values((?:\.[A-Za-z_]\w*)+)")
+_EQUAL = pattern(r"""\b(?:eq|ne)\s+\.Values((?:\.[A-Za-z_]\w*)+)\s+"([^"]*)\"""")
+_EQUAL_TURNED = pattern(r"""\b(?:eq|ne)\s+"([^"]*)"\s+\.Values((?:\.[A-Za-z_]\w*)+)""")
+_VALUES_FILE = pattern(
     r"(?:values[-.](?P<a>[\w.-]+)|(?:values|env|envs|environments)/(?P<b>[\w.-]+))\.ya?ml"
 )
 

@@ -20,16 +20,17 @@ from kumamigrate.deployment.tree import CHART, Tree, joined
 from kumamigrate.model.kinds import CLUSTER_SCOPED
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Where, mapping
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import MapNode, Style, node_at
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Reason, Refusal
 
 INLINE = ".kumamigrate-values.yaml"
 """Where values that stand inside an object lie in the copy that is rendered."""
-_API = re.compile(rb"kuma\.io/v1alpha1(?:/[A-Za-z]+)?")
-_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?")
-_SOURCE = re.compile(r"^# Source: (.+)$", re.MULTILINE)
-_TEMPLATE = re.compile(r"(?:charts/[^/]+/)*templates/(?:.*/)?[^_/][^/]*\.(?:ya?ml|json)")
+_API = pattern(rb"kuma\.io/v1alpha1(?:/[A-Za-z]+)?")
+_NAME = pattern(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?")
+_SOURCE = pattern(r"^# Source: (.+)$", re.MULTILINE)
+_TEMPLATE = pattern(r"(?:charts/[^/]+/)*templates/(?:.*/)?[^_/][^/]*\.(?:ya?ml|json)")
 
 
 def build_chart(chart: Chart, tree: Tree) -> Built:

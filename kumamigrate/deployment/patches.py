@@ -13,6 +13,7 @@ from kumamigrate.deployment.moves import Gone, Moves, value_at
 from kumamigrate.deployment.repatch import merge, operations
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.pattern import pattern
 from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Document, FieldPath, Refusal, SourceFile, path_text
@@ -211,8 +212,8 @@ def _concerns(patched: Patch, document: Document, one: Edited) -> bool:
     return bool(body.get("kind") == one.kind and named == one.name)
 
 
-_REPEATED_GROUP = re.compile(r"\)[*+{]")
-_REPEATED = re.compile(r"[*+{]")
+_REPEATED_GROUP = pattern(r"\)[*+{]")
+_REPEATED = pattern(r"[*+{]")
 _MOST_REPEATED = 4
 
 

@@ -6,7 +6,6 @@ They are looked for on the PATH, never in the repository, and are given copies o
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -17,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumamigrate.deployment.tree import Tree
+from kumamigrate.pattern import pattern
 
 MOST_SECONDS = 60
 MOST_BYTES = 64 * 1024 * 1024
 """What a build may print; more is no set of manifests."""
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT")
-_LOGGED = re.compile(r"""E\d{4} .*?\] "command failed" err="(.*)\"""")
+_LOGGED = pattern(r"""E\d{4} .*?\] "command failed" err="(.*)\"""")
 """How kubectl says what went wrong."""
 _NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody answers at: whatever should try to fetch something fails at once."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TypeVar
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.errors import UsageError
+from kumamigrate.pattern import pattern
 
 T = TypeVar("T")
-_WORDS = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+_WORDS = pattern(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON
 
 MOST = 100
-_SPOKEN = re.compile(
+_SPOKEN = pattern(
     r"(?:[Ee]rror\b|Warning:|[Uu]nable to |[Cc]ould ?n.t |The connection to |No resources found)"
 )
 _WHOLE = "take it again, whole: kumamigrate snapshot does, --print-commands shows how"

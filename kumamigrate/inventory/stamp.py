@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.pattern import pattern
 
-_STAMP = re.compile(
+_STAMP = pattern(
     r"# kumamigrate snapshot: (?P<count>\d+) resources?, taken (?P<taken>\S+) from (?P<source>.+)"
 )
 _TIME = "%Y-%m-%dT%H:%M:%SZ"

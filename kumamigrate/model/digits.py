@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from kumamigrate.pattern import pattern
 
-_DIGITS = re.compile(r"[0-9]{1,19}")
+_DIGITS = pattern(r"[0-9]{1,19}")
 
 
 def is_number(text: str) -> bool:

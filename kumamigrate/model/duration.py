@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
+
+from kumamigrate.pattern import pattern
 
 _UNITS = {
     "ns": 1,
@@ -15,7 +16,7 @@ _UNITS = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
-_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_PART = pattern(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _LIMIT = 2**63 - 1
 
 

@@ -14,6 +14,7 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.versions import at_least
+from kumamigrate.pattern import pattern
 
 IDENTITY = "MeshIdentity"
 SCHEME = "spiffe://"
@@ -24,7 +25,7 @@ UNIVERSAL_PATH = "/workload/{{ .Workload }}"
 REMOVED = "3.0"
 """The release that reads neither `Mesh.mtls` nor a mode of real services, which are all it has."""
 _ACCOUNT = "k8s.kuma.io/service-account"
-_WORD = re.compile(r'\{\{-?\s*(?:\.(\w+)|label\s+"([^"{}]*)")\s*-?\}\}')
+_WORD = pattern(r'\{\{-?\s*(?:\.(\w+)|label\s+"([^"{}]*)")\s*-?\}\}')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kubeservices import MANAGED_BY, How, selector
 from kumamigrate.model.resource import ENV, MESH, SERVICE, Form, Resource, mapping
+from kumamigrate.pattern import pattern
 
 BY_UNIVERSAL = "meshservice-generator"
 WORKLOAD = "kuma.io/workload"
-_LABEL = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+_LABEL = pattern(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 """A name as RFC 1035 has it; no other becomes a MeshService."""
 _PROTOCOLS = frozenset({"grpc", "http", "http2", "kafka", "mysql", "tcp", "tls"})
 

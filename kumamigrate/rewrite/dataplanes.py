@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.manifest import Json, items
 from kumamigrate.rewrite.view import at_path
 from kumamigrate.source.text import FieldPath
 
-DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+DNS_LABEL = pattern(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 """A name as RFC 1035 wants it: what a MeshService must be called."""
 
 WORKLOAD = "kuma.io/workload"
@@ -18,7 +18,7 @@ WORKLOAD = "kuma.io/workload"
 TEMPLATE = "{{"
 """Begins what a template fills in later: nothing can be said about such a value."""
 
-_GENERATED = re.compile(r"([^_]+)_([^_]+)_svc_([0-9]{1,10})")
+_GENERATED = pattern(r"([^_]+)_([^_]+)_svc_([0-9]{1,10})")
 
 
 def tag_paths(dataplane: Resource) -> Iterator[FieldPath]:

@@ -13,12 +13,13 @@ from datetime import date
 from enum import StrEnum
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.pattern import pattern
 from kumamigrate.source.reading.comments import leaves
 from kumamigrate.source.text import SourceFile
 
-_ADDRESSED = re.compile(r"#[ \t]*+kumamigrate\b[ \t]*+(:?)[ \t]*+([A-Za-z-]*+)")
-_BRACKET = re.compile(r"\[([^\]\[#\r\n]*+)\]")
-_UNTIL = re.compile(r"[ \t]*+until=(\S*+)")
+_ADDRESSED = pattern(r"#[ \t]*+kumamigrate\b[ \t]*+(:?)[ \t]*+([A-Za-z-]*+)")
+_BRACKET = pattern(r"\[([^\]\[#\r\n]*+)\]")
+_UNTIL = pattern(r"[ \t]*+until=(\S*+)")
 _WAYS = ("ignore", "disable", "suppress", "skip")
 HOW = "write `# kumamigrate: ignore[rule] why`, ignore-document[rule] or ignore-file[rule]"
 

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumamigrate.errors import UsageError
+from kumamigrate.pattern import pattern
 from kumamigrate.snapshot.configkinds import PLAIN
 
 SECONDS = 300
 """So long a call may take; each request of it gets a minute."""
 
 _GROUP = "kuma.io"
-_NAME = re.compile(rf"[a-z0-9]+\.{re.escape(_GROUP)}")
-_INSIGHTS = re.compile(rf"[a-z]*insights\.{re.escape(_GROUP)}")
+_NAME = pattern(rf"[a-z0-9]+\.{re.escape(_GROUP)}")
+_INSIGHTS = pattern(rf"[a-z]*insights\.{re.escape(_GROUP)}")
 _LISTED = ("api-resources", f"--api-group={_GROUP}", "--verbs=list", "-o", "name")
 _EVERYWHERE = ("--all-namespaces", "-o", "yaml")
 

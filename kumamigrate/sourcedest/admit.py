@@ -7,7 +7,6 @@ Only what the control plane checks is checked here; `conf` in `legacy.conf` read
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -15,15 +14,16 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.pattern import pattern
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.goduration import ZERO
 from kumamigrate.sourcedest.oldconf import OldConf, read_conf, table
 from kumamigrate.sourcedest.proxy import PROTOCOL
 from kumamigrate.sourcedest.selector import ANY, tags_of
 
-_TAG_NAME = re.compile(r"[a-zA-Z0-9.\-_:/]+")
-_TAG_VALUE = re.compile(r"[a-zA-Z0-9.\-_:/]*|\*")
-_LIMIT = re.compile(r"\d*\s?[gmk]bps")
+_TAG_NAME = pattern(r"[a-zA-Z0-9.\-_:/]+")
+_TAG_VALUE = pattern(r"[a-zA-Z0-9.\-_:/]*|\*")
+_LIMIT = pattern(r"\d*\s?[gmk]bps")
 _STATUSES = {int(status) for status in HTTPStatus}
 _CONF = ("conf",)
 _Found = Iterator[Problem]

@@ -6,18 +6,18 @@ What policies choose by labels is compared where it is read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import NAMESPACE
+from kumamigrate.pattern import pattern
 from kumamigrate.universe.side import Side
 
 _LABELS = ("matchLabels",)
 _TAGS = ("dataplaneTags", "destination", "match", "tags")
-_IN_TEMPLATE = re.compile(r'\blabel\s+"([^"]+)"')
+_IN_TEMPLATE = pattern(r'\blabel\s+"([^"]+)"')
 _IDENTITY = frozenset({NAMESPACE, "k8s.kuma.io/service-account"})
 """What an identity is made of where no template says otherwise."""
 _WORKLOAD = frozenset({"kuma.io/workload"})

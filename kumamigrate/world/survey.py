@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from kumamigrate.inventory import Inventory, load_inventory
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import Identity
 from kumamigrate.model.state import Environment
+from kumamigrate.pattern import pattern
 from kumamigrate.scene.repository import (
     Contents,
     Repository,
@@ -29,7 +29,7 @@ from kumamigrate.world.estate import Estate, Site, single, site_of
 from kumamigrate.world.options import Options, releases_of
 from kumamigrate.world.scope import Scope, World
 
-_OURS = re.compile(rb'\s{0,9}\{\s{0,9}"schema":\s{0,9}"kumamigrate\.')
+_OURS = pattern(rb'\s{0,9}\{\s{0,9}"schema":\s{0,9}"kumamigrate\.')
 
 
 def scene_of(paths: Sequence[Path], root: Path, options: Options) -> Scene:

@@ -7,7 +7,6 @@ other modification is left as it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from kumamigrate.effective.reading import Conf, SlotKind, Values, as_read, read
 from kumamigrate.model import duration
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.pattern import pattern
 from kumamigrate.sourcedest.proxy import Proxy
 from kumamigrate.sourcedest.targets import live_targets
 from kumamigrate.sourcedest.winners import OldPolicies, connection_winner
@@ -25,8 +25,8 @@ Checks = tuple[Values, ...]
 
 _ELSEWHERE = ("listener", "networkFilter", "httpFilter", "virtualHost")
 _ON_KUBERNETES = "k8s.kuma.io/"
-_DURATION = re.compile(r"[0-9]+(\.[0-9]{1,9})?s")
-_HEX = re.compile(r"([0-9a-f]{2})+")
+_DURATION = pattern(r"[0-9]+(\.[0-9]{1,9})?s")
+_HEX = pattern(r"([0-9a-f]{2})+")
 _DEFAULTS = {
     name: value for name, value in read(FIELDS, SlotKind.CLUSTER, None).items() if name not in PANIC
 }

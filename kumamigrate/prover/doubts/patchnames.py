@@ -8,20 +8,20 @@ to real outbounds on one release, what was named after service tags goes as well
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind, doubt_of
 from kumamigrate.effective.policies.patched import PATCH, read_patch
 from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.pattern import pattern
 from kumamigrate.universe.side import Side
 
 _OWN_NAME = ("cluster", "listener", "virtualHost")
 """The kinds of modification whose `match.name` is the name of something of the proxy's."""
 _NAMES = ("listenerName", "routeConfigurationName", "clusterName")
-_NOT_OUTBOUND = re.compile(r"^(inbound:|localhost:|kuma:|self_|system_)")
-_REAL = re.compile(r"^kri_")
+_NOT_OUTBOUND = pattern(r"^(inbound:|localhost:|kuma:|self_|system_)")
+_REAL = pattern(r"^kri_")
 
 Named = tuple[str, str]
 """The field of a match, and the name in it."""

@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from kumamigrate.pattern import pattern
 from kumamigrate.report.styled import safe
 
 MOST_CHARACTERS = 160
 """A cell is a glance; what is longer is cut and marked."""
-_PLAIN_CODE = re.compile(r"[^`|\\]+")
-_NEEDS_NUMBER = re.compile(r"[^A-Za-z0-9 /,-]")
-_MEANT = re.compile(r"[\\`*_\[\]<>|~&$]")
-_JOINS = re.compile(r"(?<![\w.])([@#])(?=\w)|(?<=\w)(:)(?=//)|\b(www)(?=\.)", re.IGNORECASE)
+_PLAIN_CODE = pattern(r"[^`|\\]+")
+_NEEDS_NUMBER = pattern(r"[^A-Za-z0-9 /,-]")
+_MEANT = pattern(r"[\\`*_\[\]<>|~&$]")
+_JOINS = pattern(r"(?<![\w.])([@#])(?=\w)|(?<=\w)(:)(?=//)|\b(www)(?=\.)", re.IGNORECASE)
 _APART = "\u200b"
 """A space of no width: it keeps a code host from making a link or a mention."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 from kumamigrate.dataclass import dataclass, field
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.finding import Finding
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def heaped(things: Iterable[T], said: Callable[[T], str]) -> list[Heap[T]]:
     return sorted(found, key=lambda heap: heap.first)
 
 
-_PLACE = re.compile(r" \(([^()\s]*:\d+(?::\d+)?)\)")
+_PLACE = pattern(r" \(([^()\s]*:\d+(?::\d+)?)\)")
 MOST_PLACES = 4
 
 

@@ -7,7 +7,6 @@ what it leaves out. A reader who goes there has to find the value.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from kumamigrate.dataclass import dataclass, field
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.model import duration
 from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.pattern import pattern
 from kumamigrate.report.screen.fieldwords import means_off
 from kumamigrate.report.screen.valuewords import in_words
 
@@ -24,8 +24,8 @@ OLD_ENGINE = "from the old engine"
 NO_POLICY = "no policy sets it"
 NO_MORE = "no new policy can set it"
 _SCALAR = r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,{}\[\]#][^,}\]#\n]*"""
-_PAIR = re.compile(rf"""["']?([\w./-]+)["']?\s*:\s*({_SCALAR})""")
-_AT = re.compile(rf"({_SCALAR})")
+_PAIR = pattern(rf"""["']?([\w./-]+)["']?\s*:\s*({_SCALAR})""")
+_AT = pattern(rf"({_SCALAR})")
 _GRANTS = frozenset({"from", "rules.allow", "rules.deny"})
 _DERIVED = frozenset({"allowed", "matches", "name", "outbound", "", "routes", "protocol"})
 """Fields whose value is a word of this tool for what the policy says."""

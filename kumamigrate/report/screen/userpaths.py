@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
+from kumamigrate.pattern import pattern
 from kumamigrate.report.styled import Line
 from kumamigrate.world.estate import Estate
 
-_WORD = re.compile(r"[^\s(),;`'\"]+")
-_PLACE = re.compile(r"(.+?)((?::\d+){1,2})?[.:]?")
+_WORD = pattern(r"[^\s(),;`'\"]+")
+_PLACE = pattern(r"(.+?)((?::\d+){1,2})?[.:]?")
 
 
 def seen(path: Path) -> str:

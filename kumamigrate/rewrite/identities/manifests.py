@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.model.resource import MESH, Form, Resource, mapping
 from kumamigrate.model.state import Environment
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.manifest import Json, items
 from kumamigrate.rewrite.view import at_path
 
 NAME, PUBLISHED = "identity", "identity-published"
 """Of two that select a proxy the smaller name wins: that of the one with certificates."""
 
-_DURATION = re.compile(r"([0-9]+(h|m|s))+")
+_DURATION = pattern(r"([0-9]+(h|m|s))+")
 
 
 def enabled_backend(mesh: Resource) -> Mapping[str, Any]:

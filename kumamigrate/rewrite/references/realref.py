@@ -6,7 +6,6 @@ tag, the service of every zone. Labels mean every resource that has them (matche
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from kumamigrate.model.resource import (
     ZONE,
     Resource,
 )
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.references.lookups import services_named, shown_as, zones_of
 from kumamigrate.rewrite.references.shares import BACKEND, Share, known_to, share_of
 from kumamigrate.rewrite.view import View, at_path
@@ -31,7 +31,7 @@ from kumamigrate.source.value import Moved
 from kumamigrate.targetref.resolve import REAL, sections
 
 BY_NAME, BY_TAG = "reference-by-name", "service-tag-name"
-_SYNCED = re.compile(r"(.+)-(?=[a-z]*[0-9])[bcdfghjklmnpqrstvwxz2456789]{14,20}")
+_SYNCED = pattern(r"(.+)-(?=[a-z]*[0-9])[bcdfghjklmnpqrstvwxz2456789]{14,20}")
 """A name with the hash that Kuma's sync puts behind it (kumahq/kuma 13668)."""
 _TARGETS = (*REAL, "MeshHTTPRoute")
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, finding, items, put
 from kumamigrate.rewrite.view import View, at_path
 
-_RIGHT = re.compile(r"[0-9]+ ?([kMG]bps)")
-_OLD = re.compile(r"([0-9]+ ?)([mg]bps)")
+_RIGHT = pattern(r"[0-9]+ ?([kMG]bps)")
+_OLD = pattern(r"([0-9]+ ?)([mg]bps)")
 
 
 def plan(view: View) -> Iterator[Change | Finding]:

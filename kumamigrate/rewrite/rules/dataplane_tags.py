@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from kumamigrate.model.resource import Resource
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.dataplanes import tag_paths, with_labels, written_labels
 from kumamigrate.rewrite.finding import Finding
@@ -14,7 +14,7 @@ from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
 
-_LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_LABEL = pattern(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _KUMAS = ("kuma.io/", "k8s.kuma.io/")
 
 

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, Form, Resource
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, finding, items, put
@@ -20,7 +21,7 @@ LABEL = "otel-backend"
 """On Universal 2.14 computes no display name, so a label of our own tells backends apart."""
 
 _TYPES = ("MeshAccessLog", "MeshMetric", "MeshTrace")
-_ENDPOINT = re.compile(
+_ENDPOINT = pattern(
     r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?)(?::([0-9]{1,10}))?"
 )
 _PORT = 4317

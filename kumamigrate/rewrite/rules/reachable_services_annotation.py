@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding, metadata_path, put, words_of
 from kumamigrate.rewrite.references.reachable import EVERYTHING, references
 from kumamigrate.rewrite.view import View
 
-_NO_TEXT = re.compile(r"(?i)[0-9].*|y|n|yes|no|on|off|true|false|null")
+_NO_TEXT = pattern(r"(?i)[0-9].*|y|n|yes|no|on|off|true|false|null")
 """Names that YAML readers take for something else."""
 
 

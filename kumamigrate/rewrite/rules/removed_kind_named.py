@@ -12,20 +12,21 @@ from itertools import pairwise
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.view import View
 
 _WORDS = (b"kumactl", b"kubectl", b"CustomResourceDefinition", b"Role")
-_DOCUMENTS = re.compile(r"^---[^\n]*\n", re.MULTILINE)
-_KIND = re.compile(r"""^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
-_COMMAND = re.compile(
+_DOCUMENTS = pattern(r"^---[^\n]*\n", re.MULTILINE)
+_KIND = pattern(r"""^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
+_COMMAND = pattern(
     r"\b(kumactl|kubectl)\b[^\n|;&]{0,400}?[ \t]"
     r"(?:get|delete|inspect|describe|edit|patch|wait|annotate|label)[ \t]++"
     r"([a-z-]++)(\.kuma\.io)?(?![\w.-])"
 )
-_RESOURCE = re.compile(r"(?<![\w./-])([a-z]++)(?:/\w++)?(?![\w.-])")
-_CRD = re.compile(r"""\bname["']?[ \t]*+:[ \t]*+["']?(\w++)\.kuma\.io\b""")
-_GOES_ON = re.compile(r"(?<!\\)\\\r?\n")
+_RESOURCE = pattern(r"(?<![\w./-])([a-z]++)(?:/\w++)?(?![\w.-])")
+_CRD = pattern(r"""\bname["']?[ \t]*+:[ \t]*+["']?(\w++)\.kuma\.io\b""")
+_GOES_ON = pattern(r"(?<!\\)\\\r?\n")
 _LONGEST = 2000
 """Lines longer than that were written by no person."""
 

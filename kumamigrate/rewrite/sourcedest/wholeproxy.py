@@ -8,6 +8,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.sourcedest.backends import trace_conf
 from kumamigrate.rewrite.sourcedest.classes import Classes, ProxyClass, class_of, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confs import Notes
@@ -154,7 +155,7 @@ _OPERATIONS = {
     "addLast": "AddLast", "addBefore": "AddBefore", "addAfter": "AddAfter",
 }  # fmt: skip
 _TARGETS = ("cluster", "listener", "networkFilter", "httpFilter", "virtualHost")
-_TYPE = re.compile(r"""^[{]?[ \t]*+["']?@type["']?\s*:\s*["']?([\w./-]+)""", re.MULTILINE)
+_TYPE = pattern(r"""^[{]?[ \t]*+["']?@type["']?\s*:\s*["']?([\w./-]+)""", re.MULTILINE)
 _ADDABLE = {"Cluster": "cluster", "Listener": "listener"}
 
 

@@ -6,16 +6,17 @@ import json
 import re
 from collections.abc import Mapping
 
+from kumamigrate.pattern import pattern
 from kumamigrate.source.editing.layout import Layout
 from kumamigrate.source.node import JSON
 from kumamigrate.source.reading.scalar import reads_as_string
 
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
-_UNPRINTABLE = re.compile(
+_UNPRINTABLE = pattern(
     r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-_PLAIN_BREAKS = re.compile(r":(\s|\Z)|\s#|[\t\n]")
-_FLOW_BREAKS = re.compile(r"[,\[\]{}:?]")
+_PLAIN_BREAKS = pattern(r":(\s|\Z)|\s#|[\t\n]")
+_FLOW_BREAKS = pattern(r"[,\[\]{}:?]")
 
 
 def plain_is_safe(text: str, *, flow: bool) -> bool:

@@ -6,15 +6,15 @@ places are the same in both, and the edits need not know of Markdown.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from kumamigrate.pattern import pattern
 from kumamigrate.source.reading.embedded import Block, content_of, fenced_blocks
 
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_MARK = re.compile(r"--- # fence \d+\r?\n?\Z")
+_LINES = pattern(r"[^\n]*\n|[^\n]+")
+_MARK = pattern(r"--- # fence \d+\r?\n?\Z")
 
 
 @dataclass(frozen=True, slots=True)

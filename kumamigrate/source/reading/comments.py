@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import AliasNode, MapNode, Node, ScalarNode, SeqNode, Style
 from kumamigrate.source.reading.mask import Masked
 from kumamigrate.source.text import Document
 
-_TOKEN = re.compile(r"[&!][^\s,\[\]{}]+|#[^\r\n]*")
+_TOKEN = pattern(r"[&!][^\s,\[\]{}]+|#[^\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)

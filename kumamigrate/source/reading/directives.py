@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.pattern import pattern
 
-_DIRECTIVE = re.compile(r"(?:\A|(?<=[ \t\r\n]))#@(?=[ \t]|[a-z][a-z-]*/)[^\r\n]*+")
-_LOADS = re.compile(r"#@[ \t]*load\(")
-_PATCHES = re.compile(r"#@(?:overlay|data|schema|library)/")
-_INDENT = re.compile(r"[ \t]*+")
-_NO_LINE = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?(?:\r\n|\n|\r))*+")
+_DIRECTIVE = pattern(r"(?:\A|(?<=[ \t\r\n]))#@(?=[ \t]|[a-z][a-z-]*/)[^\r\n]*+")
+_LOADS = pattern(r"#@[ \t]*load\(")
+_PATCHES = pattern(r"#@(?:overlay|data|schema|library)/")
+_INDENT = pattern(r"[ \t]*+")
+_NO_LINE = pattern(r"(?:[ \t]*+(?:#[^\r\n]*+)?(?:\r\n|\n|\r))*+")
 
 
 @dataclass(frozen=True, slots=True)

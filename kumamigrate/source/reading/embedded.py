@@ -8,23 +8,24 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.pattern import pattern
 
 MARKDOWN = (".md", ".markdown")
 TERRAFORM = (".tf",)
 
-_FENCE = re.compile(r"(?m)^(?P<indent>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^\r\n`]*)\r?$")
-_YAML = re.compile(r"\{?\.?(ya?ml|json)\b", re.IGNORECASE)
-_HERE = re.compile(r"(?m)<<(?P<strip>-?)(?P<word>[A-Za-z_][A-Za-z0-9_]*)[ \t]*\r?\n")
-_OBJECT = re.compile(
+_FENCE = pattern(r"(?m)^(?P<indent>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^\r\n`]*)\r?$")
+_YAML = pattern(r"\{?\.?(ya?ml|json)\b", re.IGNORECASE)
+_HERE = pattern(r"(?m)<<(?P<strip>-?)(?P<word>[A-Za-z_][A-Za-z0-9_]*)[ \t]*\r?\n")
+_OBJECT = pattern(
     r"""(?m)^[ \t]*["']?apiVersion["']?[ \t]*[=:][ \t]*"kuma\.io/[a-z0-9]+"[^\r\n]*\r?\n"""
     r"""(?:[ \t]*\r?\n|[ \t]*#[^\r\n]*\r?\n)*[ \t]*["']?kind["']?[ \t]*[=:][ \t]*"(?P<kind>\w+)\""""
 )
-_READS = re.compile(r'\b(?:file|filebase64|templatefile)\(\s*"(?P<path>[^"\r\n]+)"')
-_LISTS = re.compile(r'\bfileset\(\s*(?P<folder>"[^"\r\n]*"|path\.\w+)\s*,\s*"(?P<glob>[^"\r\n]+)"')
-_HERE_PATH = re.compile(r"\$\{\s*path\.(?:module|root|cwd)\s*\}/?")
-_UNKNOWN = re.compile(r"\$\{(?:[^}$]|\$(?!\{))*+\}")
-_NO_NEWLINE = re.compile(r"[^\n]")
-_COMMENT = re.compile(r"[ \t]*(?:#|//)")
+_READS = pattern(r'\b(?:file|filebase64|templatefile)\(\s*"(?P<path>[^"\r\n]+)"')
+_LISTS = pattern(r'\bfileset\(\s*(?P<folder>"[^"\r\n]*"|path\.\w+)\s*,\s*"(?P<glob>[^"\r\n]+)"')
+_HERE_PATH = pattern(r"\$\{\s*path\.(?:module|root|cwd)\s*\}/?")
+_UNKNOWN = pattern(r"\$\{(?:[^}$]|\$(?!\{))*+\}")
+_NO_NEWLINE = pattern(r"[^\n]")
+_COMMENT = pattern(r"[ \t]*(?:#|//)")
 
 
 @dataclass(frozen=True, slots=True)

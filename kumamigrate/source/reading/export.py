@@ -7,11 +7,11 @@ thousand Dataplanes are twenty megabytes: the limit for files of a repository do
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON, json_value
 from kumamigrate.source.reading.load import document_spans, line_starts
 from kumamigrate.source.reading.mask import Masked
@@ -20,10 +20,10 @@ from kumamigrate.source.reading.quick import quick_value
 
 MAX_BYTES = 512 * 1024 * 1024
 _MARKS = (b"\xff\xfe", b"\xfe\xff")
-_ITEMS = re.compile(r"(?m)^items:[ \t]*\r?$\n?")
-_ITEM = re.compile(r"(?m)^- ")
-_KEY = re.compile(r"(?m)^[^\s#-]")
-_BETWEEN = re.compile(r"\s*")
+_ITEMS = pattern(r"(?m)^items:[ \t]*\r?$\n?")
+_ITEM = pattern(r"(?m)^- ")
+_KEY = pattern(r"(?m)^[^\s#-]")
+_BETWEEN = pattern(r"\s*")
 
 
 @dataclass(frozen=True, slots=True)

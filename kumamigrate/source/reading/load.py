@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from kumamigrate.errors import REPORT_IT, fault
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON, json_value
 from kumamigrate.source.reading.directives import directives
 from kumamigrate.source.reading.find import Kind, classify
@@ -21,9 +22,9 @@ __all__ = ["json_value", "read_file"]
 
 MAX_BYTES = 10 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
-_MARKER = re.compile(r"(?:\A|(?<=[\n\r]))(---|\.\.\.)(?=[ \t\r\n]|\Z)")
-_NO_CONTENT = re.compile(r"(?:\s|#[^\r\n]*+|(?:\A|(?<=[\n\r]))%[^\r\n]*+)*+\Z")
+_LINE_BREAK = pattern(r"\r\n|\n|\r")
+_MARKER = pattern(r"(?:\A|(?<=[\n\r]))(---|\.\.\.)(?=[ \t\r\n]|\Z)")
+_NO_CONTENT = pattern(r"(?:\s|#[^\r\n]*+|(?:\A|(?<=[\n\r]))%[^\r\n]*+)*+\Z")
 """Possessive throughout: a banner of `#` could else be taken apart in exponentially many ways."""
 
 _ADVICE = {

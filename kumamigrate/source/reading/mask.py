@@ -7,11 +7,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from kumamigrate.dataclass import dataclass, field
+from kumamigrate.pattern import pattern
 from kumamigrate.source.reading.directives import Directive, directives
 from kumamigrate.source.reading.own import all_own
 from kumamigrate.source.text import ENCRYPTED
 
-_BEGIN = re.compile(
+_BEGIN = pattern(
     r"(?P<expression>\{\{)"  # Go templates, Jinja
     r"|(?P<statement>\{%[-+]?\s)"  # Jinja statements
     r"|(?P<comment>(?<!\S)\{#)"  # Jinja comments
@@ -19,15 +20,15 @@ _BEGIN = re.compile(
 )
 _END = {"expression": "}}", "statement": "%}", "comment": "#}", "ruby": "%>"}
 _MARKS = ("{{", "{%", "{#", "<%", "#@")
-_OPENER = re.compile(
+_OPENER = pattern(
     r"\{[{%][-+]?\s*(if|range|with|define|block|for|macro|raw|call|filter)\b"
     r"|#@[ \t]*(if|for|while|def)\b(?!/end)"
 )
-_MIDDLE = re.compile(r"(?:\{[{%][-+]?\s*|#@[ \t]*)(else|elif|elseif)\b")
-_CLOSER = re.compile(r"\{[{%][-+]?\s*end(if|for|macro|raw|block|call|filter)?\b|#@[ \t]*end\b")
-_ACTS = re.compile(r"\b(include|template|toYaml|n?indent)\b")
-_LINES_OF_YAML = re.compile(r"[\r\n][ \t]*(?:- +)*[\w.\"'/-]+[ \t]*:(?=[ \t\r\n])")
-_SUBSTITUTION = re.compile(r"\$\{[A-Za-z_](?:[^}\n$]|\$(?!\{[A-Za-z_]))*+\}")
+_MIDDLE = pattern(r"(?:\{[{%][-+]?\s*|#@[ \t]*)(else|elif|elseif)\b")
+_CLOSER = pattern(r"\{[{%][-+]?\s*end(if|for|macro|raw|block|call|filter)?\b|#@[ \t]*end\b")
+_ACTS = pattern(r"\b(include|template|toYaml|n?indent)\b")
+_LINES_OF_YAML = pattern(r"[\r\n][ \t]*(?:- +)*[\w.\"'/-]+[ \t]*:(?=[ \t\r\n])")
+_SUBSTITUTION = pattern(r"\$\{[A-Za-z_](?:[^}\n$]|\$(?!\{[A-Za-z_]))*+\}")
 
 
 @dataclass(frozen=True, slots=True)

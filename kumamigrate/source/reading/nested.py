@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from functools import cache
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON, AliasNode, MapNode, Node, ScalarNode, SeqNode
 from kumamigrate.source.reading.find import universal_type_pattern
 from kumamigrate.source.text import Document, Span
 
 _MESH_LABEL = "kuma.io/mesh"
-_MESH_IN_TEXT = re.compile(
+_MESH_IN_TEXT = pattern(
     r"""(?m)^[ \t]*+["']?(?:kuma\.io/mesh|mesh)["']?[ \t]*+:[ \t]*+["']?([a-z0-9][-.a-z0-9]*)"""
 )
 _IDENTITY = ("mesh", "spec", "networking", "conf", "metadata")

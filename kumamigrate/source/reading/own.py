@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 
-_KINDS = re.compile(r"MeshIdentity|HostnameGenerator|VirtualOutbound")
+from kumamigrate.pattern import pattern
+
+_KINDS = pattern(r"MeshIdentity|HostnameGenerator|VirtualOutbound")
 _WORD = r"""\{\{-?\s*(?:\.[A-Za-z]\w*|label\s+\\?"[^"\\{}\r\n]*\\?")\s*-?\}\}"""
-_FIELD = re.compile(
+_FIELD = pattern(
     r"""\b(?=((?:trustDomain|path|template|host|port)["']?[ \t]*+:[ \t]*+["']?"""
     rf"""(?:[^"'{{}}\r\n]|{_WORD}){{1,500}}+))"""
 )
 """Fields may follow each other on one line: what is found may overlap."""
-_FOREIGN = re.compile(r"\{\{-?\s*\.(?:Values|Release|Chart|Files|Capabilities|Template)\b")
-_CHART = re.compile(r"(?:^|/)templates/|\.(?:tpl|tmpl|gotmpl|template|j2|jinja2?)$")
+_FOREIGN = pattern(r"\{\{-?\s*\.(?:Values|Release|Chart|Files|Capabilities|Template)\b")
+_CHART = pattern(r"(?:^|/)templates/|\.(?:tpl|tmpl|gotmpl|template|j2|jinja2?)$")
 
 
 def all_own(text: str, spans: Iterable[tuple[int, int]], path: str) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-import yaml
-
 from kumamigrate.dataclass import dataclass, field
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import (
     JSON,
     AliasNode,
@@ -22,6 +20,7 @@ from kumamigrate.source.node import (
     merge_sources,
 )
 from kumamigrate.source.reading.mask import Masked, restore, substituted
+from kumamigrate.source.reading.parser import yaml
 from kumamigrate.source.reading.scalar import resolve_plain, resolve_tagged
 from kumamigrate.source.text import Reason
 
@@ -37,9 +36,9 @@ _STYLES = {
     "|": Style.LITERAL,
     ">": Style.FOLDED,
 }
-_GAP = re.compile(r"(?:\s|#[^\r\n]*+)*+")
-_PROPERTIES = re.compile(r"(?:[&!]\S*+(?:\s++(?:#[^\r\n]*+)?)*+)*+")
-_LINE_END = re.compile(r"[\r\n]|\Z")
+_GAP = pattern(r"(?:\s|#[^\r\n]*+)*+")
+_PROPERTIES = pattern(r"(?:[&!]\S*+(?:\s++(?:#[^\r\n]*+)?)*+)*+")
+_LINE_END = pattern(r"[\r\n]|\Z")
 _NO_EVENT: tuple[type[Any], ...] = (yaml.StreamStartEvent, yaml.DocumentStartEvent)
 
 

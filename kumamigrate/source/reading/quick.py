@@ -7,12 +7,11 @@ as parsing them. Anything unusual is left to the parser proper.
 from __future__ import annotations
 
 import operator
-import re
 from typing import Any, cast
 
-import yaml
-
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON
+from kumamigrate.source.reading.parser import yaml
 from kumamigrate.source.reading.scalar import resolve_plain
 from kumamigrate.source.text import FieldPath
 
@@ -23,7 +22,7 @@ MOST_BRACKETS = 200
 MOST_LEVELS = 50
 _DEEP = ("\n" + " " * 4 * MOST_LEVELS, "- " * MOST_LEVELS)
 _UNUSUAL = ("<<", "${", "? ", "\t", *_DEEP)
-_PROPERTY = re.compile(r"(?:\A|[\s\[{,:])[&*!]")
+_PROPERTY = pattern(r"(?:\A|[\s\[{,:])[&*!]")
 """Where an anchor, an alias or a tag may begin; elsewhere these characters are text."""
 
 

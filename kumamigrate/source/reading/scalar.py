@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 
+from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON
 
 TAG = "tag:yaml.org,2002:"
@@ -17,8 +18,8 @@ _WORDS: dict[str, JSON] = {
     **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
-_INTEGER = re.compile(
+_FLOAT = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
+_INTEGER = pattern(
     r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)"
     r"|0[oO]?(?P<oct>[0-7]+)|(?P<dec>0|[1-9][0-9]*))\Z"
 )
@@ -69,7 +70,7 @@ def resolve_tagged(text: str, tag: str) -> JSON:
     return text
 
 
-_OTHER_READERS = re.compile(
+_OTHER_READERS = pattern(
     r"""[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?\Z     # base 60
     |[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt\ \t].*)?\Z          # dates
     |[-+]?(0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+)\Z

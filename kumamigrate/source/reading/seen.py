@@ -6,14 +6,13 @@ import re
 from bisect import bisect_right
 
 from kumamigrate.dataclass import replace
+from kumamigrate.pattern import pattern
 from kumamigrate.source.text import Document, Refusal, SourceFile
 
-_MESH = re.compile(
-    r"""^[ \t]*+["']?(?:kuma\.io/mesh|mesh)["']?[ \t]*+:([^#\r\n]*+)""", re.MULTILINE
-)
-_KIND = re.compile(r"""^(?:kind|type)[ \t]*+:([^#\r\n]*+)""", re.MULTILINE)
-_NAME = re.compile(r"""(["']?)([a-z0-9]([-.a-z0-9]*[a-z0-9])?)\1""")
-_WORD = re.compile(r"""(["']?)([A-Za-z0-9]+)\1""")
+_MESH = pattern(r"""^[ \t]*+["']?(?:kuma\.io/mesh|mesh)["']?[ \t]*+:([^#\r\n]*+)""", re.MULTILINE)
+_KIND = pattern(r"""^(?:kind|type)[ \t]*+:([^#\r\n]*+)""", re.MULTILINE)
+_NAME = pattern(r"""(["']?)([a-z0-9]([-.a-z0-9]*[a-z0-9])?)\1""")
+_WORD = pattern(r"""(["']?)([A-Za-z0-9]+)\1""")
 
 
 def seen_of(refusal: Refusal, file: SourceFile, data: bytes) -> Refusal:
