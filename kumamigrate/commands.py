@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kumamigrate.cache.answer import Answer
 from kumamigrate.dataclass import replace
 from kumamigrate.errors import OutputError, UsageError
 from kumamigrate.flow.claims import claim_of
@@ -23,7 +22,7 @@ from kumamigrate.library import prove as prove_states
 from kumamigrate.prover.claimed import RELEASE
 from kumamigrate.report.baselinetext import baseline_json, baseline_lines
 from kumamigrate.report.exit import Exit, worst
-from kumamigrate.report.forms import JSON, TEXT, Forms, forms_of
+from kumamigrate.report.forms import JSON, TEXT, Answer, Forms, forms_of
 from kumamigrate.report.invocation import invocation
 from kumamigrate.report.stats import PLANNING, REPORT, Stopwatch, stats_json, tell_stats
 from kumamigrate.report.styled import Line, line, show

@@ -1,25 +1,15 @@
-"""What a check came to, as it is printed and saved, and as it is kept in JSON."""
+"""What a check came to, as it is kept in JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from kumamigrate.dataclass import dataclass
 from kumamigrate.report.exit import Exit
-from kumamigrate.report.styled import Line
+from kumamigrate.report.forms import Answer
 
 Asked = tuple[str, str, str]
 """What was looked at beside the files, where, and what was found (`Tree.asked`)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The exit code, the lines for people, and the data for programs where that is needed."""
-
-    code: Exit
-    lines: Sequence[Line]
-    data: Mapping[str, Any] | None
 
 
 def answer_json(answer: Answer, asked: Sequence[Asked]) -> dict[str, Any]:

@@ -6,12 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kumamigrate.cache.answer import Answer, Asked, answer_json, answer_of
+from kumamigrate.cache.answer import Asked, answer_json, answer_of
 from kumamigrate.cache.question import NotKnownError, word_of
 from kumamigrate.cache.shelf import Shelf, shelf
 from kumamigrate.dataclass import dataclass
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.library import Sources
+from kumamigrate.report.forms import Answer
 from kumamigrate.scene.trial import GIT_ASKED
 from kumamigrate.world.estate import Estate
 

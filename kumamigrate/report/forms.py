@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.errors import UsageError
+from kumamigrate.report.exit import Exit
+from kumamigrate.report.styled import Line
 
 TEXT, JSON = "text", "json"
 SAVED = (JSON, "sarif", "github", "gitlab", "junit", "markdown", "html")
@@ -23,6 +26,16 @@ class Forms:
     def needs_data(self) -> bool:
         """Whether some form is made of the report's data."""
         return self.printed != TEXT or bool(self.saved)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a command came to: the exit code, the lines for people, and the data for programs where
+    some form is made of it."""
+
+    code: Exit
+    lines: Sequence[Line]
+    data: Mapping[str, Any] | None
 
 
 def forms_of(printed: str, outputs: Sequence[str]) -> Forms:
