@@ -117,3 +117,43 @@ spec: {selector: {dataplaneTags: {kuma.io/service: web}}, ports: [{port: 80, tar
 def test_what_is_known_must_tell_it_from_others(known: str, before: str, after: str) -> None:
     proof = _proof(known + _policy(before), known + _policy(after))
     assert proof.verdict("live") is Verdict.DIFFERENT
+
+
+OF_WEST = "labels: {kuma.io/origin: zone, kuma.io/zone: west}\n"
+IN_EAST = """type: Dataplane
+mesh: default
+name: web-1
+labels: {app: web, kuma.io/origin: zone, kuma.io/zone: east}
+networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+---
+type: Dataplane
+mesh: default
+name: db-1
+labels: {app: db, kuma.io/origin: zone, kuma.io/zone: east}
+networking: {address: 10.0.0.2, inbound: [{port: 80, tags: {kuma.io/service: db}}]}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("labels", "verdict"),
+    [
+        ("app: web", Verdict.EQUIVALENT),
+        ("app: db", Verdict.DIFFERENT),
+        # Of zone east, which the policy of zone west never reaches: it would select nobody.
+        ("app: web, kuma.io/zone: east", Verdict.DIFFERENT),
+    ],
+)
+def test_proxies_that_a_policy_does_not_reach_show_what_labels_mean(
+    labels: str, verdict: Verdict
+) -> None:
+    before, after = (
+        _policy(top).replace("name: t\n", f"name: t\n{OF_WEST}")
+        for top in (
+            "{kind: MeshService, name: web}",
+            f"{{kind: Dataplane, labels: {{{labels}}}}}",
+        )
+    )
+    assert _proof(IN_EAST + before, IN_EAST + after).verdict("live") is verdict
+    bare = IN_EAST.replace("app: web, ", "")
+    assert _proof(bare + before, bare + after).verdict("live") is Verdict.DIFFERENT

@@ -98,13 +98,28 @@ def test_proxies_of_other_zones_show_what_labels_mean_as_well() -> None:
     assert dict(chosen.labels) == {"kuma.io/zone": "east", "team": "red"}
 
 
-def test_a_policy_of_another_zone_is_told_what_keeps_the_proxies_from_it() -> None:
+OF_WEST = _policy("{kind: MeshService, name: web}").replace(
+    "name: t\n", "name: t\nlabels: {kuma.io/origin: zone, kuma.io/zone: west}\n"
+)
+
+
+def test_a_policy_of_another_zone_takes_labels_from_the_proxies_it_does_not_reach() -> None:
+    """What a tag and a label mean does not depend on who asks."""
     web = _dataplane("web-1", "{app: web, kuma.io/origin: zone, kuma.io/zone: east}",
                      "{port: 80, tags: {kuma.io/service: web}}")  # fmt: skip
-    policy = _policy("{kind: MeshService, name: web}").replace(
-        "name: t\n", "name: t\nlabels: {kuma.io/origin: zone, kuma.io/zone: west}\n"
-    )
-    said = _choice(web + policy)
+    chosen = _choice(web + OF_WEST)
+    assert isinstance(chosen, Choice) and dict(chosen.labels) == {"app": "web"}
+
+
+def test_a_policy_of_another_zone_is_told_what_keeps_the_proxies_from_it() -> None:
+    """With the zone of those it does not reach among its labels it would never select any."""
+    web = _dataplane("web-1", "{team: red, kuma.io/origin: zone, kuma.io/zone: east}",
+                     "{port: 80, tags: {kuma.io/service: web}}")  # fmt: skip
+    far = _dataplane("db-1", "{team: red, kuma.io/origin: zone, kuma.io/zone: west}",
+                     "{port: 81, tags: {kuma.io/service: db}}")  # fmt: skip
+    near = _dataplane("db-2", "{team: blue, kuma.io/origin: zone, kuma.io/zone: east}",
+                      "{port: 81, tags: {kuma.io/service: db}}")  # fmt: skip
+    said = _choice(web + far + near + OF_WEST)
     assert isinstance(said, str) and "zone or namespace keeps" in said
 
 

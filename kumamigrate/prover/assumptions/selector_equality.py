@@ -14,7 +14,15 @@ from functools import cached_property
 from typing import Any
 
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, Form, Resource
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    ENV,
+    NAMESPACE,
+    SERVICE,
+    ZONE,
+    Form,
+    Resource,
+)
 from kumamigrate.model.state import State
 from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.targetref import TargetRef
@@ -147,7 +155,9 @@ class Couplings:
 
     def _shown_elsewhere(self, one: Coupling, near: Sequence[Pair], known: int) -> bool:
         """Whether proxies show it that zone or namespace keep from the policy: what tags and
-        labels mean does not depend on who asks."""
+        labels mean does not depend on who asks, unless they speak of just these."""
+        if dict(one.new.top.labels or ()).keys() & {ZONE, NAMESPACE}:
+            return False
         alike = all(self._alike(one, a, b) for a, b in near)
         return alike and bool(self._chosen(one, near)) and self._shown(one, near, known)
 

@@ -360,11 +360,14 @@ def searched(asked: Question) -> Choice | None:
 
     Proxies that zone or namespace keep from the policy count as well: they show what labels mean.
     Where the labels leave out no known proxy, or only tell a zone, one must say what a tag says.
+    Where those are all that show it, the zone and namespace of theirs are not the policy's.
     """
     tags = wanted_tags(asked.top)
     wide = _opened(asked)
     some_left = _some_left(wide)
     for choice in _shared_labels(wide, tags):
+        if not asked.reached and choice.labels.keys() & {ZONE, NAMESPACE}:
+            continue
         shown = some_left and set(choice.labels) != {ZONE}
         if same(wide, choice) and (shown or _says(choice, tags)):
             return choice
