@@ -95,3 +95,11 @@ def test_a_check_of_one_file_imports_no_more_than_it_needs(name: str, tmp_path: 
 def test_the_version_needs_almost_nothing(tmp_path: Path) -> None:
     own = {m for m in _imported(tmp_path, "--version") if m.startswith("kumamigrate")}
     assert len(own) <= 10
+
+
+def test_what_the_prover_lends_is_there_and_nothing_else_is() -> None:
+    import kumamigrate.prover as prover
+
+    assert prover.Outbound.__name__ == "Outbound"
+    assert callable(prover.prove)
+    assert not hasattr(prover, "nothing")

@@ -11,6 +11,7 @@ import pytest
 from kumamigrate.effective import sections
 from kumamigrate.effective.policies import (
     meshaccesslog,
+    meshcircuitbreaker,
     meshhealthcheck,
     meshloadbalancing,
     meshmetric,
@@ -28,6 +29,7 @@ from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.sections import unread_leaves
 from kumamigrate.model.policytype import Conf
 from kumamigrate.model.release import known_releases, release
+from kumamigrate.model.resource import Resource
 from kumamigrate.prover.prover import prove
 from tests.prove.states import state
 
@@ -477,3 +479,25 @@ def test_a_log_is_told_by_its_words_and_an_empty_format_is_none() -> None:
     ]
     told = [repr(_logged(form)) for form in forms]
     assert len({*told}) == len(forms)
+
+
+@pytest.mark.parametrize(("name", "kept"), [("2.9", None), ("2.14", 7)])
+def test_limits_of_an_old_breaker_stay_beside_new_ones_field_by_field(
+    name: str, kept: int | None
+) -> None:
+    """A section of the new one takes the place of the old one; since 2.14 a limit does."""
+    spec = {"conf": {"thresholds": {"maxConnections": 7, "maxRequests": 8}}}
+    old = Resource(type="CircuitBreaker", mesh="default", name="old", spec=spec)
+    at = At(part=CLUSTER, release=name)
+    both = meshcircuitbreaker.beside(old, {"connectionLimits": {"maxRequests": 9}}, at)
+    alone = meshcircuitbreaker.of_old(old, at)
+    assert alone["connectionLimits.maxConnections"] == 7
+    assert both["connectionLimits.maxRequests"] == 9
+    fallback = meshcircuitbreaker.of_conf({}, at)["connectionLimits.maxConnections"]
+    assert both["connectionLimits.maxConnections"] == (kept or fallback)
+    assert meshcircuitbreaker.beside(old, {}, at) == alone
+
+
+def test_a_patch_that_is_none_is_read_as_it_stands() -> None:
+    read = meshproxypatch.of_conf({"appendModifications": [None, "x"]}, At(part=PROXY))
+    assert [*read.values()] == [[None, "x"]]

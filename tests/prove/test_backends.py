@@ -219,3 +219,16 @@ def test_a_run_without_a_change_says_that_the_upgrade_is_different(tmp_path: Pat
     claim = report["proof"]["claims"]["release"]
     shown = {w["after"]["value"] for p in claim["dataplanes"].values() for w in p["witnesses"]}
     assert shown == {"present, answers 500"}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "carried"),
+    [("http", True), ("http2", True), ("grpc", True), ("kafka", False), ("tcp", False)],
+)
+def test_an_http_route_carries_backends_of_http(
+    protocol: str, carried: bool, tmp_path: Path
+) -> None:
+    """matcher.md: what an HTTP route cannot carry is left out on 2.x, and so is its route."""
+    mesh = MESH.replace("appProtocol: tcp", f"appProtocol: {protocol}")
+    found = proved(tmp_path, "live", mesh + route(RAW), mesh)
+    assert found["verdict"] == ("different" if carried else "equivalent")

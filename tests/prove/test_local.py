@@ -122,6 +122,7 @@ def changed_policies() -> dict[str, tuple[tuple[Resource, ...], tuple[Resource, 
         "r",
         {"to": [{"targetRef": {"kind": "MeshService", "name": "web"}, "rules": []}]},
     )
+    tcp = replace(route, type="MeshTCPRoute")
     swapped = [{"targetRef": {"kind": "Mesh"}, "default": {"connectionTimeout": "8s"}}, *TO]
     return {
         "a value": ((plain,), (timeout({"to": swapped[:1]}),)),
@@ -135,6 +136,7 @@ def changed_policies() -> dict[str, tuple[tuple[Resource, ...], tuple[Resource, 
         "it goes": ((plain,), ()),
         "an empty one comes": ((plain,), (plain, timeout({}, "u"))),
         "a route's name": ((route,), (replace(route, name="s"),)),
+        "a TCP route's name": ((tcp,), (replace(tcp, name="s"),)),
         "a dataplane": ((), (resource("Dataplane", "d", {"networking": {}}),)),
         "an old policy": ((), (resource("Timeout", "d", {}),)),
         "a template": (

@@ -783,3 +783,11 @@ def test_a_mode_of_inbounds_is_the_policy_s_and_what_is_sent_the_mesh_s(
     assert [(w.before.value, w.after.value) for w in found if w.field == "mode"] == modes
     opened = {LISTENERS} if TLS.partition("MODE")[0] in after else set()
     assert {w.field for w in found} - {"mode"} == {"sent", *opened}
+
+
+def test_where_a_request_goes_is_told_on_both_sides() -> None:
+    before, after = PAIRS["route"]
+    shifted = after.replace("weight: 90", "weight: 80").replace("weight: 10", "weight: 20")
+    found = [w for w in _harmful(_proof(before, shifted)) if w.field.endswith("routes")]
+    assert {w.before.value for w in found} == {"api,version=v1 0.9, api,version=v2 0.1"}
+    assert {w.after.value for w in found} == {"api,version=v1 0.8, api,version=v2 0.2"}

@@ -45,3 +45,41 @@ def test_the_header_x_kuma_tags_is_announced(
     proof = json.loads(result.stdout)
     assert proof["claims"]["release"]["verdict"] == "equivalent"
     assert ("x-kuma-tags" in json.dumps(proof["assumptions"])) is said
+
+
+GATEWAY = """---
+type: MeshGateway
+name: gw
+mesh: default
+selectors: [{match: {kuma.io/service: gw}}]
+conf: {listeners: [{port: 80, protocol: HTTP}]}
+"""
+GATEWAY_ROUTE = """---
+type: MeshGatewayRoute
+name: all
+mesh: default
+selectors: [{match: {kuma.io/service: gw}}]
+conf: {http: {rules: [{matches: [{path: {match: PREFIX, value: /}}],
+  backends: [{destination: {kuma.io/service: web}}]}]}}
+"""
+WEB = """---
+type: Dataplane
+name: web-1
+mesh: default
+labels: {kuma.io/workload: web}
+networking: {address: 10.0.0.1, inbound: [{port: 80, protocol: http, tags: {kuma.io/service: web}}]}
+"""
+
+
+@pytest.mark.parametrize("gone", [GATEWAY, GATEWAY_ROUTE], ids=["gateway", "route"])
+def test_what_goes_with_built_in_gateways_concerns_no_other_proxy(
+    gone: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "in.yaml"
+    mesh = MESH.split("---")[0]
+    path.write_text(mesh + gone + WEB, encoding="utf-8")
+    words = ["--from", "2.14", "--target", "3.0", "--format", "json"]
+    result = CliRunner().invoke(app, ["prove", str(path), str(path), *words])
+    found = json.loads(result.stdout)["claims"]["release"]
+    assert found["verdict"] == "unknown"
+    assert found["dataplanes"]["web-1"]["verdict"] == "equivalent"

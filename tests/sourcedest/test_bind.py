@@ -151,6 +151,15 @@ def test_a_template_leaves_the_winners_unknown() -> None:
     assert "template" in found.message
 
 
+def test_a_template_in_a_route_leaves_where_traffic_goes_unknown() -> None:
+    text = UNIVERSAL.replace("conf: {destination: {kuma.io/service: '*'}}", "conf: {{ .conf }}")
+    assert text != UNIVERSAL
+    view, _ = _view(text)
+    (found,) = plan_kind(view, "TrafficRoute")
+    assert isinstance(found, Finding)
+    assert "template" in found.message
+
+
 def test_a_refused_policy_is_named() -> None:
     text = UNIVERSAL.replace("  connectTimeout: 7s", "  tcp: {}")
     view, _ = _view(text)

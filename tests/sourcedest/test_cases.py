@@ -166,3 +166,31 @@ def test_case(case: dict[str, Any]) -> None:
     assert [r.name for r in done.kept] == case.get("kept", [])
     assert [list(tie.names) for tie in done.ties] == case.get("ties", [])
     assert done.writable is not (bool(case.get("blocked")) or bool(case.get("ties")))
+
+
+@pytest.mark.parametrize("weight", [None, 0])
+def test_a_mirror_of_a_gateway_route_is_a_mirror(weight: int | None) -> None:
+    """legacy.md: it has a percentage and no share, so that a weight says nothing."""
+    more = {} if weight is None else {"weight": weight}
+    backend = {"destination": {"kuma.io/service": "web"}, **more}
+    rule = {
+        "matches": [{"path": {"match": "PREFIX", "value": "/"}}],
+        "filters": [{"mirror": {"backend": backend, "percentage": 5}}],
+        "backends": [{"destination": {"kuma.io/service": "api", "version": "1"}}],
+    }
+    selectors = [{"match": {"kuma.io/service": "gw"}}]
+    have = [
+        {
+            "MeshGateway": "gw",
+            "selectors": selectors,
+            "conf": {"listeners": [{"port": 80, "protocol": "HTTP"}]},
+        },
+        {"MeshGatewayRoute": "r", "selectors": selectors, "conf": {"http": {"rules": [rule]}}},
+    ]
+    done = _convert({"kind": "MeshGatewayRoute", "have": have})
+    (route,) = done.policies
+    (read,) = route.spec["to"][0]["rules"]
+    mirror = {"percentage": 5, "backendRef": {"kind": "MeshService", "name": "web"}}
+    assert read["default"]["filters"] == [{"type": "RequestMirror", "requestMirror": mirror}]
+    share = {"kind": "MeshServiceSubset", "name": "api", "tags": {"version": "1"}, "weight": 1}
+    assert read["default"]["backendRefs"] == [share]

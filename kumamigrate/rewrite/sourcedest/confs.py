@@ -254,7 +254,6 @@ def int_or_text(number: float) -> int | str:
 
 
 _PROBE_OFF: Json = {"disabled": True}
-HEALTH_OFF: Json = {"tcp": _PROBE_OFF, "http": _PROBE_OFF, "grpc": _PROBE_OFF}
 _HEALTH_FIELDS = (
     "interval", "timeout", "unhealthyThreshold", "healthyThreshold", "initialJitter",
     "intervalJitter", "intervalJitterPercent", "failTrafficOnPanic", "eventLogPath",

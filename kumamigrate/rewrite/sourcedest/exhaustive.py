@@ -53,8 +53,6 @@ def _settle(conf: Json, path: tuple[str, ...], rules: Mapping[str, Any]) -> Iter
         if key in node:
             node = node[key]
             continue
-        if depth == 1 and path[0] in rules.get("harmless", ()) and path[0] not in conf:
-            return
         yield from _set_neutral(conf, path, depth, rules)
         return
 

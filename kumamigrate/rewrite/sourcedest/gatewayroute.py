@@ -156,7 +156,7 @@ def _filter(item: Mapping[str, Any], route: Resource, manual: list[Manual]) -> l
             side = "request" if key.startswith("request") else "response"
             result += _header_filter(side, values)
         elif key == "mirror":
-            ref = _backends([values.get("backend")])[0]
+            ref = _backend(mapping(values.get("backend")))  # it has no share to weigh
             mirror = {"percentage": values.get("percentage"), "backendRef": ref}
             result.append({"type": "RequestMirror", "requestMirror": mirror})
         elif key == "redirect":
@@ -216,17 +216,15 @@ def _path_change(values: Mapping[str, Any]) -> Json:
 
 
 def _backends(items: Any) -> list[Json]:
-    result: list[Json] = []
-    for item in _list(items):
-        backend = mapping(item)
-        tags = tags_of(backend.get("destination"))
-        weight = backend.get("weight", 1)
-        if weight == 0:
-            continue
-        name = tags.pop(SERVICE, "")
-        ref: Json = {"kind": "MeshServiceSubset" if tags else "MeshService", "name": name}
-        result.append({**ref, **({"tags": tags} if tags else {}), "weight": weight})
-    return result
+    weighed = ((backend, backend.get("weight", 1)) for backend in map(mapping, _list(items)))
+    return [{**_backend(backend), "weight": weight} for backend, weight in weighed if weight != 0]
+
+
+def _backend(backend: Mapping[str, Any]) -> Json:
+    tags = tags_of(backend.get("destination"))
+    name = tags.pop(SERVICE, "")
+    ref: Json = {"kind": "MeshServiceSubset" if tags else "MeshService", "name": name}
+    return {**ref, **({"tags": tags} if tags else {})}
 
 
 def _manual(route: Resource, message: str) -> Manual:
