@@ -1,25 +1,26 @@
-"""What stands in a proxy as a whole: of policies that are about no traffic in particular."""
+"""What stands in a proxy as a whole: what is about no traffic, or about such as is for nobody."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
 
-from kumamigrate.effective.fact import Fact, one_of
+from kumamigrate.effective.fact import NOTHING, Fact, one_of
 from kumamigrate.effective.policies.meshproxypatch import CHANGES
 from kumamigrate.effective.policies.patched import plain_services, split
 from kumamigrate.effective.reading import At, SlotKind
 from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
-from kumamigrate.sourcedest.proxy import proxy_of
+from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.sourcedest.selector import tags_of
 from kumamigrate.sourcedest.targets import service_protocols
-from kumamigrate.sourcedest.winners import proxy_winner
+from kumamigrate.sourcedest.winners import connection_winner, proxy_winner
 from kumamigrate.targetref.entry import Found
 from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.side import Side, inbounds_of, may_be_transparent, protocol_of
 
+LOG, _LOG = "MeshAccessLog", "TrafficLog"
 Options = tuple[Resource | None, ...]
 """The old policies of which one decides; None where none does."""
 
@@ -70,6 +71,22 @@ def old_protocols(side: Side) -> dict[str, str]:
     proxies = [proxy_of(dataplane, zone) for dataplane in side.state.of_type("Dataplane")]
     external = (tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService"))
     return service_protocols(proxies, external)
+
+
+def passthrough_fact(side: Side, proxy: Resource) -> Fact:
+    """Return the log of traffic that passes through, of either engine; both log it (§3).
+
+    Only a transparent proxy has such traffic. It goes by no outbound, routes or none.
+    """
+    if not may_be_transparent(proxy):
+        return NOTHING
+    sets = proxy_of(proxy, side.state.environment.zone).tag_sets
+    winner = connection_winner(side.old.of(_LOG), sets, PASS_THROUGH, side.old.ties)
+    options: Options = (None,) if winner is None else winner.policies
+    there = LOG in side.types
+    found = side.matcher.service(side.selection(proxy, LOG), PASS_THROUGH) if there else None
+    at = At(part=SlotKind.LISTENER, mesh=side.mesh_spec)
+    return one_of(both(LOG, options, found, at), options, found, "creation time")
 
 
 def _without_probes(found: Found, services: Collection[str]) -> Found:

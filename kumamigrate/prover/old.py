@@ -13,22 +13,23 @@ from dataclasses import replace
 from functools import cached_property
 
 from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF
-from kumamigrate.effective.bothengines.oldview import OldSide, asked_of
+from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.bothengines.traitsets import Traits
 from kumamigrate.effective.bothengines.whoanswers import BESIDE, BY_CLIENT, OUTBOUND, kinds_of
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
+from kumamigrate.prover.doubts.besideold import AskedOfBoth, said
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.oldrun import Answer, Run, said
+from kumamigrate.prover.oldrun import EngineAnswer, EngineRun
 from kumamigrate.prover.stages.search import Findings
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, either
 from kumamigrate.sourcedest.engine import order
-from kumamigrate.sourcedest.selector import Tags, matches, selectors_of
+from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.sourcedest.targets import UNKNOWN
 from kumamigrate.universe.oldtraits import atom_traits, traits_of
 from kumamigrate.universe.side import REMOVED, ROUTES, Side
@@ -66,6 +67,12 @@ class OldEngine:
         """The types to ask both engines for: in mode Exclusive the old one makes no outbound, and
         the new one's own reading compares those it makes (makers.py)."""
         return self.covered - (_OUTBOUND_ONLY if self._only_real else frozenset())
+
+    @cached_property
+    def _asking(self) -> AskedOfBoth:
+        return AskedOfBoth(
+            sides=self._sides, types=self._asked, known=self._known, only_real=self._only_real
+        )
 
     @cached_property
     def _only_real(self) -> bool:
@@ -173,16 +180,16 @@ class OldEngine:
     # -- answers -----------------------------------------------------------------------------
 
     @cached_property
-    def answer(self) -> Answer:
+    def answer(self) -> EngineAnswer:
         """Return what differs, and what is not known."""
-        found = Answer()
+        found = EngineAnswer()
         if not self.engaged:
             return found
-        found.unknown.update(dict.fromkeys(self._doubts()))
+        found.unknown.update(dict.fromkeys(self._asking.doubts()))
         if found.unknown:
             return found
         self._assume(found)
-        found.beyond.update(dict.fromkeys(self._beyond()))
+        found.beyond.update(dict.fromkeys(self._asking.beyond()))
         listed = self._listed()
         runs = []
         for assumed in (UNKNOWN,) if self._known else ASSUMABLE:
@@ -205,93 +212,7 @@ class OldEngine:
                 " configuration by hand",
             )
 
-    def _doubts(self) -> Iterator[Doubt]:
-        kinds = {k for t in self._asked for k in kinds_of(t)} | {"TrafficRoute", *self._asked}
-        for side, old in zip((self.before, self.after), self._sides, strict=True):
-            for resource in side.state.of_type(*sorted(kinds)):
-                if resource.templated:
-                    yield Doubt(
-                        DoubtKind.TEMPLATE,
-                        f"{resource.type} {resource.name} holds template expressions, whose values"
-                        " are unknown; render the templates and run on the result",
-                    )
-            yield from self._external(old)
-        if not self._known:
-            yield from self._not_made_up()
-
-    def _external(self, old: OldSide) -> Iterator[Doubt]:
-        """Yield doubts about ExternalServices: limits where requests leave, and zone egress."""
-        if old.external and old.egress and self._asked:
-            yield Doubt(
-                DoubtKind.NOT_MODELLED,
-                "what a zone egress does with old policies for ExternalServices is not modelled",
-            )
-        for policy, services in self._limited(old):
-            if self._led_to(services):
-                yield Doubt(
-                    DoubtKind.NOT_MODELLED,
-                    f"RateLimit {policy.name} limits requests to ExternalServices where they"
-                    " leave, which is not compared",
-                )
-
-    def _limited(self, old: OldSide) -> Iterator[tuple[Resource, tuple[str, ...]]]:
-        """Yield RateLimits with the ExternalServices to which they limit requests, where a change
-        may show: of the limits, or of routes, as then outbounds may be made without limits."""
-        if not old.external or not old.old.of("RateLimit"):
-            return
-        moved = bool(self._asked & set(ROUTES))
-        one, two = (said(side.old, "RateLimit") for side in self._sides)
-        touched = one != two
-        if not (moved or (touched and "MeshRateLimit" in self._asked)) or not old.routed:
-            return
-        for policy in old.old.of("RateLimit"):
-            selectors = selectors_of(policy.spec, "destinations")
-            hit = [t for t in old.external if any(matches(s, t) for s in selectors)]
-            if hit:
-                yield policy, tuple(tags.get(SERVICE, "") for tags in hit)
-
-    def _led_to(self, services: tuple[str, ...]) -> bool:
-        """Whether traffic of a known proxy may end at one of some services; unknown ones may."""
-        return not self._known or any(
-            set(services) & side.led_to(asked_of(d, side.side.state.environment.zone, services))
-            for side in self._sides
-            for d in side.side.state.of_type("Dataplane")
-        )
-
-    def _beyond(self) -> Iterator[str]:
-        """Yield why the answer holds only for the known proxies."""
-        for policy, services in self._limited(self._sides[0]):
-            yield (
-                "compared for the Dataplanes of the state, not for any proxy with traffic to"
-                f" {', '.join(services)}, which RateLimit {policy.name} limits"
-            )
-        if self._known:
-            yield from map(str, self._not_made_up())
-
-    def _labelled(self) -> Iterator[Resource]:
-        """Yield the policies that choose by other things than made-up proxies have."""
-        for side in (self.before, self.after):
-            for policy_type in sorted(self._asked & side.types):
-                for policy in side.state.of_type(policy_type):
-                    if traits_of(policy, side, on_routes=self._only_real) is None:
-                        yield policy
-
-    def _not_made_up(self) -> Iterator[Doubt]:
-        """Yield why no proxy is made up for some types, and what to do about it.
-
-        Nobody can convert what Kuma gave a mesh: that may not even be there.
-        """
-        own = any(p.where is not None for p in self.before.state.of_type(*OLD_POLICIES))
-        way = "convert those first" if own else "--initial-policies says whether there are any"
-        for policy in self._labelled():
-            kind = mapping(policy.spec.get("targetRef")).get("kind")
-            yield Doubt(
-                DoubtKind.NOT_MODELLED,
-                f"{policy.type} {policy.name} chooses by {kind}, and what it gives a proxy that is"
-                f" not listed is not compared together with old policies; {way}",
-            )
-
-    def _assume(self, found: Answer) -> None:
+    def _assume(self, found: EngineAnswer) -> None:
         if self._asked & {*OUTBOUND, *BY_CLIENT} and not self.before.state.complete:
             text = "no built-in gateway is in the mesh but those that are here"
             found.assumptions[Taken(text, Ground.OLD_POLICIES)] = None
@@ -321,8 +242,8 @@ class OldEngine:
             if (d.namespace, d.name) in now
         ]
 
-    def _run(self, listed: Sequence[tuple[str, Resource, Resource]], assumed: str) -> Run:
-        run = Run(
+    def _run(self, listed: Sequence[tuple[str, Resource, Resource]], assumed: str) -> EngineRun:
+        run = EngineRun(
             was=OldSide(self.before, assumed),
             now=OldSide(self.after, assumed),
             covered=self._asked,
@@ -335,12 +256,12 @@ class OldEngine:
         )
         for name, was, now in listed:
             run.listed(name, was, now)
-        for policy_type in sorted(self._asked - {p.type for p in self._labelled()}):
+        for policy_type in sorted(self._asked - {p.type for p in self._asking.labelled()}):
             run.made_up(policy_type)
         return run
 
 
-def _agree(found: Answer, runs: Sequence[Answer]) -> None:
+def _agree(found: EngineAnswer, runs: Sequence[EngineAnswer]) -> None:
     """Join runs under different assumptions: what only some of them find is unknown."""
     for run in runs:
         found.unknown |= run.unknown

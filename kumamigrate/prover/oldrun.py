@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
 
 from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access
 from kumamigrate.effective.bothengines.madeoutbounds import (
     CROSSED,
     NORMALIZED,
     TREATED,
-    log_of_passthrough,
     outbound_places,
 )
 from kumamigrate.effective.bothengines.makers import Makers
-from kumamigrate.effective.bothengines.oldview import Asked, OldSide, Routes, asked_of
-from kumamigrate.effective.bothengines.requesttables import Table, first_difference
+from kumamigrate.effective.bothengines.oldview import AskedProxy, OldSide, Routes, asked_of
 from kumamigrate.effective.bothengines.traitsets import (
     ANY_SERVICE,
     Traits,
@@ -28,29 +25,26 @@ from kumamigrate.effective.bothengines.traitsets import (
     trait_sets,
 )
 from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, OUTBOUND, WHOLE
-from kumamigrate.effective.compare import called_all, too_many_ways, undecided, value_of
-from kumamigrate.effective.difference import Effect, Locate, Value, Witness
+from kumamigrate.effective.compare import called_all, too_many_ways, undecided
+from kumamigrate.effective.difference import Effect, Locate, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import Fact, Facts, Key
-from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN
-from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
+from kumamigrate.effective.proxyfacts import LOG
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.prover.madedifferences import MadeDifferences
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.proof import only_listed
-from kumamigrate.sourcedest.goduration import Duration
 from kumamigrate.sourcedest.selector import Tags
-from kumamigrate.sourcedest.winners import OldPolicies
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.oldtraits import split
 from kumamigrate.universe.side import ROUTES
-from kumamigrate.universe.traffic import Outbound
 
 MOST_PAIRS = 60
 
 
 @dataclass(slots=True)
-class Answer:
+class EngineAnswer:
     """What the comparison came to, proxy by proxy, and what it rests on.
 
     `doubts` is what is not known of listed proxies, `elsewhere` of others, `unknown` of all.
@@ -64,7 +58,7 @@ class Answer:
     assumptions: dict[str, None] = field(default_factory=dict)
 
 
-class Run:
+class EngineRun:
     """One comparison under one assumption about protocols.
 
     `covered` are the new types to compare, `known` says that the state has Dataplanes, which
@@ -91,8 +85,9 @@ class Run:
         self.was, self.now = was, now
         self.broken_by, self.pairs, self.suspects = broken_by, pairs, suspects
         self.covered = covered
-        self.locate, self.known = locate, known
-        self.found = Answer()
+        self.known = known
+        self.told = MadeDifferences(was, locate)
+        self.found = EngineAnswer()
         self.zone = was.side.state.environment.zone
         self.services = tuple(sorted(services_of(was, now, covered)))
         self._seen: set[tuple[str, ...]] = set()
@@ -208,8 +203,8 @@ class Run:
 
     def _compare(
         self,
-        was: Asked,
-        now: Asked,
+        was: AskedProxy,
+        now: AskedProxy,
         kinds: frozenset[str],
         *,
         made_up: str = "",
@@ -227,9 +222,6 @@ class Run:
                     outbound_places(self.now, now, kinds, right, kept),
                     made_up,
                 )
-        if "MeshAccessLog" in kinds:
-            passed = [log_of_passthrough(*s) for s in ((self.was, was), (self.now, now))]
-            yield from self._differing(passed[0], passed[1], made_up)
         if kinds & {*ROUTES, "MeshTrafficPermission"}:
             led_to = self._led_to(was, now)
             old = external_access(self.was, was, led_to)
@@ -238,10 +230,10 @@ class Run:
             yield from self._unlisted(was.dataplane, kinds, made_up)
 
     def _unlisted(self, proxy: Resource, kinds: frozenset[str], name: str) -> Iterator[Witness]:
-        """Yield what differs for a made-up proxy as a whole, and at its inbounds."""
-        for kind in sorted(kinds & {*WHOLE, *BY_CLIENT}):
+        """Yield what differs for a made-up proxy off its outbounds."""
+        for kind in sorted(kinds & {*WHOLE, *BY_CLIENT, LOG}):
             compare = self.pair.single if kind in WHOLE else self.pair.at_clients
-            found = compare(proxy, proxy, kind)
+            found = self.pair.passed(proxy, proxy) if kind == LOG else compare(proxy, proxy, kind)
             yield from found.witnesses
             for doubt in found.doubts:
                 if self.known and doubt.kind is DoubtKind.MISSING:
@@ -249,7 +241,7 @@ class Run:
                 else:
                     self._noted[doubt] = None
 
-    def _led_to(self, was: Asked, now: Asked) -> frozenset[str]:
+    def _led_to(self, was: AskedProxy, now: AskedProxy) -> frozenset[str]:
         """Return where traffic of a proxy may end; only ExternalServices make anybody ask."""
         if not (self.was.external or self.now.external):
             return frozenset()
@@ -274,79 +266,19 @@ class Run:
 
     def _differ(self, place: Key, old: Fact, new: Fact, made_up: str) -> Iterator[Witness]:
         if not (old.others or new.others):
-            if old.settings != new.settings:
-                yield from self._witnesses(place, old, new)
+            for witness in self.told.witnesses(place, old, new):
+                if old.why in CROSSED or new.why in CROSSED:
+                    self._crossed.add(witness.key)
+                yield witness
             return
         doubt = undecided(place[0], old, new)
         if doubt is None:
             return
         tied = old if old.others else new
-        if made_up and self.known and tied.why != MTLS_UNKNOWN:
+        if made_up and self.known:
             self._beyond(f"{made_up}, for which {tied.why} decides between {called_all(tied.old)}")
             return
         self._noted[doubt] = None
-
-    def _witnesses(self, place: Key, old: Fact, new: Fact) -> Iterator[Witness]:
-        left, right = old.settings, new.settings
-        names_ = dict.fromkeys((*left, *right))
-        if left.get(TREATED) != right.get(TREATED):
-            names_ = {TREATED: None}
-        for name in names_:
-            was, now = left.get(name), right.get(name)
-            if was != now:
-                found = self._witness(place, name, (was, now), (old, new))
-                if old.why in CROSSED or new.why in CROSSED:
-                    self._crossed.add(found.key)
-                yield found
-
-    def _witness(
-        self, place: Key, name: str, values: tuple[Any, Any], outcomes: tuple[Fact, Fact]
-    ) -> Witness:
-        shown = [plain(v) for v in values]
-        target = ", ".join(place[2:])
-        if isinstance(values[0], Table) and isinstance(values[1], Table):
-            found = first_difference(*values)
-            if found is not None:
-                shown = [found[1], found[2]]
-                target = f"{target} ({found[0]})" if found[0] != "any request" else target
-        direction = {"cluster": "outbound", "listener": "outbound"}.get(place[1], place[1])
-        return Witness(
-            mesh=self.was.side.mesh,
-            proxy="",
-            policy_type=place[0],
-            direction=direction,
-            destination=target,
-            place="/".join(place[1:]),
-            outbound=Outbound.SERVICE_TAG if direction == "outbound" else None,
-            field=name,
-            before=self._value(outcomes[0], name, shown[0], 0),
-            after=self._value(outcomes[1], name, shown[1], 1),
-            effect=self._effect(place, name),
-        )
-
-    def _effect(self, place: Key, name: str) -> Effect:
-        """Say what kind of difference it is: what no targetRef policy can express is residue."""
-        if name in (DOWNSTREAM, NORMALIZED):
-            return Effect.RESIDUE
-        service = place[2].split("{")[0] if len(place) > 2 else ""
-        idle = place[:2] == ("MeshTimeout", "cluster") and name == "idleTimeout"
-        if idle and self.was.protocol(service) == "grpc":
-            return Effect.RESIDUE
-        return Effect.VALUE
-
-    def _value(self, outcome: Fact, name: str, value: Any, side: int) -> Value:
-        if outcome.found is not None:
-            said = value_of(Fact({}, outcome.found), name, value, self.locate[side])
-            entry = outcome.found.entries[-1]
-            if said.policy:
-                return said
-            at = self.locate[side](entry.policy, (*entry.policy.spec_path, *entry.path))
-            return Value(value=value, policy=entry.policy.name, at=at)
-        if len(outcome.old) == 1:
-            policy = outcome.old[0]
-            at = self.locate[side](policy, (*policy.spec_path, "conf"))
-            return Value(value=value, policy=policy.name, at=at)
-        return Value(value=value)
 
     def _add(self, name: str, witness: Witness) -> None:
         if witness.effect is Effect.RESIDUE:
@@ -391,25 +323,3 @@ def _couples(
 def _way(routes: Mapping[str, Resource | None]) -> str:
     said = [(s, r and (r.identity, r.created, r.spec)) for s, r in sorted(routes.items())]
     return repr(said)
-
-
-def said(old: OldPolicies, kind: str) -> list[Any]:
-    """Return what the policies of a kind say, in no order."""
-    return sorted(repr((p.name, p.spec)) for p in old.of(kind))
-
-
-def plain(value: Any) -> Any:
-    """Return a setting as JSON can hold it."""
-    if isinstance(value, Duration):
-        return str(value)
-    if isinstance(value, Table):
-        return value.family or "nothing"
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, frozenset | set):
-        return sorted((plain(v) for v in value), key=str)
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    return value

@@ -21,14 +21,22 @@ from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
 from kumamigrate.effective.policies.meshfault import FAULTS, FILTER_NAME, same_but_for_units
-from kumamigrate.effective.proxyfacts import has_http, old_of_proxy, probed_services, single_fact
+from kumamigrate.effective.proxyfacts import (
+    LOG,
+    has_http,
+    old_of_proxy,
+    passthrough_fact,
+    probed_services,
+    single_fact,
+)
 from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.letin import Read, admitted_facts, go_by_clients
 from kumamigrate.prover.twosides import TwoSides, Witnesses
-from kumamigrate.sourcedest.proxy import proxy_of
+from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.permission import PERMISSION
+from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.targetref.selection import Point
 from kumamigrate.universe.side import Side, may_be_transparent, networking
 
@@ -36,14 +44,14 @@ SINGLE_TYPES = READ_BY_SECTION["default"]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class SlotsCompared:
     """What differs in the slots of a type, and what nobody knows of them."""
 
     witnesses: Witnesses = ()
     doubts: tuple[Doubt, ...] = ()
 
 
-SAME = Compared()
+SAME = SlotsCompared()
 
 
 class ProxySlots(TwoSides):
@@ -58,15 +66,16 @@ class ProxySlots(TwoSides):
         types: Collection[str] | None = None,
     ) -> None:
         super().__init__(before, after, locate_before, locate_after, types)
-        self._compared: dict[Any, Compared] = {}
+        self._compared: dict[Any, SlotsCompared] = {}
         self._inbounds: dict[Any, Witnesses] = {}
         self.callers = Callers(before, after)
         self.beyond: dict[str, None] = {}
         """Whom of the callers nobody names, and so was not compared."""
 
     def proxy(self, was: Resource, now: Resource) -> Witnesses:
-        """Return what differs in single-item policies."""
-        return tuple(w for kind in SINGLE_TYPES for w in self.single_type(was, now, kind))
+        """Return what differs in single-item policies, and for traffic that passes through."""
+        found = tuple(w for kind in SINGLE_TYPES for w in self.single_type(was, now, kind))
+        return (*found, *self.passed(was, now).witnesses) if LOG in self.covered else found
 
     def single_type(self, was: Resource, now: Resource, policy_type: str) -> Witnesses:
         """Return what differs in what a proxy reads of one single-item policy type."""
@@ -76,9 +85,19 @@ class ProxySlots(TwoSides):
         """Return what nobody knows of what a proxy reads of a type, as old policies tie."""
         if policy_type in SINGLE_TYPES:
             return self.single(was, now, policy_type).doubts
+        if policy_type == LOG:
+            return self.passed(was, now).doubts if LOG in self.covered else ()
         return self.at_clients(was, now, policy_type).doubts if self.by_client(policy_type) else ()
 
-    def single(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+    def passed(self, was: Resource, now: Resource) -> SlotsCompared:
+        """Compare the log of traffic that passes through, where both engines write one."""
+        facts = passthrough_fact(self.before, was), passthrough_fact(self.after, now)
+        found = differences({("passed",): facts[0]}, {("passed",): facts[1]})
+        doubt = undecided(LOG, *facts)
+        told = (self.witness(LOG, "outbound", d, ServiceTag(PASS_THROUGH)) for d in found)
+        return SlotsCompared(tuple(told), () if doubt is None else (doubt,))
+
+    def single(self, was: Resource, now: Resource, policy_type: str) -> SlotsCompared:
         """Compare what a proxy reads of one single-item policy type."""
         if not self.compares(policy_type):
             return SAME
@@ -95,7 +114,7 @@ class ProxySlots(TwoSides):
             found = differences({("proxy",): facts[0]}, {("proxy",): facts[1]})
             doubt = undecided(policy_type, *facts)
             witnesses = tuple(self.witness(policy_type, "proxy", d, None) for d in found)
-            self._compared[key] = Compared(witnesses, () if doubt is None else (doubt,))
+            self._compared[key] = SlotsCompared(witnesses, () if doubt is None else (doubt,))
         return self._compared[key]
 
     @cached_property
@@ -139,7 +158,7 @@ class ProxySlots(TwoSides):
         """Whether what inbounds read of a type is compared by what clients meet there."""
         return policy_type in BY_CLIENT and policy_type in self.covered
 
-    def at_clients(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+    def at_clients(self, was: Resource, now: Resource, policy_type: str) -> SlotsCompared:
         """Compare what clients meet at the inbounds of a proxy, of either engine."""
         sides = ((self.before, was), (self.after, now))
         read = (side.signature(proxy, kind) for side, proxy in sides for kind in (policy_type, TLS))
@@ -149,7 +168,7 @@ class ProxySlots(TwoSides):
             self._compared[key] = self._at_clients(was, now, policy_type)
         return self._compared[key]
 
-    def _at_clients(self, was: Resource, now: Resource, policy_type: str) -> Compared:
+    def _at_clients(self, was: Resource, now: Resource, policy_type: str) -> SlotsCompared:
         clients, loose = self.callers.of(policy_type, was, now)
         old = client_facts(self.before, was, policy_type, clients)
         new = client_facts(self.after, now, policy_type, clients)
@@ -169,7 +188,7 @@ class ProxySlots(TwoSides):
             doubts |= {} if doubt is None else {doubt: None}
         if policy_type in self.callers.too_many:
             doubts[too_many_ways(policy_type)] = None
-        return Compared(tuple(found), tuple(doubts))
+        return SlotsCompared(tuple(found), tuple(doubts))
 
     def _met(self, policy_type: str, found: Difference) -> Witness:
         _, inbound, client = found.key

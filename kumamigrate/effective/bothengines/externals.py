@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumamigrate.effective.bothengines.oldview import Asked, OldSide, mentioned
+from kumamigrate.effective.bothengines.oldview import AskedProxy, OldSide, mentioned
 from kumamigrate.effective.fact import Fact, Facts, Key, one_of
 from kumamigrate.effective.reading import Values
 from kumamigrate.model.resource import SERVICE
@@ -12,7 +12,7 @@ from kumamigrate.sourcedest.winners import inbound_winner
 EXTERNAL = "ExternalService"
 
 
-def external_access(side: OldSide, asked: Asked, led_to: frozenset[str]) -> Facts:
+def external_access(side: OldSide, asked: AskedProxy, led_to: frozenset[str]) -> Facts:
     """Return which ExternalServices a proxy may use without zone egress (§2.7).
 
     Asked of those only to which its traffic is led, before or after: `led_to`.

@@ -10,8 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kumamigrate.effective.bothengines.oldview import Asked, OldSide, Options, Routes, mentioned
-from kumamigrate.effective.bothengines.requesttables import Table, new_table, old_table
+from kumamigrate.effective.bothengines.comparedroutes import Table
+from kumamigrate.effective.bothengines.oldview import (
+    AskedProxy,
+    OldSide,
+    Options,
+    Routes,
+    mentioned,
+)
+from kumamigrate.effective.bothengines.requesttables import new_table, old_table
 from kumamigrate.effective.fact import SHARED, Fact, Facts, Key, joined, one_of
 from kumamigrate.effective.outboundfacts import OutboundReader, writes_defaults
 from kumamigrate.effective.policies.meshhealthcheck import UNPROBED, probed
@@ -21,12 +28,10 @@ from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.effective.routing import routing_of
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.sourcedest.proxy import PASS_THROUGH
 from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.sourcedest.targets import common_protocol, main_targets
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import ServiceTag
-from kumamigrate.universe.side import may_be_transparent
 
 PAST_PROTOCOL = "the protocol of the targets"
 NOT_PROBED = "a protocol that no MeshHealthCheck probes"
@@ -49,7 +54,7 @@ where it makes the outbound, the old one never (notes C23)."""
 
 def outbound_places(
     side: OldSide,
-    asked: Asked,
+    asked: AskedProxy,
     kinds: frozenset[str],
     routes: Sequence[Routes],
     kept: frozenset[str] | None = None,
@@ -61,26 +66,13 @@ def outbound_places(
     return joined([dict(_Outbounds(side, asked, one, kinds, kept).places()) for one in routes])
 
 
-def log_of_passthrough(side: OldSide, asked: Asked) -> Facts:
-    """Return the log of traffic that passes through, which only a transparent proxy has."""
-    if not may_be_transparent(asked.dataplane):
-        return {}
-    old = side.connection("TrafficLog", asked, PASS_THROUGH)
-    found = side.to(asked, "MeshAccessLog", PASS_THROUGH)
-    effects = both(
-        "MeshAccessLog", old, found, At(part=SlotKind.LISTENER, mesh=side.side.mesh_spec)
-    )
-    place = ("MeshAccessLog", "outbound", PASS_THROUGH)
-    return {place: one_of(effects, old, found, _tied(old))}
-
-
 class _Outbounds:
     """The outbounds of one proxy when these TrafficRoutes win."""
 
     def __init__(
         self,
         side: OldSide,
-        asked: Asked,
+        asked: AskedProxy,
         routes: Routes,
         kinds: frozenset[str],
         kept: frozenset[str] | None,

@@ -39,7 +39,7 @@ Routes = Mapping[str, Resource | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedProxy:
     """A proxy as both engines see it.
 
     `services` are those of its outbounds, `outbounds` the different tags that outbounds have, in
@@ -102,7 +102,7 @@ class OldSide:
         """Return the policies that may have won: several in a tie."""
         return (None,) if latest is None else latest.policies
 
-    def connection(self, kind: str, asked: Asked, service: str) -> Options:
+    def connection(self, kind: str, asked: AskedProxy, service: str) -> Options:
         """Return who may win a connection."""
         policies = self._destined_for(kind, service)
         return self.options(
@@ -120,7 +120,7 @@ class OldSide:
             )
         return self._destined[kind, service]
 
-    def scenarios(self, asked: Asked) -> list[dict[str, Resource | None]] | None:
+    def scenarios(self, asked: AskedProxy) -> list[dict[str, Resource | None]] | None:
         """Return what TrafficRoutes may win for the services of a proxy; None: too many ways.
 
         Of TrafficRoutes that tie and lead to the same places one stands for all.
@@ -142,12 +142,12 @@ class OldSide:
         """Return the services under which Retry, CircuitBreaker, HealthCheck are looked up."""
         return frozenset(t for s, r in routes.items() for t in route_targets(r, s))
 
-    def led_to(self, asked: Asked) -> frozenset[str]:
+    def led_to(self, asked: AskedProxy) -> frozenset[str]:
         """Return the services at which traffic of a proxy may end, by routes of either engine."""
         found = led_to(self.old, asked.proxy) if asked.ordered else frozenset()
         return found | self._led_on(asked)
 
-    def _led_on(self, asked: Asked) -> frozenset[str]:
+    def _led_on(self, asked: AskedProxy) -> frozenset[str]:
         """Return services and what new routes lead to; proxies that those reach alike share it."""
         types = ("MeshHTTPRoute", "MeshTCPRoute")
         chosen = (self.matcher.selection(asked.dataplane, t).key for t in types)
@@ -162,14 +162,14 @@ class OldSide:
             self._led[key] = frozenset(found)
         return self._led[key]
 
-    def to(self, asked: Asked, policy_type: str, service: str) -> Found | None:
+    def to(self, asked: AskedProxy, policy_type: str, service: str) -> Found | None:
         """Return what the new engine reads for a service-tag outbound."""
         if policy_type not in self.side.types:
             return None
         selection = self.matcher.selection(asked.dataplane, policy_type)
         return self.matcher.service(selection, service)
 
-    def patched(self, asked: Asked) -> tuple[Mapping[str, Checks], list[Any]]:
+    def patched(self, asked: AskedProxy) -> tuple[Mapping[str, Checks], list[Any]]:
         """Return what patches set as health checks on clusters of a proxy, and all they do else.
 
         Only for services that no MeshHealthCheck probes and whose clusters have their name.
@@ -178,19 +178,19 @@ class OldSide:
         changes = found.conf.get("appendModifications") if found is not None else None
         return split(changes, self._plain) if changes else ({}, [])
 
-    def single(self, asked: Asked, policy_type: str) -> Found | None:
+    def single(self, asked: AskedProxy, policy_type: str) -> Found | None:
         """Return the one conf of a single-item type."""
         if policy_type not in self.side.types:
             return None
         return self.matcher.single(self.matcher.selection(asked.dataplane, policy_type))
 
-    def reached(self, asked: Asked, policy_type: str) -> bool:
+    def reached(self, asked: AskedProxy, policy_type: str) -> bool:
         """Say whether any policy of a new type reaches the proxy."""
         if policy_type not in self.side.types:
             return False
         return bool(self.matcher.selection(asked.dataplane, policy_type).policies)
 
-    def has_to(self, asked: Asked, policy_type: str) -> bool:
+    def has_to(self, asked: AskedProxy, policy_type: str) -> bool:
         """Say whether a policy of a type with outbound rules reaches the proxy."""
         if not self.reached(asked, policy_type):
             return False
@@ -213,7 +213,7 @@ def conf_split(conf: Any) -> Any:
     return (conf.get("split"), conf.get("destination")) if isinstance(conf, Mapping) else None
 
 
-def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> Asked:
+def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> AskedProxy:
     """Return a Dataplane as both engines see it; a transparent one reaches all services.
 
     The control plane adds the zone tag to what it stores (legacy-notes.md G2), so both see it.
@@ -223,7 +223,7 @@ def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> Asked:
     reached, outbounds = _reached(written)
     if not written and may_be_transparent(dataplane):
         reached, outbounds = _reached_plainly(tuple(services))
-    return Asked(
+    return AskedProxy(
         dataplane=with_zone_tag(dataplane, dataplane.zone or zone),
         proxy=proxy,
         services=reached,

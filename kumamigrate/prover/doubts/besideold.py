@@ -1,0 +1,122 @@
+"""What is not known where both engines are asked: templates, egresses, whom nobody makes up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.effective.bothengines.oldview import OldSide, asked_of
+from kumamigrate.effective.bothengines.whoanswers import kinds_of
+from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.sourcedest.selector import matches, selectors_of
+from kumamigrate.sourcedest.winners import OldPolicies
+from kumamigrate.universe.oldtraits import traits_of
+from kumamigrate.universe.side import ROUTES
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedOfBoth:
+    """The types for which both engines are asked, of two sides.
+
+    `known`: the state has Dataplanes; `only_real`: the mesh has no service-tag outbounds.
+    """
+
+    sides: tuple[OldSide, OldSide]
+    types: frozenset[str]
+    known: bool
+    only_real: bool
+
+    def doubts(self) -> Iterator[Doubt]:
+        """Yield what keeps any proxy from being compared."""
+        kinds = {k for t in self.types for k in kinds_of(t)} | {"TrafficRoute", *self.types}
+        for side, old in ((old.side, old) for old in self.sides):
+            for resource in side.state.of_type(*sorted(kinds)):
+                if resource.templated:
+                    yield Doubt(
+                        DoubtKind.TEMPLATE,
+                        f"{resource.type} {resource.name} holds template expressions, whose values"
+                        " are unknown; render the templates and run on the result",
+                    )
+            yield from self._external(old)
+        if not self.known:
+            yield from self._not_made_up()
+
+    def _external(self, old: OldSide) -> Iterator[Doubt]:
+        """Yield doubts about ExternalServices: limits where requests leave, and zone egress."""
+        if old.external and old.egress and self.types:
+            yield Doubt(
+                DoubtKind.NOT_MODELLED,
+                "what a zone egress does with old policies for ExternalServices is not modelled",
+            )
+        for policy, services in self._limited(old):
+            if self._led_to(services):
+                yield Doubt(
+                    DoubtKind.NOT_MODELLED,
+                    f"RateLimit {policy.name} limits requests to ExternalServices where they"
+                    " leave, which is not compared",
+                )
+
+    def _limited(self, old: OldSide) -> Iterator[tuple[Resource, tuple[str, ...]]]:
+        """Yield RateLimits with the ExternalServices to which they limit requests, where a change
+        may show: of the limits, or of routes, as then outbounds may be made without limits."""
+        if not old.external or not old.old.of("RateLimit"):
+            return
+        moved = bool(self.types & set(ROUTES))
+        one, two = (said(side.old, "RateLimit") for side in self.sides)
+        touched = one != two
+        if not (moved or (touched and "MeshRateLimit" in self.types)) or not old.routed:
+            return
+        for policy in old.old.of("RateLimit"):
+            selectors = selectors_of(policy.spec, "destinations")
+            hit = [t for t in old.external if any(matches(s, t) for s in selectors)]
+            if hit:
+                yield policy, tuple(tags.get(SERVICE, "") for tags in hit)
+
+    def _led_to(self, services: tuple[str, ...]) -> bool:
+        """Whether traffic of a known proxy may end at one of some services; unknown ones may."""
+        return not self.known or any(
+            set(services) & side.led_to(asked_of(d, side.side.state.environment.zone, services))
+            for side in self.sides
+            for d in side.side.state.of_type("Dataplane")
+        )
+
+    def beyond(self) -> Iterator[str]:
+        """Yield why the answer holds only for the known proxies."""
+        for policy, services in self._limited(self.sides[0]):
+            yield (
+                "compared for the Dataplanes of the state, not for any proxy with traffic to"
+                f" {', '.join(services)}, which RateLimit {policy.name} limits"
+            )
+        if self.known:
+            yield from map(str, self._not_made_up())
+
+    def labelled(self) -> Iterator[Resource]:
+        """Yield the policies that choose by other things than made-up proxies have."""
+        for side in (old.side for old in self.sides):
+            for policy_type in sorted(self.types & side.types):
+                for policy in side.state.of_type(policy_type):
+                    if traits_of(policy, side, on_routes=self.only_real) is None:
+                        yield policy
+
+    def _not_made_up(self) -> Iterator[Doubt]:
+        """Yield why no proxy is made up for some types, and what to do about it.
+
+        Nobody can convert what Kuma gave a mesh: that may not even be there.
+        """
+        own = any(p.where is not None for p in self.sides[0].side.state.of_type(*OLD_POLICIES))
+        way = "convert those first" if own else "--initial-policies says whether there are any"
+        for policy in self.labelled():
+            kind = mapping(policy.spec.get("targetRef")).get("kind")
+            yield Doubt(
+                DoubtKind.NOT_MODELLED,
+                f"{policy.type} {policy.name} chooses by {kind}, and what it gives a proxy that is"
+                f" not listed is not compared together with old policies; {way}",
+            )
+
+
+def said(old: OldPolicies, kind: str) -> list[Any]:
+    """Return what the policies of a kind say, in no order."""
+    return sorted(repr((p.name, p.spec)) for p in old.of(kind))
