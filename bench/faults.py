@@ -156,6 +156,8 @@ def _is_left_alone(node: ast.AST) -> bool:
         return True
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
         return True
+    if isinstance(node, ast.Assign) and "__all__" in ast.dump(node.targets[0]):
+        return True
     silent = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
     return isinstance(node, silent) or (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAYS

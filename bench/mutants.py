@@ -52,8 +52,13 @@ class Watched:
         return self._sorted(test for test, marks in ran.items() if _is_marked(marks, line))
 
     def all_of(self, path: str) -> list[str]:
-        """Return the tests that run anything of a module, the quickest first."""
-        return self._sorted(self.running.get(path, ()))
+        """Return the tests that run anything of a module, the quickest first.
+
+        What is a table alone runs nothing: there it is those of its whole folder.
+        """
+        folder = path.rpartition("/")[0]
+        beside = {test for p, ran in self.running.items() if p.startswith(folder) for test in ran}
+        return self._sorted(self.running.get(path) or beside)
 
     def _sorted(self, tests: Iterable[str]) -> list[str]:
         return sorted(tests, key=lambda test: (self.seconds[test], test))
