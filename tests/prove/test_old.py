@@ -791,3 +791,24 @@ def test_where_a_request_goes_is_told_on_both_sides() -> None:
     found = [w for w in _harmful(_proof(before, shifted)) if w.field.endswith("routes")]
     assert {w.before.value for w in found} == {"api,version=v1 0.9, api,version=v2 0.1"}
     assert {w.after.value for w in found} == {"api,version=v1 0.8, api,version=v2 0.2"}
+
+
+BY_ZONE = """---
+type: MeshTimeout
+name: z
+mesh: default
+spec:
+  targetRef: {kind: MeshSubset, tags: {kuma.io/zone: ZONE}}
+  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 3s}}]
+"""
+
+
+@pytest.mark.parametrize(("zone", "reached"), [("east", {"web"}), ("west", set[str]())])
+def test_a_dataplane_has_the_tag_of_its_zone_without_saying_so(
+    zone: str, reached: set[str]
+) -> None:
+    """A control plane adds it; `api` calls nobody."""
+    before = "---".join((MESH, PROXIES, ROUTE)) + BY_ZONE.replace("ZONE", zone)
+    sides = [state(text, complete=True) for text in (before, before.replace("3s", "4s"))]
+    found = prove(*sides, claims=("live",)).witnesses("live")
+    assert {(w.proxy, w.field) for w in found} == {(web, "connectionTimeout") for web in reached}

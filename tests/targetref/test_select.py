@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.targetref import TargetRef
 from kumamigrate.targetref.matcher import Matcher
+from kumamigrate.targetref.subset import Tag, subset_of
 from tests.targetref.meshes import EAST, MESH, resource, route, sidecar, state, timeout
 
 ITEM = (MESH, "1s")
@@ -185,3 +187,9 @@ def test_malformed_proxies_are_survived() -> None:
     for networking in (None, [], {"inbound": "x"}, {"inbound": [1, {"port": "x"}]}):
         proxy = resource("Dataplane", "a", {"networking": networking})
         _selected(timeout("t", MESH, ITEM), proxy)
+
+
+def test_a_subset_of_a_service_is_of_the_service_that_it_names() -> None:
+    tags = (("kuma.io/service", "b"), ("version", "v1"))
+    target = TargetRef(kind="MeshServiceSubset", name="a", tags=tags)
+    assert subset_of(target) == (Tag("kuma.io/service", "a"), Tag("version", "v1"))
