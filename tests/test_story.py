@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import FIXTURES, Case, cases
+from tests.cases import FIXTURES, SHARED, Case, cases
 from tests.frontdoor import Answer, command, some
 
 VERDICT = {
@@ -79,13 +80,56 @@ def test_prove_says_after_a_run_what_the_run_said(case: Case, tmp_path: Path) ->
         pytest.skip("the file is read no more")
     folder = committed(case.before, tmp_path / "repository")
     ran, proved = (answer.json for answer in told(folder, settings_of(case), choices_of(case)))
+    same_story(ran, proved)
+    assert set(proved["assumptions"]) >= set(ran["proof"].get("assumptions", ()))
+
+
+def same_story(ran: dict[str, Any], proved: dict[str, Any]) -> None:
+    """Hold the report of `prove` to that of the `run` before it."""
     assert ran["decides"] == proved["decides"]
     claim = proved["claims"].get(ran["decides"], {"allowing": "equivalent"})
     assert claim["allowing"] == VERDICT[ran["whole"]]
     for name, said in ran["proof"]["claims"].items():
         assert proved["claims"][name]["allowing"] == said["allowing"], name
         assert differences(proved["claims"][name]) == differences(said), name
-    assert set(proved["assumptions"]) >= set(ran["proof"].get("assumptions", ()))
+
+
+WIDE = 1 if os.environ.get("KUMAMIGRATE_GOLDENS") else 10
+MESHES = [
+    pytest.param(golden, target, id=f"{golden.stem} to {target}")
+    for kind, every, targets in (
+        ("legacy-2.9", 14, ("2.9", "2.14")),
+        ("matcher-2.14", 14, ("2.14", "3.0")),
+    )
+    for golden in sorted((SHARED / "goldens" / kind).glob("*.yaml"))[:: every * WIDE]
+    for target in targets
+]
+
+
+@pytest.mark.parametrize(("golden", "target"), MESHES)
+def test_two_folders_tell_the_story_of_the_run_between_them(
+    golden: Path, target: str, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        folder.mkdir()
+        shutil.copyfile(golden, folder / golden.name)
+    words = ("--target", target, "--format", "json")
+    ran = command("run", two, *words).json
+    same_story(ran, command("prove", one, two, *words).json)
+
+
+TO_3 = [case for case in cases() if f"{case.rule}/{case.name}" not in NOT_READ_AFTER]
+
+
+@pytest.mark.parametrize(
+    "case", some(TO_3)[:: 4 if WIDE > 1 else 1], ids=lambda case: f"{case.rule}/{case.name}"
+)
+def test_the_road_to_3_tells_one_story_as_well(case: Case, tmp_path: Path) -> None:
+    folder = committed(case.before, tmp_path / "repository")
+    settings = ["--target", "3.0", *settings_of(case)[2:]]
+    ran, proved = (answer.json for answer in told(folder, settings, choices_of(case)))
+    same_story(ran, proved)
 
 
 MESH = "type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"

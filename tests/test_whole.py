@@ -62,7 +62,12 @@ HARMLESS_ONES = (Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE)
         (_proof(Effect.VALUE), None, Whole.DIFFERENT),
         (_proof(Effect.VALUE), _proof(), Whole.AFTER_SWITCH),
         (_proof(Effect.VALUE), _proof(Effect.VALUE), Whole.DIFFERENT),
-        (_proof(Effect.VALUE), _proof(unknown=(Doubt(DoubtKind.UNREAD, "a file"),)), Whole.UNKNOWN),
+        # The difference is there, whatever is not known of the mesh once it is switched.
+        (
+            _proof(Effect.VALUE),
+            _proof(unknown=(Doubt(DoubtKind.UNREAD, "a file"),)),
+            Whole.DIFFERENT,
+        ),
         (_proof(Effect.VALUE, unknown=(Doubt(DoubtKind.UNREAD, "a file"),)), None, Whole.DIFFERENT),
     ],
 )

@@ -38,7 +38,8 @@ def whole_of(proof: Proof, switched: Proof | None, claim: str, allow: Set[Effect
     if found is not Verdict.DIFFERENT or switched is None:
         return _OF_VERDICT[found]
     later = switched.allowing(claim, allow)
-    return Whole.AFTER_SWITCH if later is Verdict.EQUIVALENT else _OF_VERDICT[later]
+    # What is not known of a mesh that is switched takes nothing from a difference that is shown.
+    return Whole.AFTER_SWITCH if later is Verdict.EQUIVALENT else Whole.DIFFERENT
 
 
 def breaks_today(proof: Proof, changed: Set[str], allow: Set[Effect]) -> bool:

@@ -126,11 +126,18 @@ _WHY = {
     "MeshHealthCheck.off": (
         "What is disabled is not probed today; without it a policy for more traffic would probe it."
     ),
+    "MeshHealthCheck.tcp": (
+        "Probed by connecting, as today, whatever it speaks: with HTTP and gRPC left on it would be"
+        " asked in its own protocol."
+    ),
     "MeshTrafficPermission.deny": (
         "Deny comes first: whom nothing below it allows is refused, as today; without it a policy"
         " for more proxies would let others in."
     ),
 }
+
+
+_RETRIED = ("http", "grpc")
 
 
 def why(policy: NewPolicy) -> str:
@@ -151,11 +158,14 @@ def _keys(policy: NewPolicy) -> Iterator[str]:
             if any(_at(conf, "outlierDetection", "disabled") is True for conf in outbound):
                 yield "off"
         case "MeshRetry":
-            if any(_at(conf, "http", "numRetries") == 0 for conf in outbound):
+            retries = [_at(conf, key, "numRetries") for conf in outbound for key in _RETRIED]
+            if 0 in retries:
                 yield "off"
         case "MeshHealthCheck":
             if any(_all_disabled(conf) for conf in outbound):
                 yield "off"
+            if any("tcp" in conf and _at(conf, "http", "disabled") for conf in outbound):
+                yield "tcp"
         case "MeshTrafficPermission":
             first = _conf(inbound[0]) if len(inbound) > 1 else {}
             if first.get("action") == "Deny":

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
@@ -27,6 +28,7 @@ from kumamigrate.model.state import State
 from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.sourcedest.selector import ANY, selectors_of
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.proxyclasses import Need, need_of, offers_of
 from kumamigrate.targetref.select import Proxy, Selector, proxy_of, reach, selector_of
@@ -216,8 +218,12 @@ def _says(one: Coupling) -> bool:
 
 
 def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource, Resource]]:
-    """Yield policies of both states that belong together, halves of split ones included."""
+    """Yield policies of both states that belong together, halves of split ones included.
+
+    A policy that took the place of an old one stands beside what it would be by the same tags.
+    """
     known = {p.identity: p for p in before.resources if p.type in old.policy_types}
+    sources = [p for p in before.resources if p.type in OLD_POLICIES]
     for policy in after.resources:
         if policy.type not in old.policy_types:
             continue
@@ -228,6 +234,35 @@ def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource
             same = other.identity[:3] == policy.identity[:3]
             if same and policy.name.startswith(other.name):
                 yield other, policy
+        for other in sources:
+            if other.mesh == policy.mesh and str(other.name) in str(policy.name):
+                for top in _by_tags(other, sources, top_of(policy, old).labels or ()):
+                    yield replace(policy, spec={**policy.spec, "targetRef": top}), policy
+
+
+def _by_tags(
+    policy: Resource, every: Sequence[Resource], labels: Iterable[tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the references by tags to the proxies that an old policy is for, alone and with what
+    others of its kind ask besides; a tag of any value has the one that labels give it."""
+    given = dict(labels)
+    fields = ("sources", "destinations", "selectors")
+    own, others = (
+        [t for p in some for field in fields for t in selectors_of(p.spec, field)]
+        for some in ([policy], [p for p in every if p.type == policy.type])
+    )
+    found = [
+        {k: w for k, v in {**a, **b}.items() if (w := given.get(k, v) if v == ANY else v) != ANY}
+        for a in own
+        for b in ({}, *others)
+    ]
+    for tags in {tuple(sorted(tags.items())): tags for tags in found}.values():
+        rest = {k: v for k, v in tags.items() if k != SERVICE}
+        if SERVICE in tags:
+            kind = "MeshServiceSubset" if rest else "MeshService"
+            yield {"kind": kind, "name": tags[SERVICE], **({"tags": rest} if rest else {})}
+        elif rest:
+            yield {"kind": "MeshSubset", "tags": rest}
 
 
 def _leaves_tags(old: TargetRef, new: TargetRef) -> bool:

@@ -368,13 +368,15 @@ def manifest(policy: NewPolicy, world: World, view: View) -> Json:
     if home.form is Form.UNIVERSAL:
         kept = _labels(home.body.get("labels"))
         written: Json = {"labels": kept} if kept else {}
-        return {
+        new: Json = {
             "type": policy.type,
             "name": policy.name,
             "mesh": world.mesh,
             **written,
             "spec": policy.spec,
         }
+        order = [key for key in home.body if key in new]
+        return {key: new[key] for key in (*order, *(k for k in new if k not in order))}
     metadata = home.body.get("metadata")
     old = metadata if isinstance(metadata, Mapping) else {}
     labels = {**_labels(old.get("labels")), MESH: world.mesh}

@@ -26,6 +26,11 @@ _WORDS = {1: _FROM_NARROW[1:2], 2: ("narrow", "wide"), 3: _FROM_NARROW[1:], 4: _
 _KINDS = ("Mesh", "Dataplane", "MeshSubset", "MeshService", "MeshServiceSubset")
 
 
+def _as_written(tag: tuple[str, str]) -> tuple[bool, bool, str]:
+    key, _ = tag
+    return (key != SERVICE, not key.startswith("kuma.io/"), key)
+
+
 @dataclass(frozen=True, slots=True)
 class ProxyClass:
     """All proxies (or inbounds) that carry these tags, sorted by key."""
@@ -34,8 +39,8 @@ class ProxyClass:
 
     @property
     def as_map(self) -> dict[str, str]:
-        """The tags as a map."""
-        return dict(self.tags)
+        """The tags as a map, in the order people write them: the service, Kuma's, one's own."""
+        return dict(sorted(self.tags, key=_as_written))
 
     @property
     def witness(self) -> dict[str, str]:

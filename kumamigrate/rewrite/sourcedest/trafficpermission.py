@@ -119,7 +119,9 @@ def _from(item: ProxyClass, clients: Clients) -> list[Json]:
 
 
 def _allow(tags: tuple[tuple[str, str], ...]) -> Json:
-    ref: Json = {"kind": "MeshSubset", "tags": dict(tags)} if tags else {"kind": "Mesh"}
+    ref: Json = (
+        {"kind": "MeshSubset", "tags": ProxyClass(tags).as_map} if tags else {"kind": "Mesh"}
+    )
     return {"targetRef": ref, "default": {"action": "Allow"}}
 
 
