@@ -110,6 +110,6 @@ def _plain(value: Any) -> Any:
 
 def _fields_of(value: Any) -> Collection[Any]:
     try:
-        return [(one.name, _plain(getattr(value, one.name))) for one in fields(value)]
+        return [(one.name, _plain(getattr(value, one.name))) for one in fields(value) if one.init]
     except (TypeError, AttributeError) as error:
         raise NotKnownError from error

@@ -198,7 +198,7 @@ def _not_worse(
     read in two ways: as it is, so that real services take over from tags with the upgrade, or
     as it will be once its mode is Exclusive, which comes before the upgrade."""
     found = _worsened(claim, before, current, candidate, touched, passing)
-    if claim != "release" or found.good or not _has_tag_outbounds(before):
+    if claim != "release" or found.good or not has_tag_outbounds(before):
         return found
     switched = _worsened(claim, before, current, candidate, touched, passing, exclusive=True)
     lost = tuple(w for w in found.witnesses if w.before.policy in _removed(current, candidate))
@@ -215,7 +215,7 @@ def _shifted(current: Scene, candidate: Scene) -> Verdict:
     """
     written = _written_types(current, candidate)
     policies = written <= release_of(candidate.source).policy_types.keys()
-    if not policies or not _has_tag_outbounds(current):
+    if not policies or not has_tag_outbounds(current):
         return Verdict()
     old, new = (as_exclusive(one.state(one.source)[0]) for one in (current, candidate))
     proof = prove(
@@ -252,7 +252,12 @@ def _worsened(
     types = None if everything else frozenset(written)
     asked = partial(_prove, claim=claim, exclusive=exclusive, types=types)
     now = asked(before, candidate, current=current, also=current)
-    if not now.witnesses(claim) and not now.unknown(claim):
+    counting = [
+        w
+        for w in now.witnesses(claim)
+        if w.effect not in passing and (everything or w.policy_type in written)
+    ]
+    if not counting and not now.doubts(claim):
         # Nothing can have got worse, whatever it was.
         return Verdict(unknown=tuple(_unread(current, candidate)))
     then = asked(before, current, also=candidate)
@@ -261,10 +266,8 @@ def _worsened(
     known_there = {_at_service(witness, made_up) for witness in then.witnesses(claim)}
     bad = tuple(
         witness
-        for witness in now.witnesses(claim)
-        if witness.effect not in passing
-        and (everything or witness.policy_type in written)
-        and (witness.key not in known or witness.slot in touched)
+        for witness in counting
+        if (witness.key not in known or witness.slot in touched)
         # A route that is compared only now, or a cluster that it leads to, shows again what
         # the service itself showed already.
         and (witness.policy_type in written or _at_service(witness, made_up) not in known_there)
@@ -359,7 +362,8 @@ def _mesh_of(resource: Resource) -> str:
     return resource.name if resource.type == "Mesh" else resource.mesh
 
 
-def _has_tag_outbounds(scene: Scene) -> bool:
+def has_tag_outbounds(scene: Scene) -> bool:
+    """Say whether some mesh has, or may have, outbounds by service tag."""
     state = scene.state(scene.source)[0]
     return any(mesh_services_mode(state, mesh) != "Exclusive" for mesh in state.meshes())
 

@@ -270,13 +270,21 @@ def _as_a_whole(outcome: Outcome, between: Estate) -> Outcome:
         (old.name, prove_scenes(old.applied, new.applied, mid.applied)) for old, new, mid in sites
     )
     switched = None
-    if claim == RELEASE and proof.allowing(claim, allow) is Verdict.DIFFERENT:
+    differs = claim == RELEASE and proof.allowing(claim, allow) is Verdict.DIFFERENT
+    if differs and not all(_as_switched(old.applied, mid.applied) for old, _, mid in sites):
         switched = merged(
             (old.name, _proof(old.applied, new.applied, (claim,), exclusive=True))
             for old, new, _ in sites
         )
     whole = whole_of(proof, switched, claim, allow)
     return replace(outcome, proof=proof, switched=switched, whole=whole)
+
+
+def _as_switched(before: Scene, between: Scene) -> bool:
+    """Say whether a switch to mode Exclusive changes nothing: the proof would be the same."""
+    from kumamigrate.flow.acceptance import has_tag_outbounds
+
+    return before is between and not has_tag_outbounds(before)
 
 
 def must_not_be_written(outcome: Outcome) -> bool:

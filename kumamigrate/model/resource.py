@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -61,7 +61,7 @@ class Resource:
     `spec_path` leads from the resource's own root to it, for finding lines.
     `body` is the whole manifest. `made_up` marks witnesses. `templated` means that some value
     inside comes from a template and is unknown; `branches` tells the branches and loops of its
-    file from others.
+    file from others. `kept` is what was read of it, for those who read it again.
     """
 
     type: str
@@ -79,6 +79,7 @@ class Resource:
     made_up: bool = False
     templated: bool = False
     branches: tuple[str, ...] = ()
+    kept: dict[Hashable, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property
     def identity(self) -> Identity:

@@ -19,17 +19,23 @@ ToReader = Callable[[Resource, PolicyType], tuple[Entry, ...]]
 
 def top_of(policy: Resource, release: Release) -> TargetRef:
     """Return spec.targetRef; omitted = the whole mesh."""
-    return read_target_ref(policy.spec.get("targetRef"), release.target_ref_type_fields)
+    known = policy.kept.get(("top", release.name))
+    if known is not None and known[0] is release:
+        top: TargetRef = known[1]
+        return top
+    top = read_target_ref(policy.spec.get("targetRef"), release.target_ref_type_fields)
+    policy.kept["top", release.name] = (release, top)
+    return top
 
 
 def to_entries(policy: Resource, kind: PolicyType, release: Release) -> tuple[Entry, ...]:
     """Return the entries of `to`, in order."""
-    return _section(policy, kind, release, "to")
+    return _kept(_section, policy, kind, release, "to")
 
 
 def from_entries(policy: Resource, kind: PolicyType, release: Release) -> tuple[Entry, ...]:
     """Return the entries of `from`, in order; none where the release has no such section."""
-    return _section(policy, kind, release, "from")
+    return _kept(_section, policy, kind, release, "from")
 
 
 def rule_entries(policy: Resource, kind: PolicyType, release: Release) -> tuple[Entry, ...]:
@@ -38,6 +44,29 @@ def rule_entries(policy: Resource, kind: PolicyType, release: Release) -> tuple[
     A policy without `rules`, of a kind where `from` counts as rules, gives its `from` items
     without a match.
     """
+    return _kept(_rules, policy, kind, release, "rules")
+
+
+def _kept(
+    read: Callable[[Resource, PolicyType, Release, str], tuple[Entry, ...]],
+    policy: Resource,
+    kind: PolicyType,
+    release: Release,
+    section: str,
+) -> tuple[Entry, ...]:
+    """Return what is read of a section, which every proof asks for again."""
+    known = policy.kept.get((section, release.name))
+    if known is not None and known[0] is release and known[1] is kind:
+        entries: tuple[Entry, ...] = known[2]
+        return entries
+    entries = read(policy, kind, release, section)
+    policy.kept[section, release.name] = (release, kind, entries)
+    return entries
+
+
+def _rules(
+    policy: Resource, kind: PolicyType, release: Release, _section: str
+) -> tuple[Entry, ...]:
     if "rules" not in kind.sections:
         return ()
     top = top_of(policy, release)
