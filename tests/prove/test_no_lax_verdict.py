@@ -6,7 +6,7 @@ import pytest
 
 from kumamigrate.prover import Effect, Verdict
 from kumamigrate.prover.prover import prove
-from tests.prove.states import live, state
+from tests.prove.states import live, proxies, state
 
 TCP_ROUTE = """
 type: MeshTCPRoute
@@ -720,3 +720,71 @@ def test_a_secret_counts_and_is_not_shown(text: str) -> None:
     before, after = (state(text.format(value=value)) for value in ("b2xk", "bmV3"))
     (witness,) = live(before, after).witnesses("live")
     assert (witness.before.value, witness.after.value) == ("secret", "another secret")
+
+
+CARRIED = """
+type: Dataplane
+name: web
+mesh: default
+labels: {app: web}
+networking:
+  address: 192.0.2.1
+  inbound: [{port: 80, tags: {kuma.io/service: web, kuma.io/protocol: http}}]
+  OUT
+---
+type: Dataplane
+name: api
+mesh: default
+networking:
+  address: 192.0.2.2
+  inbound: [{port: 80, tags: {kuma.io/service: api, kuma.io/protocol: http}}]
+---
+type: MeshService
+name: api
+mesh: default
+labels: {kuma.io/display-name: api}
+spec:
+  selector: {dataplaneTags: {kuma.io/service: api}}
+  ports: [{port: 80, name: main, appProtocol: http}]
+---
+type: MeshService
+name: web
+mesh: default
+labels: {kuma.io/display-name: web}
+spec:
+  selector: {dataplaneTags: {kuma.io/service: web}}
+  ports: [{port: 80, name: main, appProtocol: http}]
+---
+type: MeshHTTPRoute
+name: r
+mesh: default
+spec:
+  to:
+  - targetRef: {kind: MeshService, name: api}
+    rules: [{matches: [{path: {type: PathPrefix, value: /v1}}], default: {}}]
+---
+type: MeshTimeout
+name: t
+mesh: default
+spec:
+  targetRef: {kind: TOP}
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 9s}}}]
+"""
+TRANSPARENT = "transparentProxying: {redirectPortInbound: 15006, redirectPortOutbound: 15001}"
+WRITTEN = "outbound: [{port: 10000, tags: {kuma.io/service: api}}]"
+
+
+@pytest.mark.parametrize(
+    ("top", "verdict"),
+    [("Mesh", Verdict.EQUIVALENT), ("MeshHTTPRoute, name: r", Verdict.DIFFERENT)],
+)
+@pytest.mark.parametrize("out", [TRANSPARENT, WRITTEN], ids=["transparent", "written"])
+def test_what_only_service_tags_read_is_not_carried(out: str, top: str, verdict: Verdict) -> None:
+    """A timeout on a route at the top is read at service tags alone (product.md §1, law 2)."""
+    text = CARRIED.replace("OUT", out).replace("TOP", top)
+    mesh = state(text, mode="Everywhere", complete=True)
+    proof = prove(mesh, mesh, claims=("carry",))
+    web = proxies(proof, "carry")["web"]
+    assert web.verdict is verdict
+    found = {(w.field, w.before.value) for w in web.witnesses}
+    assert (("http.requestTimeout", "9s") in found) is (verdict is Verdict.DIFFERENT)
