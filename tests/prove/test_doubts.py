@@ -53,6 +53,8 @@ def test_unread_files_bar_equivalent() -> None:
     proof = live(hidden, hidden)
     assert proof.verdict("live") is Verdict.UNKNOWN
     assert proof.unknown("live") == ("a.yaml:3:1 was not read (not YAML); correct it",)
+    for sides in ((clean, hidden), (hidden, clean)):
+        assert live(*sides).verdict("live") is Verdict.UNKNOWN
     elsewhere = replace(clean, unread=(replace(unread, mesh="other"),))
     assert live(elsewhere, elsewhere).verdict("live") is Verdict.EQUIVALENT
 
