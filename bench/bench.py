@@ -54,6 +54,8 @@ for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.yaml"))[:500]:
         list(YAML().load_all(text))
 """
 
+SHARES = {"mixed": (0.05, 0.25), "fifth": (0.2, 0.25), "kuma": (1.0, 0.0)}
+"""Which part of the files is Kuma's, and which workloads, by the name of the repository."""
 KUBECONFORM = "kubeconform"
 COMMAND = (sys.executable, "-m", "kumamigrate")
 MESHES = ((2_000, 300, 400, 40), (10_000, 500, 1_000, 100))
@@ -77,6 +79,9 @@ def main() -> None:
     parser.add_argument("--best-of", type=int, default=5)
     parser.add_argument("--no-meshes", action="store_true", help="leave out the proofs")
     parser.add_argument("--no-run", action="store_true", help="leave out run --dry-run")
+    parser.add_argument(
+        "--only", nargs="*", default=SHARES, choices=SHARES, help="these repositories; default: all"
+    )
     parser.add_argument("--no-files", action="store_true", help="leave out the repositories")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -92,8 +97,9 @@ def main() -> None:
 
 def _repositories(folder: Path, given: argparse.Namespace) -> Iterator[Row]:
     files, best_of = given.files, given.best_of
-    mixed, fifth, kuma = folder / "mixed", folder / "fifth", folder / "kuma"
-    for root, share, workloads in ((mixed, 0.05, 0.25), (fifth, 0.2, 0.25), (kuma, 1.0, 0.0)):
+    mixed, kuma = folder / "mixed", folder / "kuma"
+    for name in {**dict.fromkeys(given.only), "kuma": None}:
+        root, (share, workloads) = folder / name, SHARES[name]
         root.mkdir()
         size = make_repository(root, files=files, kuma=share, workloads=workloads)
         print(f"{root.name}: {files} files, {size / 1e6:.1f} MB, {share:.0%} Kuma's")
@@ -103,7 +109,7 @@ def _repositories(folder: Path, given: argparse.Namespace) -> Iterator[Row]:
     yield Row(name="kumamigrate --version", seconds=_best(best_of, [*COMMAND, "--version"]))
     hook = _best(best_of, [*COMMAND, "check", str(one)], folder=kuma)
     yield Row(name="hook: check of one file", seconds=hook, goal="0.15 s", met=hook <= 0.15)
-    for root in (mixed, fifth, kuma):
+    for root in (folder / name for name in given.only):
         floor = _best(best_of, [sys.executable, "-c", FLOOR, str(root)])
         yield Row(name=f"{root.name}: Python reads and searches", seconds=floor, ratio=1)
         check = _best(best_of, [*COMMAND, "check", "--no-cache"], folder=root)
@@ -131,8 +137,9 @@ def _repositories(folder: Path, given: argparse.Namespace) -> Iterator[Row]:
                 goal, met = "2 checks", check <= seconds / 2
             ratio = seconds / floor
             yield Row(name=f"{root.name}: {name}", seconds=seconds, ratio=ratio, goal=goal, met=met)
-    if given.no_run:
+    if given.no_run or "mixed" not in given.only:
         return
+    floor = _best(best_of, [sys.executable, "-c", FLOOR, str(mixed)])
     dry = _best(1, [*COMMAND, "run", "--dry-run"], folder=mixed)
     yield Row(name="mixed: run --dry-run", seconds=dry, ratio=dry / floor)
 
