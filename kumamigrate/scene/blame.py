@@ -18,6 +18,8 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.scene.held import Held, Verdict
 
 Changes = tuple[Change, ...]
+FEW = 8
+"""So many changes are tried each by itself before all of them fail."""
 Name = tuple[str, str]
 """Type and name of a policy."""
 
@@ -40,9 +42,15 @@ def sorted_out(part: Changes, verdict: Verdict) -> tuple[list[Held], list[Change
     alone = {together[0] for together in blamed if len(together) == 1}
     if not alone:
         return [], _pieces(part)
-    failed = [_held(part[at], verdict, _naming(names[at])) for at in sorted(alone)]
-    left = tuple(change for at, change in enumerate(part) if at not in alone)
-    return failed, [left] if left else []
+    if len(alone) < len(part):
+        # What a difference names alone may come of a change beside it, so it is tried without.
+        return [], [
+            tuple(c for at, c in enumerate(part) if (at in alone) is named)
+            for named in (False, True)
+        ]
+    if len(part) <= FEW:
+        return [], _pieces(part)  # one may hold without the others, and that costs little to see
+    return [_held(c, verdict, _naming(mine)) for c, mine in zip(part, names, strict=True)], []
 
 
 def named_by(witness: Witness) -> frozenset[Name]:
