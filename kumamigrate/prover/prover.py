@@ -43,7 +43,7 @@ from kumamigrate.prover.nonpolicy import (
     ground_differences,
     sent_differences,
 )
-from kumamigrate.prover.old import OldEngine, converted
+from kumamigrate.prover.oldengine import OldEngine, converted
 from kumamigrate.prover.proof import (
     ClaimResult,
     MeshProof,

@@ -33,7 +33,7 @@ from kumamigrate.prover.doubts.identities import (
 from kumamigrate.prover.doubts.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.old import OldEngine
+from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.workload import workload_doubts
 
 

@@ -1,9 +1,9 @@
-"""The old engine's part of a proof: where old policies are, both engines are compared together.
+"""Where the old engine may make outbounds: which types are compared there, and for whom.
 
-Before = the old engine, and the new one where both reach a proxy; after = the same question asked
-of the other side. Types that this part compares are taken out of the plain comparison, which
-knows the new engine alone. Old policies that nobody touched, beside new ones that nobody touched,
-are equal by construction.
+A proxy as a whole and its inbounds are slots like any other (proxyslots.py). Of outbounds the
+targetRef engine's walk (mesh.py) knows those that its routes make; of types of which old policies
+or TrafficRoutes changed, those that either engine makes are compared here, before and after.
+Proxies that nobody lists are told apart by tags of old policies, too (enginerun.py).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.prover.doubts.besideold import AskedOfBoth, said
+from kumamigrate.prover.enginerun import EngineAnswer, EngineRun
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.oldrun import EngineAnswer, EngineRun
 from kumamigrate.prover.stages.search import Findings
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, either
 from kumamigrate.sourcedest.engine import order

@@ -1,4 +1,4 @@
-"""One comparison of both engines, before and after, place by place and proxy by proxy."""
+"""One comparison of what either engine makes, and of proxies that old selectors tell apart."""
 
 from __future__ import annotations
 
