@@ -6,7 +6,6 @@ manifest says, "always" overwrites it, "never" and "kept" leave the label alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -116,8 +115,6 @@ def compute_labels(
 ) -> Resource | Refused:
     """Return the resource as the control plane of a release stores it, or why it refuses.
 
-    A Dataplane gets a tag as well, where policies choose proxies by tags (`with_zone_tag`).
-
     Kubernetes objects that are not Kuma's, and exports (`is_export`), come back unchanged.
     """
     if not is_kumas(resource) or is_export(resource):
@@ -140,10 +137,7 @@ def compute_labels(
             if role and resource.namespace:
                 labels[ROLE] = role
     _write_proxy_type(labels, resource, how)
-    stored = replace(resource, labels=labels, mesh=mesh)
-    if resource.type == "Dataplane" and known.subset_rules:
-        return with_zone_tag(stored, stored.zone)
-    return stored
+    return replace(resource, labels=labels, mesh=mesh)
 
 
 def stored_labels(
@@ -255,31 +249,6 @@ def _write_proxy_type(labels: dict[str, str], resource: Resource, how: Labelling
             labels[label] = "enabled"
         else:
             labels.pop(label, None)
-
-
-def with_zone_tag(dataplane: Resource, zone: str) -> Resource:
-    """Return a Dataplane whose inbounds and gateway carry the zone as a tag, where they have none.
-
-    The control plane of a zone adds it to all that it stores (legacy-notes.md G2). An inbound
-    without any tags stays so: in mode Exclusive it gets none, and else it is refused.
-    """
-    networking = dataplane.spec.get("networking")
-    if not zone or not isinstance(networking, Mapping):
-        return dataplane
-    changed = dict(networking)
-    inbounds = networking.get("inbound")
-    if isinstance(inbounds, list):
-        changed["inbound"] = [_tagged(inbound, zone) for inbound in inbounds]
-    if isinstance(networking.get("gateway"), Mapping):
-        changed["gateway"] = _tagged(networking["gateway"], zone)
-    return replace(dataplane, spec={**dataplane.spec, "networking": changed})
-
-
-def _tagged(node: Any, zone: str) -> Any:
-    tags = node.get("tags") if isinstance(node, Mapping) else None
-    if not isinstance(tags, Mapping) or not tags:
-        return node
-    return {**node, "tags": {ZONE: zone, **tags}}
 
 
 def is_kumas(resource: Resource) -> bool:

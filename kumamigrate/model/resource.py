@@ -109,3 +109,28 @@ class Resource:
     def with_labels(self, labels: Mapping[str, str]) -> Resource:
         """Return the same resource with other labels."""
         return replace(self, labels=dict(labels))
+
+
+def with_zone_tag(dataplane: Resource, zone: str) -> Resource:
+    """Return a Dataplane whose inbounds and gateway carry the zone as a tag, where they have none.
+
+    The control plane of a zone adds it to all that it stores (legacy-notes.md G2). An inbound
+    without any tags stays so: in mode Exclusive it gets none, and else it is refused.
+    """
+    networking = dataplane.spec.get("networking")
+    if not zone or not isinstance(networking, Mapping):
+        return dataplane
+    changed = dict(networking)
+    inbounds = networking.get("inbound")
+    if isinstance(inbounds, list):
+        changed["inbound"] = [_tagged(inbound, zone) for inbound in inbounds]
+    if isinstance(networking.get("gateway"), Mapping):
+        changed["gateway"] = _tagged(networking["gateway"], zone)
+    return replace(dataplane, spec={**dataplane.spec, "networking": changed})
+
+
+def _tagged(node: Any, zone: str) -> Any:
+    tags = node.get("tags") if isinstance(node, Mapping) else None
+    if not isinstance(tags, Mapping) or not tags:
+        return node
+    return {**node, "tags": {ZONE: zone, **tags}}

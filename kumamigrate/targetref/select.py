@@ -7,7 +7,14 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, SERVICE, Resource, mapping
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    ORIGIN,
+    SERVICE,
+    Resource,
+    mapping,
+    with_zone_tag,
+)
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.sort import role_of
@@ -186,7 +193,12 @@ def _is_dataplane(selector: Selector, proxy: Resource, release: Release) -> bool
 
 
 def proxy_of(dataplane: Resource, gateways: Sequence[Resource], release: Release) -> Proxy:
-    """Return a Dataplane in the form selection reads; `gateways` are the MeshGateways."""
+    """Return a Dataplane in the form selection reads; `gateways` are the MeshGateways.
+
+    Its tags are those that its zone stores.
+    """
+    if release.subset_rules:
+        dataplane = with_zone_tag(dataplane, dataplane.zone)
     net = mapping(dataplane.spec.get("networking"))
     address = str(net.get("address") or "")
     gateway = net.get("gateway")

@@ -10,8 +10,7 @@ from typing import Any
 
 from kumamigrate.effective.policies.patched import Checks, split
 from kumamigrate.effective.proxyfacts import old_protocols, probed_services
-from kumamigrate.model.labels import with_zone_tag
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
 from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.proxy import Proxy, proxy_of
 from kumamigrate.sourcedest.selector import Tags, matches, selectors_of, tags_of
