@@ -211,9 +211,9 @@ def _environments(given: Given) -> Exit:
 
 
 def _snapshot(given: Given) -> Exit:
-    from kumamigrate.snapshot.command import Asked, show_commands, snapshot
+    from kumamigrate.snapshot.command import SnapshotAsked, show_commands, snapshot
 
-    asked = Asked(
+    asked = SnapshotAsked(
         exports=tuple(given.get("exports", ())),
         kubeconfig=given.get("kubeconfig"),
         context=given.get("context"),

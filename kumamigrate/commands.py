@@ -30,7 +30,7 @@ from kumamigrate.scene.trial import Scene
 from kumamigrate.source.reading.find import interrupted
 from kumamigrate.world.config import settings_file
 from kumamigrate.world.estate import Estate
-from kumamigrate.world.scope import World, scope_of
+from kumamigrate.world.scope import Extent, scope_of
 from kumamigrate.world.survey import survey_again
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def check(given: Given, *, printed: str, saved: Sequence[str]) -> Exit:
 def _asked_before(given: Given, sources: Sources) -> Remembered | None:
     """Return a check as one that may have been asked before. That of some files costs less than
     to look it up."""
-    if sources.scope.world is World.NAMED:
+    if sources.scope.world is Extent.NAMED:
         return None
     from kumamigrate.cache.remembered import remembered
 
@@ -199,7 +199,7 @@ def _answered(
 def _asked_later(outcome: Outcome) -> int:
     """Return how much a later release asks for, which a hook has no time to find out."""
     scope = outcome.began.scope
-    if scope is None or scope.world is World.NAMED:
+    if scope is None or scope.world is Extent.NAMED:
         return 0
     from kumamigrate.flow.later import asked_later
 

@@ -31,7 +31,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.prover import Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.scene.repository import Contents
+from kumamigrate.scene.repository import FileContents
 from kumamigrate.scene.trial import without_conflicts
 from kumamigrate.source.reading.find import JOURNAL, interrupted
 from kumamigrate.source.text import Refusal
@@ -53,7 +53,7 @@ class Sources:
 
     scope: Scope
     options: Options
-    contents: Contents
+    contents: FileContents
 
 
 @dataclass(frozen=True, kw_only=True)

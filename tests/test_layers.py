@@ -104,6 +104,16 @@ def test_the_name_of_a_module_is_said_once() -> None:
     assert {name for name in found if found.count(name) > 1} == set()
 
 
+def test_the_name_of_a_class_is_said_once() -> None:
+    found = [
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert {name for name in found if found.count(name) > 1} == set()
+
+
 def test_modules_do_not_import_each_other_in_circles() -> None:
     modules = {_dotted(path): path for path in sorted(PACKAGE.rglob("*.py"))}
     asked = {

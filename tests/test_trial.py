@@ -12,7 +12,7 @@ from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.scene import blame
-from kumamigrate.scene.held import Counts, Verdict
+from kumamigrate.scene.held import Counts, HeldVerdict
 from kumamigrate.scene.repository import repository_of
 from kumamigrate.scene.trial import Scene, apply, try_changes, without_conflicts
 
@@ -51,9 +51,9 @@ def test_every_good_change_is_kept_and_every_bad_one_held(bad: set[int], groups:
         for at in range(5)
     ]
 
-    def judge(_current: Scene, candidate: Scene) -> Verdict:
+    def judge(_current: Scene, candidate: Scene) -> HeldVerdict:
         bad = (Doubt(DoubtKind.UNREAD, "bad"),)
-        return Verdict(unknown=bad if "bad" in _names(candidate) else ())
+        return HeldVerdict(unknown=bad if "bad" in _names(candidate) else ())
 
     result = try_changes(scene, changes, judge, apply)
     assert _names(result.scene) == [f"t{at}" if at in bad else f"good{at}" for at in range(5)]
@@ -78,10 +78,10 @@ def test_changes_that_differences_name_fail_at_once_however_many_they_are() -> N
     changes = [_rename(scene, at, f"bad{at}" if at % 2 else f"good{at}") for at in range(40)]
     asked: list[int] = []
 
-    def judge(_current: Scene, candidate: Scene) -> Verdict:
+    def judge(_current: Scene, candidate: Scene) -> HeldVerdict:
         bad = [name for name in _names(candidate) if name.startswith("bad")]
         asked.append(len(bad))
-        return Verdict(witnesses=tuple(map(_differs, bad)))
+        return HeldVerdict(witnesses=tuple(map(_differs, bad)))
 
     result = try_changes(scene, changes, judge, apply)
     assert len(result.kept) == 20
@@ -99,10 +99,10 @@ def test_other_forms_are_tried_together_too() -> None:
     ]
     asked: list[int] = []
 
-    def judge(_current: Scene, candidate: Scene) -> Verdict:
+    def judge(_current: Scene, candidate: Scene) -> HeldVerdict:
         bad = [name for name in _names(candidate) if name.startswith("bad")]
         asked.append(len(bad))
-        return Verdict(witnesses=tuple(map(_differs, bad)))
+        return HeldVerdict(witnesses=tuple(map(_differs, bad)))
 
     result = try_changes(scene, changes, judge, apply)
     assert (len(result.kept), asked) == (10, [10, 0])
@@ -112,9 +112,9 @@ def test_of_two_changes_that_do_not_go_together_one_is_kept() -> None:
     scene = _scene(3)
     changes = [_rename(scene, at, f"new{at}") for at in range(3)]
 
-    def judge(_current: Scene, candidate: Scene) -> Verdict:
+    def judge(_current: Scene, candidate: Scene) -> HeldVerdict:
         both = {"new0", "new1"} <= set(_names(candidate))
-        return Verdict(witnesses=(_differs("new0", "new1"),) if both else ())
+        return HeldVerdict(witnesses=(_differs("new0", "new1"),) if both else ())
 
     result = try_changes(scene, changes, judge, apply)
     assert len(result.kept) == 2
@@ -129,11 +129,11 @@ def test_what_counts_elsewhere_is_asked_for_each_of_the_changes_that_fail(
     changes = [_rename(scene, at, f"bad{at}") for at in range(2)]
     every = tuple(_differs(f"bad{at}") for at in range(2))
 
-    def judge(_current: Scene, _candidate: Scene) -> Verdict:
-        def whole(counts: Counts) -> Verdict:
-            return Verdict(witnesses=tuple(filter(counts, (*every, *map(_later, every)))))
+    def judge(_current: Scene, _candidate: Scene) -> HeldVerdict:
+        def whole(counts: Counts) -> HeldVerdict:
+            return HeldVerdict(witnesses=tuple(filter(counts, (*every, *map(_later, every)))))
 
-        return Verdict(witnesses=every, whole=whole)
+        return HeldVerdict(witnesses=every, whole=whole)
 
     result = try_changes(scene, changes, judge, apply)
     assert [[w.before.value for w in one.witnesses] for one in result.held] == [["1s", "0s"]] * 2
@@ -144,7 +144,7 @@ def _later(witness: Witness) -> Witness:
 
 
 def test_no_proof_is_asked_for_when_nothing_changes() -> None:
-    def judge(_current: Scene, _candidate: Scene) -> Verdict:
+    def judge(_current: Scene, _candidate: Scene) -> HeldVerdict:
         raise AssertionError
 
     assert try_changes(_scene(1), [], judge, apply).kept == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kumamigrate.admit.constraint import Ground, all_broken, constraints_of
+from kumamigrate.admit.constraint import ConstraintGround, all_broken, constraints_of
 from kumamigrate.admit.kind import dropped_fields, kind_problems, name_problems
 from kumamigrate.admit.places import is_template
 from kumamigrate.admit.reference import references_of
@@ -86,16 +86,16 @@ def _refused_spec(resource: Resource, release: str, environment: Environment) ->
     yield from all_broken(rules, ground)
 
 
-def ground_of(resource: Resource, release: str) -> Ground:
+def ground_of(resource: Resource, release: str) -> ConstraintGround:
     """Return what constraints look at: the spec as the release reads it."""
     policy_type = release_of(release).policy_types.get(resource.type)
     if policy_type is None:
-        return Ground(spec=resource.spec, top={}, root=resource.spec_path)
+        return ConstraintGround(spec=resource.spec, top={}, root=resource.spec_path)
     # A Universal policy whose fields stand outside `spec` has an empty one for Kuma.
     written = {} if resource.body and "spec" not in resource.body else resource.spec
     spec: Mapping[str, Any] = known_part(written, spec_shape(resource.type, release))
     top = spec.get("targetRef")
-    return Ground(
+    return ConstraintGround(
         spec=spec,
         top=top if isinstance(top, dict) else {},
         sections=tuple(s for s in ("to", "from", "rules", "default") if s in policy_type.sections),

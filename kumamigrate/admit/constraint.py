@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from kumamigrate.admit.effect import EFFECTS, Finding
+from kumamigrate.admit.effect import EFFECTS, AdmissionFinding
 from kumamigrate.admit.form import FORMS
 from kumamigrate.admit.places import Place, field_path, is_template, places, present
 from kumamigrate.dataclass import dataclass, field
@@ -49,7 +49,7 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class ConstraintGround:
     """What a constraint may look at: a spec without unknown fields, and its top level."""
 
     spec: Mapping[str, Any]
@@ -75,12 +75,12 @@ def constraints_of(type_: str, release: str) -> tuple[Constraint, ...]:
     return tuple(c for c in constraints() if type_ in c.types and c.holds_in(release))
 
 
-def broken(constraint: Constraint, ground: Ground) -> Iterator[Problem]:
+def broken(constraint: Constraint, ground: ConstraintGround) -> Iterator[Problem]:
     """Yield a problem for every place where one rule is broken."""
     return all_broken((constraint,), ground)
 
 
-def all_broken(rules: Iterable[Constraint], ground: Ground) -> Iterator[Problem]:
+def all_broken(rules: Iterable[Constraint], ground: ConstraintGround) -> Iterator[Problem]:
     """Yield a problem for every place where a rule is broken, rule by rule."""
     known: dict[str, tuple[Place, ...]] = {}  # many rules look at the same places
     for rule in rules:
@@ -101,7 +101,7 @@ def _blamed(constraint: Constraint, value: Any) -> FieldPath:
     return first[0] if first else field_path(pattern.replace("[]", ""))
 
 
-def _problem(constraint: Constraint, path: FieldPath, found: Finding) -> Problem:
+def _problem(constraint: Constraint, path: FieldPath, found: AdmissionFinding) -> Problem:
     return Problem(path=path, message=constraint.say, missing=found.missing)
 
 
@@ -125,7 +125,7 @@ def _read(row: Mapping[str, Any]) -> Constraint:
     )
 
 
-def _anchors(ground: Ground, pattern: str) -> Iterator[Place]:
+def _anchors(ground: ConstraintGround, pattern: str) -> Iterator[Place]:
     head, _, rest = pattern.partition(".")
     name, _, only = head.partition(":")
     if name != "conf":
@@ -157,12 +157,14 @@ def _or_empty(value: Any) -> Any:
     return {} if value is None else value
 
 
-def _applies(when: Mapping[str, Any], ground: Ground, path: FieldPath, value: Any) -> bool:
+def _applies(
+    when: Mapping[str, Any], ground: ConstraintGround, path: FieldPath, value: Any
+) -> bool:
     item = _item(ground, path)
     return all(_holds(name, argument, ground, value, item) for name, argument in when.items())
 
 
-def _item(ground: Ground, path: FieldPath) -> Mapping[str, Any]:
+def _item(ground: ConstraintGround, path: FieldPath) -> Mapping[str, Any]:
     if len(path) >= 2 and path[0] in SECTIONS and isinstance(path[1], int):
         item = ground.spec[path[0]][path[1]]
         if isinstance(item, dict):
@@ -170,7 +172,9 @@ def _item(ground: Ground, path: FieldPath) -> Mapping[str, Any]:
     return {}
 
 
-def _holds(name: str, argument: Any, ground: Ground, value: Any, item: Mapping[str, Any]) -> bool:
+def _holds(
+    name: str, argument: Any, ground: ConstraintGround, value: Any, item: Mapping[str, Any]
+) -> bool:
     reference = item.get("targetRef")
     reference = reference if isinstance(reference, dict) else {}
     match name:

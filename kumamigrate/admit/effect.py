@@ -14,67 +14,74 @@ from kumamigrate.source.text import FieldPath
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AdmissionFinding:
     """A path from the place looked at. `missing` where something is not there."""
 
     path: FieldPath
     missing: bool = False
 
 
-Effect = Callable[[Any, Any], Iterator[Finding]]
+Effect = Callable[[Any, Any], Iterator[AdmissionFinding]]
 
 
-def forbid(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def forbid(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """None of the fields may be there."""
-    return (Finding(path) for p in patterns for path, _ in places(value, p))
+    return (AdmissionFinding(path) for p in patterns for path, _ in places(value, p))
 
 
-def empty(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def empty(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """The fields must be absent, or hold nothing."""
-    return (Finding(path) for p in patterns for path, inner in places(value, p) if inner)
+    return (AdmissionFinding(path) for p in patterns for path, inner in places(value, p) if inner)
 
 
-def not_true(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def not_true(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """The fields must not be true."""
-    return (Finding(path) for p in patterns for path, inner in places(value, p) if inner is True)
+    return (
+        AdmissionFinding(path)
+        for p in patterns
+        for path, inner in places(value, p)
+        if inner is True
+    )
 
 
-def require(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def require(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """All fields must be there."""
-    return (Finding(field_path(p), missing=True) for p in patterns if not present(value, p))
+    return (
+        AdmissionFinding(field_path(p), missing=True) for p in patterns if not present(value, p)
+    )
 
 
-def require_any(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def require_any(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """One of the fields must be there."""
     if not any(present(value, p) for p in patterns):
-        yield Finding((), missing=True)
+        yield AdmissionFinding((), missing=True)
 
 
-def require_one(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def require_one(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """Exactly one of the fields must be there."""
     found = [p for p in patterns if present(value, p)]
     if not found:
-        yield Finding((), missing=True)
+        yield AdmissionFinding((), missing=True)
     elif len(found) > 1:
-        yield Finding(())
+        yield AdmissionFinding(())
 
 
-def fill(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def fill(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """All fields must be there and hold something."""
     return (
-        Finding(field_path(p), missing=True)
+        AdmissionFinding(field_path(p), missing=True)
         for p in patterns
         if not any(bool(inner) for _, inner in places(value, p))
     )
 
 
-def fill_any(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def fill_any(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """One of the fields must be there and hold something; blames the first."""
     if not any(bool(inner) for p in patterns for _, inner in places(value, p)):
-        yield Finding(field_path(patterns[0]), missing=True)
+        yield AdmissionFinding(field_path(patterns[0]), missing=True)
 
 
-def number(value: Any, limits: Mapping[str, Mapping[str, int]]) -> Iterator[Finding]:
+def number(value: Any, limits: Mapping[str, Mapping[str, int]]) -> Iterator[AdmissionFinding]:
     """Numbers, or texts that are numbers, must lie within limits."""
     for pattern, bounds in limits.items():
         for path, inner in places(value, pattern):
@@ -82,10 +89,10 @@ def number(value: Any, limits: Mapping[str, Mapping[str, int]]) -> Iterator[Find
                 continue
             read = _decimal(inner)
             if read is None or not _within(read, {k: Decimal(v) for k, v in bounds.items()}):
-                yield Finding(path)
+                yield AdmissionFinding(path)
 
 
-def duration(value: Any, limits: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+def duration(value: Any, limits: Mapping[str, Mapping[str, str]]) -> Iterator[AdmissionFinding]:
     """Durations must lie within limits. What is no duration is found elsewhere."""
     for pattern, bounds in limits.items():
         for path, inner in places(value, pattern):
@@ -93,42 +100,42 @@ def duration(value: Any, limits: Mapping[str, Mapping[str, str]]) -> Iterator[Fi
             if read is not None and not _within(
                 Decimal(read), {k: Decimal(parse(v) or 0) for k, v in bounds.items()}
             ):
-                yield Finding(path)
+                yield AdmissionFinding(path)
 
 
-def form(value: Any, forms: Mapping[str, str]) -> Iterator[Finding]:
+def form(value: Any, forms: Mapping[str, str]) -> Iterator[AdmissionFinding]:
     """Texts must have a form."""
     for pattern, name in forms.items():
         for path, inner in places(value, pattern):
             if isinstance(inner, str) and not is_template(inner) and not FORMS[name](inner):
-                yield Finding(path)
+                yield AdmissionFinding(path)
 
 
-def one_of(value: Any, allowed: Mapping[str, list[Any]]) -> Iterator[Finding]:
+def one_of(value: Any, allowed: Mapping[str, list[Any]]) -> Iterator[AdmissionFinding]:
     """Values must be of a list."""
     for pattern, values in allowed.items():
         for path, inner in places(value, pattern):
             if inner not in values and not is_template(inner):
-                yield Finding(path)
+                yield AdmissionFinding(path)
 
 
-def not_one_of(value: Any, refused: Mapping[str, list[Any]]) -> Iterator[Finding]:
+def not_one_of(value: Any, refused: Mapping[str, list[Any]]) -> Iterator[AdmissionFinding]:
     """Values must not be of a list."""
     for pattern, values in refused.items():
         for path, inner in places(value, pattern):
             if inner in values:
-                yield Finding(path)
+                yield AdmissionFinding(path)
 
 
-def at_most(value: Any, limits: Mapping[str, int]) -> Iterator[Finding]:
+def at_most(value: Any, limits: Mapping[str, int]) -> Iterator[AdmissionFinding]:
     """Lists must not be longer than so much."""
     for pattern, limit in limits.items():
         for path, inner in places(value, pattern):
             if isinstance(inner, list) and len(inner) > limit:
-                yield Finding(path)
+                yield AdmissionFinding(path)
 
 
-def unique(value: Any, patterns: list[str]) -> Iterator[Finding]:
+def unique(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
     """No value may come twice in all places together."""
     seen: set[str] = set()
     for pattern in patterns:
@@ -136,11 +143,11 @@ def unique(value: Any, patterns: list[str]) -> Iterator[Finding]:
             if not isinstance(inner, str) or is_template(inner):
                 continue
             if inner in seen:
-                yield Finding(path)
+                yield AdmissionFinding(path)
             seen.add(inner)
 
 
-def distinct(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
+def distinct(value: Any, argument: Mapping[str, Any]) -> Iterator[AdmissionFinding]:
     """No two items may agree in all fields; items that lack one are not looked at."""
     seen: list[tuple[Any, ...]] = []
     for path, item in places(value, argument["of"]):
@@ -148,27 +155,27 @@ def distinct(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
         if None in key:
             continue
         if key in seen:
-            yield Finding((*path, argument["by"][-1]))
+            yield AdmissionFinding((*path, argument["by"][-1]))
         seen.append(key)
 
 
-def all_or_none(value: Any, argument: Mapping[str, str]) -> Iterator[Finding]:
+def all_or_none(value: Any, argument: Mapping[str, str]) -> Iterator[AdmissionFinding]:
     """Either all items have the field or none."""
     items = [inner for _, inner in places(value, argument["of"])]
     having = [item for item in items if _get(item, argument["field"]) is not None]
     if having and len(having) < len(items):
-        yield Finding(field_path(argument["of"].removesuffix("[]")))
+        yield AdmissionFinding(field_path(argument["of"].removesuffix("[]")))
 
 
-def each(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
+def each(value: Any, argument: Mapping[str, Any]) -> Iterator[AdmissionFinding]:
     """Every item has one of the values."""
     for path, item in places(value, argument["of"]):
         for pattern, values in argument["is"].items():
             if not any(v in values or is_template(v) for _, v in places(item, pattern)):
-                yield Finding(path)
+                yield AdmissionFinding(path)
 
 
-def no_mix(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
+def no_mix(value: Any, argument: Mapping[str, Any]) -> Iterator[AdmissionFinding]:
     """Items equal in one field agree in another, once a sensitive value is among them."""
     groups: dict[Any, list[tuple[FieldPath, Any]]] = {}
     for path, item in places(value, argument["of"]):
@@ -180,7 +187,7 @@ def no_mix(value: Any, argument: Mapping[str, Any]) -> Iterator[Finding]:
         if len(words) > 1 and words & set(argument["among"]):
             first = members[0][1]
             later = (path for path, word in members if word != first)
-            yield from (Finding((*path, argument["same"])) for path in later)
+            yield from (AdmissionFinding((*path, argument["same"])) for path in later)
 
 
 def _get(item: Any, name: str) -> Any:

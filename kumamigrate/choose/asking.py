@@ -27,7 +27,7 @@ MOST_ROUNDS = 20
 _QUESTION = "accept, skip, why, quit [a/s/w/q]? "
 
 
-class Answer(StrEnum):
+class Reply(StrEnum):
     """What somebody says about a change."""
 
     ACCEPT = "accept"
@@ -36,8 +36,8 @@ class Answer(StrEnum):
     QUIT = "quit"
 
 
-_MORE = {"y": Answer.ACCEPT, "yes": Answer.ACCEPT, "n": Answer.SKIP, "no": Answer.SKIP}
-_WORDS = {word: one for one in Answer for word in (one.value, one.value[0])} | _MORE
+_MORE = {"y": Reply.ACCEPT, "yes": Reply.ACCEPT, "n": Reply.SKIP, "no": Reply.SKIP}
+_WORDS = {word: one for one in Reply for word in (one.value, one.value[0])} | _MORE
 
 
 @dataclass(kw_only=True)
@@ -48,7 +48,7 @@ class Asker:
     tell: Callable[[Iterable[Line]], None]
     gone: bool = field(default=False, init=False)
 
-    def ask(self) -> Answer:
+    def ask(self) -> Reply:
         """Return the next answer that is one."""
         while True:
             self.tell([line(_QUESTION)])
@@ -106,19 +106,19 @@ def _asked(outcome: Outcome, asker: Asker, accepted: set[str]) -> frozenset[Any]
         if not asker.gone:
             asker.tell(hunk_lines(hunk, number, len(open_hunks)))
         answer = _answer(hunk, asker)
-        if answer is Answer.ACCEPT:
+        if answer is Reply.ACCEPT:
             accepted.add(_content(hunk.change))
         else:
             refusals.add(refused(hunk.change))
     return frozenset(refusals)
 
 
-def _answer(hunk: Hunk, asker: Asker) -> Answer:
+def _answer(hunk: Hunk, asker: Asker) -> Reply:
     if asker.gone:
-        return Answer.SKIP
-    while (answer := asker.ask()) is Answer.WHY:
+        return Reply.SKIP
+    while (answer := asker.ask()) is Reply.WHY:
         asker.tell(why_lines(hunk))
-    asker.gone = answer is Answer.QUIT
+    asker.gone = answer is Reply.QUIT
     return answer
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kumamigrate.deployment.kustomization import (
     Kustomization,
-    Role,
+    KustomizationRole,
     Use,
     kustomization_in,
 )
@@ -30,7 +30,7 @@ class Closure:
 
     parts: tuple[Kustomization, ...] = ()
     files: frozenset[str] = frozenset()
-    roles: Mapping[str, frozenset[Role]] = field(default_factory=dict)
+    roles: Mapping[str, frozenset[KustomizationRole]] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
     circular: bool = False
 
@@ -53,7 +53,7 @@ def _closed(folder: str, tree: Tree, above: tuple[str, ...], known: dict[str, Cl
         return Closure()
     refusals = [*_faults(own, tree)]
     parts, files, circular = [own], {own.path}, False
-    roles: dict[str, set[Role]] = {}
+    roles: dict[str, set[KustomizationRole]] = {}
     for use in own.uses:
         inner = _used(own, use, tree, (*above, folder), known)
         refusals.extend(inner.refusals)
@@ -83,7 +83,7 @@ def _used(
     """Return what one named file or folder brings along."""
     data = tree.read(use.path)
     if data is not None:
-        more = _mentioned(own.folder, data, tree) if use.role is Role.SETTING else {}
+        more = _mentioned(own.folder, data, tree) if use.role is KustomizationRole.SETTING else {}
         roles = {**more, use.path: frozenset({use.role})}
         return Closure(files=frozenset(roles), roles=roles)
     if use.path == ".." or use.path.startswith(("../", "/")):
@@ -107,11 +107,13 @@ def _used(
     )
 
 
-def _mentioned(folder: str, data: bytes, tree: Tree) -> dict[str, frozenset[Role]]:
+def _mentioned(folder: str, data: bytes, tree: Tree) -> dict[str, frozenset[KustomizationRole]]:
     """Return the files that the settings of a transformer or generator name."""
     words = set(_WORD.findall(data.decode("utf-8", "replace")))
     paths = {joined(folder, word) for word in words}
-    return {path: frozenset({Role.PATCH}) for path in paths if tree.read(path) is not None}
+    return {
+        path: frozenset({KustomizationRole.PATCH}) for path in paths if tree.read(path) is not None
+    }
 
 
 def _folder(

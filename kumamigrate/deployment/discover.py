@@ -15,7 +15,7 @@ from itertools import combinations, product
 from math import prod
 
 from kumamigrate.deployment.environment import Deployment
-from kumamigrate.deployment.filegraph import Layout, layout_of
+from kumamigrate.deployment.filegraph import FolderLayout, layout_of
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.resource import Identity
 from kumamigrate.pattern import pattern
@@ -36,7 +36,7 @@ _SHARED = pattern(r"(base|common|shared|global|all|defaults?|components?|lib|tem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundEnvironments:
     """What a layout comes to: its environments, and files with Kuma's resources in none of them."""
 
     deployments: tuple[Deployment, ...]
@@ -68,7 +68,7 @@ class _TooManyError(Exception):
     """Siblings that can be combined in more ways than are worth a guess."""
 
 
-def discover(standing: Mapping[str, Collection[Identity]], tree: Tree) -> Found:
+def discover(standing: Mapping[str, Collection[Identity]], tree: Tree) -> FoundEnvironments:
     """Return the environments of a repository.
 
     `standing` are the identities of Kuma's resources by file, `tree` all files.
@@ -79,7 +79,7 @@ def discover(standing: Mapping[str, Collection[Identity]], tree: Tree) -> Found:
     plain = {p: standing[p] for p in standing if p not in listed and p not in strays}
     units = [*_build_units(layout, standing), *_plain_units(plain)]
     variants = _variants(units)
-    return Found(
+    return FoundEnvironments(
         deployments=tuple(
             _deployment(variant, layout, strays, single=len(variants) == 1) for variant in variants
         ),
@@ -91,7 +91,9 @@ def _below(path: str, folders: Collection[str]) -> bool:
     return any(not folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def _build_units(layout: Layout, standing: Mapping[str, Collection[Identity]]) -> Iterator[_Unit]:
+def _build_units(
+    layout: FolderLayout, standing: Mapping[str, Collection[Identity]]
+) -> Iterator[_Unit]:
     """Yield what is built: kustomizations that nobody includes, and charts."""
     for folder in layout.roots:
         identities = _identities_in(layout.closures[folder].files, standing)
@@ -285,7 +287,7 @@ def _identities(folder: Folder, units: Sequence[_Unit]) -> set[Identity]:
 
 
 def _deployment(
-    variant: _Variant, layout: Layout, strays: Collection[str], *, single: bool
+    variant: _Variant, layout: FolderLayout, strays: Collection[str], *, single: bool
 ) -> Deployment:
     """Return an environment: all of the repository but what other environments keep for
     themselves, and what nobody applies."""

@@ -13,12 +13,12 @@ from functools import cached_property
 
 from kumamigrate.deployment.closure import Closure, closure_of
 from kumamigrate.deployment.helm import charts_within
-from kumamigrate.deployment.kustomization import Kustomization, Role, kustomization_of
+from kumamigrate.deployment.kustomization import Kustomization, KustomizationRole, kustomization_of
 from kumamigrate.deployment.tree import KUSTOMIZATIONS, Tree
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class FolderLayout:
     """Kustomizations and charts of a repository, by folder.
 
     `closures` holds every kustomization with all it reads; `roots` are those that no other one
@@ -47,22 +47,22 @@ class Layout:
         return frozenset(p for closure in self.closures.values() for p in closure.files)
 
 
-def layout_of(tree: Tree) -> Layout:
+def layout_of(tree: Tree) -> FolderLayout:
     """Return the kustomizations and charts among the files in memory: once for a tree."""
     if "layout" not in tree.known:
         tree.known["layout"] = _layout(tree)
-    found: Layout = tree.known["layout"]
+    found: FolderLayout = tree.known["layout"]
     return found
 
 
-def _layout(tree: Tree) -> Layout:
+def _layout(tree: Tree) -> FolderLayout:
     folders = sorted({posixpath.dirname(p) for p in tree.files if _is_kustomization(p, tree)})
     closures = {folder: closure_of(folder, tree) for folder in folders}
     included = {part.folder for closure in closures.values() for part in closure.parts[1:]}
     # Of a circle nobody is a root; each of it says that it is one.
     circles = {folder for folder, closure in closures.items() if closure.circular}
     charts, of_charts = charts_within(tree)
-    return Layout(
+    return FolderLayout(
         closures=closures,
         roots=tuple(
             folder
@@ -88,6 +88,6 @@ def _other_than_manifests(closures: Mapping[str, Closure]) -> frozenset[str]:
     for closure in closures.values():
         found.update(part.path for part in closure.parts)
         for path, roles in closure.roles.items():
-            if not roles <= {Role.RESOURCE, Role.COMPONENT}:
+            if not roles <= {KustomizationRole.RESOURCE, KustomizationRole.COMPONENT}:
                 found.add(path)
     return frozenset(found)

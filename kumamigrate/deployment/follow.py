@@ -9,7 +9,7 @@ from typing import Any
 
 from kumamigrate.deployment.filegraph import layout_of
 from kumamigrate.deployment.inline import with_content
-from kumamigrate.deployment.kustomization import Kustomization, Role
+from kumamigrate.deployment.kustomization import Kustomization, KustomizationRole
 from kumamigrate.deployment.patches import (
     Patch,
     Rewritten,
@@ -124,7 +124,9 @@ def _listed(
     gone = {
         use.at
         for use in part.uses
-        if use.role is Role.RESOURCE and use.path in edited and edited[use.path] is None
+        if use.role is KustomizationRole.RESOURCE
+        and use.path in edited
+        and edited[use.path] is None
     }
     new = list(_new_names(part, edited, tree))
     if not gone and not new and not names:

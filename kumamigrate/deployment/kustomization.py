@@ -22,7 +22,7 @@ LISTING = frozenset({"apiVersion", "kind", "metadata", "resources", "bases", "so
 """Fields of a kustomization that change nothing of what it lists."""
 
 
-class Role(StrEnum):
+class KustomizationRole(StrEnum):
     """As what a kustomization uses a file."""
 
     RESOURCE = "resource"
@@ -38,7 +38,7 @@ class Use:
 
     path: str
     written: str
-    role: Role
+    role: KustomizationRole
     at: FieldPath
 
 
@@ -117,23 +117,23 @@ def kustomization_of(path: str, data: bytes) -> Kustomization | None:
     return Kustomization(file=file, body=says, uses=tuple(_uses(folder, says)))
 
 
-_PATHS: tuple[tuple[str, Role], ...] = (
-    ("resources", Role.RESOURCE),
-    ("bases", Role.RESOURCE),
-    ("components", Role.COMPONENT),
-    ("crds", Role.SETTING),
-    ("configurations", Role.SETTING),
+_PATHS: tuple[tuple[str, KustomizationRole], ...] = (
+    ("resources", KustomizationRole.RESOURCE),
+    ("bases", KustomizationRole.RESOURCE),
+    ("components", KustomizationRole.COMPONENT),
+    ("crds", KustomizationRole.SETTING),
+    ("configurations", KustomizationRole.SETTING),
 )
-_INLINE_OR_PATHS: tuple[tuple[str, Role], ...] = (
-    ("patchesStrategicMerge", Role.PATCH),
-    ("generators", Role.SETTING),
-    ("transformers", Role.SETTING),
-    ("validators", Role.SETTING),
+_INLINE_OR_PATHS: tuple[tuple[str, KustomizationRole], ...] = (
+    ("patchesStrategicMerge", KustomizationRole.PATCH),
+    ("generators", KustomizationRole.SETTING),
+    ("transformers", KustomizationRole.SETTING),
+    ("validators", KustomizationRole.SETTING),
 )
-_WITH_PATH: tuple[tuple[str, Role], ...] = (
-    ("patches", Role.PATCH),
-    ("patchesJson6902", Role.PATCH),
-    ("replacements", Role.SETTING),
+_WITH_PATH: tuple[tuple[str, KustomizationRole], ...] = (
+    ("patches", KustomizationRole.PATCH),
+    ("patchesJson6902", KustomizationRole.PATCH),
+    ("replacements", KustomizationRole.SETTING),
 )
 
 
@@ -150,7 +150,9 @@ def _uses(folder: str, body: Mapping[str, Any]) -> Iterator[Use]:
             yield from _named(folder, path, role, (key, index, "path"))
     openapi = body.get("openapi")
     if isinstance(openapi, Mapping):
-        yield from _named(folder, openapi.get("path"), Role.SETTING, ("openapi", "path"))
+        yield from _named(
+            folder, openapi.get("path"), KustomizationRole.SETTING, ("openapi", "path")
+        )
     for key in ("configMapGenerator", "secretGenerator"):
         for index, entry in enumerate(_list(body.get(key))):
             yield from _contents(folder, entry, (key, index))
@@ -161,12 +163,12 @@ def _contents(folder: str, entry: Any, at: FieldPath) -> Iterator[Use]:
     if not isinstance(entry, Mapping):
         return
     for key in ("files", "envs", "env"):
-        for use in _named(folder, entry.get(key), Role.CONTENT, (*at, key)):
+        for use in _named(folder, entry.get(key), KustomizationRole.CONTENT, (*at, key)):
             _, equals, path = use.written.partition("=")
             yield replace(use, path=joined(folder, path)) if equals else use
 
 
-def _named(folder: str, value: Any, role: Role, at: FieldPath) -> Iterator[Use]:
+def _named(folder: str, value: Any, role: KustomizationRole, at: FieldPath) -> Iterator[Use]:
     if isinstance(value, str) and value:
         yield Use(path=joined(folder, value), written=value, role=role, at=at)
     elif isinstance(value, Sequence) and not isinstance(value, str):

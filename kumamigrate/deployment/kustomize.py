@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from kumamigrate.deployment.build import Built, resources_in, twin
 from kumamigrate.deployment.closure import Closure, closure_of
-from kumamigrate.deployment.kustomization import Kustomization, Role
+from kumamigrate.deployment.kustomization import Kustomization, KustomizationRole
 from kumamigrate.deployment.program import Printed, copied, installed, run
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.read import read_resources
@@ -110,7 +110,7 @@ def _does_more(part: Kustomization) -> Refusal:
 
 def _manifests(closure: Closure) -> Iterator[str]:
     for path, roles in closure.roles.items():
-        if roles <= {Role.RESOURCE, Role.COMPONENT}:
+        if roles <= {KustomizationRole.RESOURCE, KustomizationRole.COMPONENT}:
             yield path
 
 

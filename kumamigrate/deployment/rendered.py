@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kumamigrate.deployment.build import Built
 from kumamigrate.deployment.environment import Chart, Deployment
-from kumamigrate.deployment.filegraph import Layout, layout_of
+from kumamigrate.deployment.filegraph import FolderLayout, layout_of
 from kumamigrate.deployment.gitops import pointers
 from kumamigrate.deployment.guards import untold_refusal
 from kumamigrate.deployment.helm import build_chart
@@ -69,7 +69,7 @@ def _changed(built: Sequence[Built], plain: Built, tree: Tree) -> Iterator[Built
             yield Built(sources=frozenset(mine), refusals=(pointer.refusal(),), shut=True)
 
 
-def _kustomized(folder: str, layout: Layout, tree: Tree) -> Built:
+def _kustomized(folder: str, layout: FolderLayout, tree: Tree) -> Built:
     """Return what a kustomization comes to. One without a word of Kuma's is not built: at most
     workloads come of it, and whether it can be built is no concern here."""
     closure = layout.closures.get(folder)
@@ -100,7 +100,7 @@ def _of_kuma(paths: Iterable[str], tree: Tree) -> bool:
     return any(may_hold_kuma(tree.read(path) or b"") for path in paths)
 
 
-def _folders(deployment: Deployment, layout: Layout) -> Iterator[str]:
+def _folders(deployment: Deployment, layout: FolderLayout) -> Iterator[str]:
     """Yield the folders to build: those named, and the roots among what is included."""
     named = [joined("", folder) for folder in deployment.kustomize]
     yield from named
@@ -110,7 +110,7 @@ def _folders(deployment: Deployment, layout: Layout) -> Iterator[str]:
             yield folder
 
 
-def _charts(deployment: Deployment, layout: Layout) -> Iterator[Chart]:
+def _charts(deployment: Deployment, layout: FolderLayout) -> Iterator[Chart]:
     """Yield the charts among what is included that are not named, to be rendered as they are."""
     named = {joined("", chart.chart) for chart in deployment.charts}
     for folder in layout.charts:

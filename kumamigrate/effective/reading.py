@@ -81,7 +81,7 @@ Fields = Mapping[str, Leaf]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TypeReading:
     """How one policy type reaches Envoy.
 
     `of_conf` reads a merged conf (None: there is none), `of_rules` the rules of an inbound and the

@@ -23,7 +23,7 @@ from kumamigrate.effective.policies import (
     meshtls,
     meshtrace,
 )
-from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values
+from kumamigrate.effective.reading import At, Conf, SlotKind, TypeReading, Values
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.entry import Found
 
@@ -43,8 +43,8 @@ _MODULES = (
     meshpassthrough,
     meshproxypatch,
 )
-READINGS: Mapping[str, Reading] = {m.READING.policy_type: m.READING for m in _MODULES}
-_BY_OLD: Mapping[str, Reading] = {one.old: one for one in READINGS.values() if one.old}
+READINGS: Mapping[str, TypeReading] = {m.READING.policy_type: m.READING for m in _MODULES}
+_BY_OLD: Mapping[str, TypeReading] = {one.old: one for one in READINGS.values() if one.old}
 
 
 def read_at(*parts: SlotKind) -> tuple[str, ...]:

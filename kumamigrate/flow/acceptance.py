@@ -23,7 +23,7 @@ from kumamigrate.prover.doubts.doubt import concerns
 from kumamigrate.prover.doubts.unreadreason import unread_reason
 from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.rewrite.rule import Rule
-from kumamigrate.scene.held import Counts, Verdict
+from kumamigrate.scene.held import Counts, HeldVerdict
 from kumamigrate.scene.repository import Rejection
 from kumamigrate.scene.trial import Judge, Scene
 from kumamigrate.source.text import FieldPath
@@ -57,24 +57,24 @@ def judge_of(
 
     failed: list[str] = []
 
-    def judge(current: Scene, candidate: Scene) -> Verdict:
+    def judge(current: Scene, candidate: Scene) -> HeldVerdict:
         worlds = _in_worlds(before, current, candidate)
 
         @cache
-        def verdict_in(world: str) -> Verdict:
+        def verdict_in(world: str) -> HeldVerdict:
             old, now, then = worlds[world]
             one = _judge_of(
                 rule, old, upgrade=upgrade, trusting=take_unknown, allow=allow, hold=hold
             )
             return one(now, then)
 
-        def whole(tried: str, counts: Counts) -> Verdict:
+        def whole(tried: str, counts: Counts) -> HeldVerdict:
             least = next(iter(worlds))
             asked = {least, tried} if tried else set(worlds)
             if any(verdict_in(world).witnesses for world in asked):
                 asked = set(worlds)
             # Beside a doubt no difference elsewhere is looked for: it is unknown all the same.
-            found = {w: verdict_in(w) if w in asked else Verdict() for w in worlds}
+            found = {w: verdict_in(w) if w in asked else HeldVerdict() for w in worlds}
             mine = {w: _counting(verdict, counts) for w, verdict in found.items()}
             return _whichever(mine, take_unknown=take_unknown)
 
@@ -97,11 +97,11 @@ def _in_worlds(before: Scene, current: Scene, candidate: Scene) -> dict[str, tup
     }
 
 
-def _counting(verdict: Verdict, counts: Counts) -> Verdict:
+def _counting(verdict: HeldVerdict, counts: Counts) -> HeldVerdict:
     return replace(verdict, witnesses=tuple(filter(counts, verdict.witnesses)))
 
 
-def _whichever(verdicts: Mapping[str, Verdict], *, take_unknown: bool) -> Verdict:
+def _whichever(verdicts: Mapping[str, HeldVerdict], *, take_unknown: bool) -> HeldVerdict:
     """Return what holds in every world: where some show a difference and some do not, nobody
     knows whether there is one."""
     found = list(verdicts.values())
@@ -113,7 +113,7 @@ def _whichever(verdicts: Mapping[str, Verdict], *, take_unknown: bool) -> Verdic
             {world: verdict.witnesses for world, verdict in verdicts.items()},
             {world: verdict.unknown for world, verdict in verdicts.items()},
         )
-    return Verdict(witnesses=witnesses, unknown=() if take_unknown else unknown)
+    return HeldVerdict(witnesses=witnesses, unknown=() if take_unknown else unknown)
 
 
 def _judge_of(
@@ -132,15 +132,15 @@ def _judge_of(
     """
     claims = ("release",) if upgrade and rule.claims else rule.claims
 
-    def judge(current: Scene, candidate: Scene) -> Verdict:
+    def judge(current: Scene, candidate: Scene) -> HeldVerdict:
         refused = _newly_refused(current, candidate, upgrade=upgrade)
         if refused:
-            return Verdict(unknown=refused)
+            return HeldVerdict(unknown=refused)
         if claims and _says_the_same(claims, current, candidate):
-            return Verdict()
+            return HeldVerdict()
         barred = tuple(_barred(current, candidate)) if claims and not trusting else ()
         if barred:
-            return Verdict(unknown=barred)
+            return HeldVerdict(unknown=barred)
         verdicts = []
         touched: set[tuple[str, ...]] = set()
         if "live" in claims:
@@ -148,7 +148,7 @@ def _judge_of(
             live = proof.witnesses("live")
             touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
             bad = tuple(w for w in live if w.effect not in allow - hold)
-            verdicts.append(Verdict(witnesses=bad, unknown=proof.doubts("live")))
+            verdicts.append(HeldVerdict(witnesses=bad, unknown=proof.doubts("live")))
             # A proof for what is held anyway would only take its time.
             if verdicts[-1].good and "carry" not in claims and before.target != before.source:
                 verdicts.append(_shifted(current, candidate))
@@ -161,7 +161,7 @@ def _judge_of(
             # Claim *release* says nothing of what the target still misreads.
             proof = _prove(current, candidate, "live")
             bad = tuple(w for w in proof.witnesses("live") if w.effect not in HARMLESS - hold)
-            verdicts.append(Verdict(witnesses=bad, unknown=proof.doubts("live")))
+            verdicts.append(HeldVerdict(witnesses=bad, unknown=proof.doubts("live")))
         return _together(verdicts)
 
     return judge
@@ -193,7 +193,7 @@ def _not_worse(
     candidate: Scene,
     touched: set[tuple[str, ...]],
     passing: Set[Effect],
-) -> Verdict:
+) -> HeldVerdict:
     """Return what got worse. For *release* a mesh that still has service-tag outbounds may be
     read in two ways: as it is, so that real services take over from tags with the upgrade, or
     as it will be once its mode is Exclusive, which comes before the upgrade."""
@@ -206,7 +206,7 @@ def _not_worse(
     return switched if switched.good and not lost else found
 
 
-def _shifted(current: Scene, candidate: Scene) -> Verdict:
+def _shifted(current: Scene, candidate: Scene) -> HeldVerdict:
     """Return what real services would read otherwise, where there are none yet.
 
     On the way to a release that has nothing else it counts already, or a change that goes out
@@ -216,7 +216,7 @@ def _shifted(current: Scene, candidate: Scene) -> Verdict:
     written = _written_types(current, candidate)
     policies = written <= release_of(candidate.source).policy_types.keys()
     if not policies or not has_tag_outbounds(current):
-        return Verdict()
+        return HeldVerdict()
     old, new = (as_exclusive(one.state(one.source)[0]) for one in (current, candidate))
     proof = prove(
         old,
@@ -227,7 +227,7 @@ def _shifted(current: Scene, candidate: Scene) -> Verdict:
         locate_after=candidate.locate,
     )
     bad = (w for w in proof.witnesses("live") if w.effect not in HARMLESS)
-    return Verdict(witnesses=tuple(bad))
+    return HeldVerdict(witnesses=tuple(bad))
 
 
 def _removed(current: Scene, candidate: Scene) -> set[str]:
@@ -245,7 +245,7 @@ def _worsened(
     passing: Set[Effect],
     *,
     exclusive: bool = False,
-) -> Verdict:
+) -> HeldVerdict:
     written = _written_types(current, candidate)
     # What others rest on may be behind a difference of any type.
     everything = not written <= release_of(candidate.source).policy_types.keys() - _BY_ALL
@@ -259,7 +259,7 @@ def _worsened(
     ]
     if not counting and not now.doubts(claim):
         # Nothing can have got worse, whatever it was.
-        return Verdict(unknown=tuple(_unread(current, candidate)))
+        return HeldVerdict(unknown=tuple(_unread(current, candidate)))
     then = asked(before, current, also=candidate)
     known = {witness.key for witness in then.witnesses(claim)}
     made_up = _made_up(then, claim) | _made_up(now, claim)
@@ -274,7 +274,7 @@ def _worsened(
     )
     doubted = set(then.doubts(claim))
     unknown = tuple(doubt for doubt in now.doubts(claim) if doubt not in doubted)
-    return Verdict(witnesses=bad, unknown=(*unknown, *_unread(current, candidate)))
+    return HeldVerdict(witnesses=bad, unknown=(*unknown, *_unread(current, candidate)))
 
 
 def _written_types(current: Scene, candidate: Scene) -> set[str]:
@@ -481,11 +481,11 @@ def _is_taken_on_trust(resource: Resource, state: State) -> bool:
     return bool(refusals_of(bare, release=state.release, environment=state.environment))
 
 
-def _together(verdicts: Iterable[Verdict]) -> Verdict:
+def _together(verdicts: Iterable[HeldVerdict]) -> HeldVerdict:
     listed = list(verdicts)
     witnesses = tuple(w for verdict in listed for w in verdict.witnesses)
     unknown = tuple(dict.fromkeys(u for verdict in listed for u in verdict.unknown))
-    return Verdict(witnesses=witnesses, unknown=unknown)
+    return HeldVerdict(witnesses=witnesses, unknown=unknown)
 
 
 def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[Doubt, ...]:

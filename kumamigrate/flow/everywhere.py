@@ -11,7 +11,7 @@ from kumamigrate.prover import Effect, Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.rule import Rule
-from kumamigrate.scene.held import Verdict
+from kumamigrate.scene.held import HeldVerdict
 from kumamigrate.scene.trial import Judge
 from kumamigrate.world.estate import Estate
 
@@ -67,7 +67,7 @@ def judge_everywhere(
     take_unknown: bool,
     allow: Set[Effect],
     hold: Set[Effect] = frozenset(),
-) -> Callable[[Estate, Estate], Verdict]:
+) -> Callable[[Estate, Estate], HeldVerdict]:
     """Return the judge for the changes of one rule: they hold in every environment or not."""
     from kumamigrate.flow.acceptance import judge_of
 
@@ -78,8 +78,8 @@ def judge_everywhere(
             rule, applied, upgrade=upgrade, take_unknown=take_unknown, allow=allow, hold=hold
         )
 
-    def judge(current: Estate, candidate: Estate) -> Verdict:
-        unknown = Verdict()
+    def judge(current: Estate, candidate: Estate) -> HeldVerdict:
+        unknown = HeldVerdict()
         for at, (old, new) in enumerate(zip(current.sites, candidate.sites, strict=True)):
             if new.applied is old.applied:
                 continue

@@ -13,7 +13,7 @@ from kumamigrate.inventory.stamp import Export, Stamp, stamp_of
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.read import manifests, read_manifest
 from kumamigrate.model.resource import Identity, Resource, Where
-from kumamigrate.source.reading.export import BrokenError, Part, parts_of, text_of
+from kumamigrate.source.reading.export import BrokenError, ExportPart, parts_of, text_of
 
 _ENDINGS = (".yaml", ".yml", ".json")
 
@@ -81,7 +81,7 @@ def _whole(data: bytes, name: str) -> tuple[list[tuple[Mapping[str, Any], Where]
     return found, stamp
 
 
-def _manifests(parts: Iterable[Part], name: str) -> Iterator[tuple[Mapping[str, Any], Where]]:
+def _manifests(parts: Iterable[ExportPart], name: str) -> Iterator[tuple[Mapping[str, Any], Where]]:
     """Yield every manifest and where it stands; the first thing that is none is an error."""
     for index, part in enumerate(parts):
         values = part.value if isinstance(part.value, list) else [part.value]

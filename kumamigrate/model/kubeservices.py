@@ -25,7 +25,7 @@ Place = tuple[str, str]
 """Namespace and name of a Service."""
 
 
-class Cluster:
+class KubeCluster:
     """What decides in a cluster which Services become MeshServices, and in which mesh.
 
     `known` are MeshServices that a control plane is known to have made of Services: of these the

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.kinds import WORKLOADS
-from kumamigrate.model.kubeservices import Cluster, How, is_made
+from kumamigrate.model.kubeservices import How, KubeCluster, is_made
 from kumamigrate.model.kubeservices import selector as selector_of
 from kumamigrate.model.labels import Refused, stored_labels
 from kumamigrate.model.packed import packed
@@ -75,7 +75,7 @@ def as_generated(resource: Resource, release: str) -> Resource:
 
 
 def _made(state: State, known: Iterable[Resource], how: How) -> Iterator[Resource]:
-    yield from Cluster(inputs_of(state), known, how).mesh_services()
+    yield from KubeCluster(inputs_of(state), known, how).mesh_services()
     yield from mesh_services((r for r in state.of_type("Dataplane") if _here(r, state)), how)
 
 

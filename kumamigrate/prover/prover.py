@@ -182,7 +182,7 @@ def _prove_mesh(
     local: bool,
 ) -> MeshProof:
     results: dict[str, MeshProof] = {}
-    scenes: dict[tuple[int, int], Scene] = {}
+    scenes: dict[tuple[int, int], ProofScene] = {}
     if LIVE in claims and local:
         found = local_proof(before.mesh(mesh), after.mesh(mesh))
         if found is not None:
@@ -199,7 +199,7 @@ def _prove_mesh(
         if asked not in scenes:
             states = (earlier.mesh(mesh), later.mesh(mesh))
             others = tuple(state.mesh(mesh) for state in also)
-            scenes[asked] = Scene(
+            scenes[asked] = ProofScene(
                 mesh,
                 *states,
                 contents,
@@ -211,7 +211,7 @@ def _prove_mesh(
         results[claim] = _prove_claim(claim, scenes[asked], proxies)
         if earlier is not before:
             if LIVE not in results:
-                lived = Scene(mesh, before.mesh(mesh), after.mesh(mesh), contents, locate)
+                lived = ProofScene(mesh, before.mesh(mesh), after.mesh(mesh), contents, locate)
                 results[LIVE] = _prove_claim(LIVE, lived, proxies)
             settled = upon(claim, results[claim].claims[claim], results[LIVE].claims[LIVE])
             results[claim] = replace(results[claim], claims={claim: settled})
@@ -242,7 +242,7 @@ def _proven_locally(found: LocalProof, mesh: str, before: State, after: State) -
     return MeshProof(mesh=mesh, claims={LIVE: result}, assumptions=taken)
 
 
-class Scene:
+class ProofScene:
     """Two states of one mesh in every world, matchers and all; claims share it."""
 
     def __init__(
@@ -289,7 +289,7 @@ def tags_on(before: Side, after: Side, more: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*listed, *more)))
 
 
-def _prove_claim(claim: str, scene: Scene, proxies: str) -> MeshProof:
+def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
     made_up = proxies != LISTED and not scene.complete
     pairs = scene.pairs if claim == LIVE else scene.carrying
     asked = [Claim(claim, pair, subjects(pair), services) for pair, services in pairs]

@@ -48,7 +48,7 @@ Reached = tuple[frozenset[Policy], frozenset[Policy]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class PictureKind:
     """Proxies that all policies treat alike: what they are called, how many, one of them."""
 
     name: str
@@ -143,8 +143,10 @@ def _picture(before: Half, after: Half) -> dict[str, Any]:
     }
 
 
-def _grouped(before: Half, after: Half, kinds: Iterable[Kind]) -> dict[Reached, list[Kind]]:
-    found: dict[Reached, list[Kind]] = defaultdict(list)
+def _grouped(
+    before: Half, after: Half, kinds: Iterable[PictureKind]
+) -> dict[Reached, list[PictureKind]]:
+    found: dict[Reached, list[PictureKind]] = defaultdict(list)
     for kind in kinds:
         found[before.reaching(kind.proxy), after.reaching(kind.proxy)].append(kind)
     return found
@@ -165,7 +167,7 @@ def _policy(name: Policy, before: Half, after: Half) -> dict[str, Any]:
     return {"type": name[0], "name": name[1], "change": change, "at": at}
 
 
-def _proxy(kinds: Iterable[Kind]) -> dict[str, Any]:
+def _proxy(kinds: Iterable[PictureKind]) -> dict[str, Any]:
     listed = list(kinds)
     known = [kind for kind in listed if kind.how != "madeUp"]
     told = known or listed
@@ -176,7 +178,7 @@ def _proxy(kinds: Iterable[Kind]) -> dict[str, Any]:
     }
 
 
-def _known(before: Half, after: Half) -> Iterator[Kind]:
+def _known(before: Half, after: Half) -> Iterator[PictureKind]:
     alike: dict[object, list[Resource]] = defaultdict(list)
     seen: dict[str, Resource] = {}
     for half in (before, after):
@@ -186,12 +188,12 @@ def _known(before: Half, after: Half) -> Iterator[Kind]:
     for proxies in alike.values():
         more = f" and {len(proxies) - 1} more" if len(proxies) > 1 else ""
         name = f"{proxies[0].name}{more}"
-        yield Kind(name=name, how="dataplane", number=len(proxies), proxy=proxies[0])
+        yield PictureKind(name=name, how="dataplane", number=len(proxies), proxy=proxies[0])
     for proxy in implied_dataplanes(after.matcher.state, after.mesh):
-        yield Kind(name=f"workload {proxy.name}", how="workload", number=1, proxy=proxy)
+        yield PictureKind(name=f"workload {proxy.name}", how="workload", number=1, proxy=proxy)
 
 
-def _made_up(before: Half, after: Half, chosen: Sequence[Set[Policy]]) -> Iterator[Kind]:
+def _made_up(before: Half, after: Half, chosen: Sequence[Set[Policy]]) -> Iterator[PictureKind]:
     """Yield a proxy for each selector that chooses none of those known, and any other."""
     zone = after.scene.environment.zone
     asked = [Requirement()]
@@ -207,7 +209,7 @@ def _made_up(before: Half, after: Half, chosen: Sequence[Set[Policy]]) -> Iterat
         if proxy is not None and setting.admits(requirement):
             made.setdefault(name, proxy)
     for name, proxy in made.items():
-        yield Kind(name=name, how="madeUp", number=0, proxy=proxy)
+        yield PictureKind(name=name, how="madeUp", number=0, proxy=proxy)
 
 
 def _requirements(half: Half, already: Set[Policy]) -> Iterator[Requirement]:

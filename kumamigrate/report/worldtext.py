@@ -12,16 +12,16 @@ from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.worlds import known_as
 from kumamigrate.world.estate import Estate, Site
-from kumamigrate.world.scope import Scope, World
+from kumamigrate.world.scope import Extent, Scope
 
 MOST = 8
 MOST_MESHES = 3
 _ENDS = {
-    World.GIT: "the whole Git repository was read",
-    World.SETTINGS: "all below the settings was read",
-    World.PATHS: "there is neither Git nor settings, so nothing but what was named is read; what"
+    Extent.GIT: "the whole Git repository was read",
+    Extent.SETTINGS: "all below the settings was read",
+    Extent.PATHS: "there is neither Git nor settings, so nothing but what was named is read; what"
     " else is applied to the mesh is not known",
-    World.NAMED: "the files named are read by themselves; what else is applied to the mesh is not"
+    Extent.NAMED: "the files named are read by themselves; what else is applied to the mesh is not"
     " looked at",
 }
 
@@ -70,7 +70,7 @@ def world_json(estate: Estate) -> dict[str, Any]:
     scope = estate.scope
     return {
         "files": estate.whole.repository.examined,
-        "read": scope.world.value if scope is not None else World.PATHS.value,
+        "read": scope.world.value if scope is not None else Extent.PATHS.value,
         "environments": [_site_json(site) for site in estate.sites],
     }
 
@@ -98,7 +98,7 @@ def _where(scope: Scope) -> Iterable[str]:
         names = ", ".join(path.as_posix() for path in scope.given[:MOST_MESHES])
         more = ", …" if len(scope.given) > MOST_MESHES else ""
         yield f"{_ENDS[scope.world]}, from {_shown(scope.root)}; only {names}{more} may be written"
-    elif scope.world in (World.PATHS, World.NAMED):
+    elif scope.world in (Extent.PATHS, Extent.NAMED):
         yield _ENDS[scope.world]
 
 

@@ -10,7 +10,7 @@ from kumamigrate.rewrite.finding import Danger, Safety
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selector:
+class RuleSelector:
     """Which fields of which resources a declarative rule hits.
 
     `fields` are paths inside the spec, such as `to[].targetRef`; `[]` stands for every item of
@@ -76,6 +76,6 @@ class Rule:
     proved: str = ""
     message: str = ""
     action: str = ""
-    select: Selector | None = None
+    select: RuleSelector | None = None
     steps: tuple[Step, ...] = ()
     example: tuple[str, str] = ("", "")

@@ -12,7 +12,7 @@ from zlib import adler32, crc32
 
 from kumamigrate.errors import RulebookError
 from kumamigrate.rewrite.finding import Danger, Safety
-from kumamigrate.rewrite.rule import Rule, Selector, Step
+from kumamigrate.rewrite.rule import Rule, RuleSelector, Step
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _KEYS = {
@@ -155,8 +155,8 @@ def _planner(data: Mapping[str, Any]) -> str:
     return name
 
 
-def _selector(data: Mapping[str, Any]) -> Selector:
-    return Selector(
+def _selector(data: Mapping[str, Any]) -> RuleSelector:
+    return RuleSelector(
         types=_words(data["types"]),
         fields=_words(data.get("field", "")),
         where=data.get("where", {}),

@@ -15,7 +15,7 @@ from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.rewrite.change import Change
-from kumamigrate.scene.held import Held, Verdict
+from kumamigrate.scene.held import Held, HeldVerdict
 
 Changes = tuple[Change, ...]
 FEW = 8
@@ -24,7 +24,7 @@ Name = tuple[str, str]
 """Type and name of a policy."""
 
 
-def sorted_out(part: Changes, verdict: Verdict) -> tuple[list[Held], list[Changes]]:
+def sorted_out(part: Changes, verdict: HeldVerdict) -> tuple[list[Held], list[Changes]]:
     """Return which changes fail, each with what stands against it, and what to try next."""
     if len(part) == 1:
         return [_held(part[0], verdict, lambda _witness: True)], []
@@ -69,7 +69,7 @@ def _naming(names: frozenset[Name]) -> Callable[[Witness], bool]:
     return lambda witness: bool(named_by(witness) & names)
 
 
-def _held(change: Change, verdict: Verdict, counts: Callable[[Witness], bool]) -> Held:
+def _held(change: Change, verdict: HeldVerdict, counts: Callable[[Witness], bool]) -> Held:
     try:
         whole = verdict if verdict.whole is None else verdict.whole(counts)
     except Exception as error:  # a fault of ours costs the changes it meets
@@ -83,9 +83,9 @@ def _held(change: Change, verdict: Verdict, counts: Callable[[Witness], bool]) -
     )
 
 
-def at_fault(error: Exception) -> Verdict:
+def at_fault(error: Exception) -> HeldVerdict:
     """Return the verdict where comparing is too much for this tool."""
-    return Verdict(unknown=(Doubt(DoubtKind.FAULT, f"{fault(error)}; {REPORT_IT}"),))
+    return HeldVerdict(unknown=(Doubt(DoubtKind.FAULT, f"{fault(error)}; {REPORT_IT}"),))
 
 
 def _pieces(part: Changes) -> list[Changes]:

@@ -43,7 +43,7 @@ Counts = Callable[[Witness], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class HeldVerdict:
     """Why a scene may not follow another; all empty means that it may.
 
     A verdict that something stands against may be found before all reasons are: `whole` tells
@@ -53,7 +53,7 @@ class Verdict:
     witnesses: tuple[Witness, ...] = ()
     unknown: tuple[Doubt, ...] = ()
     environment: str = ""
-    whole: Callable[[Counts], Verdict] | None = field(default=None, compare=False, repr=False)
+    whole: Callable[[Counts], HeldVerdict] | None = field(default=None, compare=False, repr=False)
     refusals: tuple[Refusal, ...] = ()
 
     @property

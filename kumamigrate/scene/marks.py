@@ -24,7 +24,7 @@ _WAYS = ("ignore", "disable", "suppress", "skip")
 HOW = "write `# kumamigrate: ignore[rule] why`, ignore-document[rule] or ignore-file[rule]"
 
 
-class Reach(StrEnum):
+class MarkReach(StrEnum):
     """How much a mark is about."""
 
     NODE = "ignore"
@@ -43,7 +43,7 @@ class Mark:
     file: str
     line: int
     column: int
-    reach: Reach
+    reach: MarkReach
     rules: tuple[str, ...]
     covers: int
     document: int
@@ -65,7 +65,7 @@ def marks_in(file: SourceFile) -> tuple[Mark | Misspelt, ...]:
     """Return what a file says to this tool, in text order."""
     if "kumamigrate" not in file.text:
         return ()
-    inside = _Inside(file)
+    inside = _MarkInside(file)
     content = _next_content(file)
     return tuple(
         _read(file, found, content)
@@ -83,7 +83,7 @@ def _read(file: SourceFile, found: re.Match[str], content: Sequence[int]) -> Mar
     bracket = _BRACKET.match(file.text, found.end())
     if not found[1]:
         problem = "a colon is missing behind kumamigrate"
-    elif found[2] not in tuple(Reach):
+    elif found[2] not in tuple(MarkReach):
         problem = f"`{found[2]}` says nothing to kumamigrate" if found[2] else "it says nothing"
     elif bracket is None:
         problem = f"the rules are missing behind {found[2]}, in square brackets"
@@ -99,7 +99,7 @@ def _read(file: SourceFile, found: re.Match[str], content: Sequence[int]) -> Mar
         file=file.path,
         line=line,
         column=column,
-        reach=Reach(found[2]),
+        reach=MarkReach(found[2]),
         rules=rules,
         covers=content[line - 1] if above else line,
         document=_document(file, found.start()),
@@ -142,7 +142,7 @@ def _next_content(file: SourceFile) -> list[int]:
     return found
 
 
-class _Inside:
+class _MarkInside:
     """Which places of a file lie inside a value: a `#` there begins no comment."""
 
     def __init__(self, file: SourceFile) -> None:

@@ -206,7 +206,7 @@ def load_repository(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class FileContents:
     """The bytes of files by path, what cannot be read, what may hold YAML inside, and scripts
     that call kumactl or kubectl, with what makes resources of Kuma's in languages not run here."""
 
@@ -216,7 +216,7 @@ class Contents:
     scripts: dict[str, bytes] = field(default_factory=dict)
 
 
-def contents_of(paths: Sequence[Path], root: Path) -> Contents:
+def contents_of(paths: Sequence[Path], root: Path) -> FileContents:
     """Return the bytes of all files below some paths that are read, and what cannot be."""
     found = find_all(paths, root=root)
     refusals = [*found.refusals]
@@ -237,7 +237,7 @@ def contents_of(paths: Sequence[Path], root: Path) -> Contents:
                 continue
             if path.endswith(".tf") or may_hold_kuma(data):
                 beside[path] = data
-    return Contents(files=files, refusals=refusals, beside=beside, scripts=scripts)
+    return FileContents(files=files, refusals=refusals, beside=beside, scripts=scripts)
 
 
 def _calling(path: str, data: bytes) -> bytes:

@@ -7,7 +7,7 @@ from datetime import date
 
 from kumamigrate.dataclass import replace
 from kumamigrate.rewrite.finding import Danger, Finding, Status
-from kumamigrate.scene.marks import HOW, Mark, Misspelt, Reach, marks_in
+from kumamigrate.scene.marks import HOW, Mark, MarkReach, Misspelt, marks_in
 from kumamigrate.scene.repository import Repository
 
 UNUSED = "unused-suppression"
@@ -97,12 +97,12 @@ class Suppressions:
         return mark.until is not None and mark.until < self._today
 
     def _is_about(self, mark: Mark, finding: Finding) -> bool:
-        if mark.reach is Reach.FILE:
+        if mark.reach is MarkReach.FILE:
             return True
         where = finding.resource.where if finding.resource is not None else None
         if where is None or where.path != finding.file:
             return finding.line == mark.covers
-        if mark.reach is Reach.DOCUMENT:
+        if mark.reach is MarkReach.DOCUMENT:
             return where.document == mark.document
         first, _ = self._repository.lines(where, ())
         if mark.above and mark.covers == first:

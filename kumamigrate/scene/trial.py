@@ -15,10 +15,10 @@ from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.scene.blame import at_fault, sorted_out
-from kumamigrate.scene.held import Held, Verdict
+from kumamigrate.scene.held import Held, HeldVerdict
 from kumamigrate.scene.outside import Generated, outside_of
 from kumamigrate.scene.repository import Admitted, Rejection, Repository, state_of
-from kumamigrate.scene.worlds import Fact, Given, given_to
+from kumamigrate.scene.worlds import Given, WorldFact, given_to
 from kumamigrate.source.text import FieldPath, Refusal
 from kumamigrate.source.value import Replacement
 
@@ -106,7 +106,7 @@ class Scene:
             known=self.admitted,
         )
         known = frozenset(mesh for mesh, one in given.items() if one.settled)
-        exported = frozenset(mesh for mesh in known if given[mesh].fact is Fact.INVENTORY)
+        exported = frozenset(mesh for mesh in known if given[mesh].fact is WorldFact.INVENTORY)
         mine = {policy.identity for policy in brought}
         told = tuple(one for one in rejections if one.resource.identity not in mine)
         full = self.generated.added(self._dated(state), outside.anew)
@@ -173,14 +173,14 @@ class Result(Generic[Trial]):
     grounds: tuple[Trial, ...] = ()
 
 
-Judge = Callable[[Scene, Scene], Verdict]
+Judge = Callable[[Scene, Scene], HeldVerdict]
 Apply = Callable[[Trial, Iterable[Change]], Trial | tuple[Refusal, ...]]
 
 
 def try_changes(
     base: Trial,
     changes: Sequence[Change],
-    judge: Callable[[Trial, Trial], Verdict],
+    judge: Callable[[Trial, Trial], HeldVerdict],
     apply: Apply[Trial],
     other_form: Callable[[Change], Change | None] = lambda change: change.otherwise,
 ) -> Result[Trial]:
@@ -218,14 +218,14 @@ def _tried(
     base: Trial,
     result: Result[Trial],
     part: Sequence[Change],
-    judge: Callable[[Trial, Trial], Verdict],
+    judge: Callable[[Trial, Trial], HeldVerdict],
     apply: Apply[Trial],
-) -> tuple[Trial, Verdict]:
+) -> tuple[Trial, HeldVerdict]:
     """Return what some more changes make of what was kept, and what stands against it."""
     try:
         candidate = apply(base, (*result.kept, *part))
         if isinstance(candidate, tuple):
-            return base, Verdict(refusals=candidate)
+            return base, HeldVerdict(refusals=candidate)
         return candidate, judge(result.scene, candidate)
     except Exception as error:  # a fault of ours costs the changes it meets
         return base, at_fault(error)

@@ -26,7 +26,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.model.taken import Ground, Taken
 
 
-class Fact(StrEnum):
+class WorldFact(StrEnum):
     """What tells which initial policies a mesh has."""
 
     INVENTORY = "inventory"
@@ -45,7 +45,7 @@ class Given:
 
     mesh: str
     worlds: Mapping[str, tuple[Resource, ...]]
-    fact: Fact
+    fact: WorldFact
 
     @property
     def settled(self) -> bool:
@@ -79,7 +79,7 @@ def given_to(
     found = {}
     for mesh in meshes:
         if mesh in exported:
-            found[mesh] = Given(mesh=mesh, worlds={NONE: ()}, fact=Fact.INVENTORY)
+            found[mesh] = Given(mesh=mesh, worlds={NONE: ()}, fact=WorldFact.INVENTORY)
         else:
             said = meshes_made.get(mesh)
             form = form_of(mesh, resources)
@@ -105,11 +105,11 @@ def _of_mesh(
         if policies not in worlds.values():
             worlds[world] = policies
     if setting is not None:
-        fact = Fact.SETTING
+        fact = WorldFact.SETTING
     elif len(worlds) > 1:
-        fact = Fact.OPEN
+        fact = WorldFact.OPEN
     else:
-        fact = Fact.MESH if not any(allowed.values()) else Fact.GIT
+        fact = WorldFact.MESH if not any(allowed.values()) else WorldFact.GIT
     return Given(mesh=mesh, worlds=worlds, fact=fact)
 
 
@@ -162,15 +162,15 @@ def known_as(given: Given) -> str:
     """Return what is known of the initial policies of a mesh, in a few words."""
     world = next(iter(given.worlds))
     match given.fact:
-        case Fact.OPEN:
+        case WorldFact.OPEN:
             return "not known"
-        case Fact.SETTING:
+        case WorldFact.SETTING:
             return named(world)
-        case Fact.INVENTORY:
+        case WorldFact.INVENTORY:
             return "those in the inventory"
-        case Fact.MESH:
+        case WorldFact.MESH:
             return "none, says its Mesh"
-        case Fact.GIT:
+        case WorldFact.GIT:
             return "those in Git"
 
 
@@ -182,11 +182,11 @@ def told(given: Given, zone: str) -> Taken:
     by = f" in zone {zone}, not in a global control plane above it" if zone else ""
     made = words if set(given.worlds) == {NONE} else f"{words}, as Kuma makes them{by}"
     because = {
-        Fact.INVENTORY: "what the inventory holds, and no others",
-        Fact.SETTING: f"{made} (initial-policies)",
-        Fact.MESH: f"none but what is in Git (its Mesh says {SKIP})",
-        Fact.GIT: "all in Git",
-        Fact.OPEN: f"not known, and each was tried: {made}",
+        WorldFact.INVENTORY: "what the inventory holds, and no others",
+        WorldFact.SETTING: f"{made} (initial-policies)",
+        WorldFact.MESH: f"none but what is in Git (its Mesh says {SKIP})",
+        WorldFact.GIT: "all in Git",
+        WorldFact.OPEN: f"not known, and each was tried: {made}",
     }
     text = f"initial policies of mesh {given.mesh}: {because[given.fact]}"
     return Taken(text, Ground.INITIAL_POLICIES, given.mesh, given.fact.value, words)

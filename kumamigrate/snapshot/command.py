@@ -11,7 +11,7 @@ from pathlib import Path
 from kumamigrate.errors import UsageError
 from kumamigrate.report.exit import Exit
 from kumamigrate.snapshot import controlplane, kubectl
-from kumamigrate.snapshot.take import Taken, from_exports, from_files, from_manifests, save
+from kumamigrate.snapshot.take import TakenSnapshot, from_exports, from_files, from_manifests, save
 
 _WAYS = (
     "say where from: --context NAME (with kubectl), --control-plane URL, or files that kubectl or"
@@ -21,7 +21,7 @@ _SAVED = "inventory.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SnapshotAsked:
     """What the command line asks for."""
 
     exports: tuple[Path, ...] = ()
@@ -34,14 +34,14 @@ class Asked:
     output: Path | None = None
 
     @property
-    def cluster(self) -> kubectl.Cluster | None:
+    def cluster(self) -> kubectl.KubectlCluster | None:
         """Return the cluster to ask, None where none was named."""
         if self.kubeconfig is None and self.context is None:
             return None
-        return kubectl.Cluster(kubeconfig=self.kubeconfig, context=self.context or "")
+        return kubectl.KubectlCluster(kubeconfig=self.kubeconfig, context=self.context or "")
 
 
-def snapshot(asked: Asked) -> Exit:
+def snapshot(asked: SnapshotAsked) -> Exit:
     """Take a snapshot and write or print it. Raises UsageError where it cannot be whole."""
     text = (taken := _taken(asked)).text()
     if asked.output is None:
@@ -54,7 +54,7 @@ def snapshot(asked: Asked) -> Exit:
     return Exit.CLEAN
 
 
-def show_commands(asked: Asked) -> Exit:
+def show_commands(asked: SnapshotAsked) -> Exit:
     """Print what makes the exports, for those who may not let this tool run it."""
     cluster = asked.cluster
     both = cluster is None and asked.control_plane is None
@@ -62,7 +62,7 @@ def show_commands(asked: Asked) -> Exit:
     lines: list[str] = []
     if cluster is not None or both:
         lines += ["# on Kubernetes, in a zone or for a global control plane"]
-        lines += kubectl.commands(cluster or kubectl.Cluster())
+        lines += kubectl.commands(cluster or kubectl.KubectlCluster())
         lines += [_join("kuma.yaml", "kubernetes.yaml", name=asked.name, output=output)]
     if asked.control_plane is not None or both:
         address = asked.control_plane or "http://localhost:5681"
@@ -82,7 +82,7 @@ def _join(*files: str, name: str, output: str) -> str:
     return shlex.join(["kumamigrate", "snapshot", *files, *named, "--output", output])
 
 
-def _taken(asked: Asked) -> Taken:
+def _taken(asked: SnapshotAsked) -> TakenSnapshot:
     cluster, now = asked.cluster, datetime.now(UTC)
     ways = [bool(asked.exports), cluster is not None, asked.control_plane is not None]
     if sum(ways) != 1:

@@ -24,7 +24,7 @@ _EVERYWHERE = ("--all-namespaces", "-o", "yaml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class KubectlCluster:
     """A cluster as kubectl knows it; empty words mean what kubectl itself would take."""
 
     kubeconfig: Path | None = None
@@ -39,14 +39,14 @@ class Cluster:
         return [*words, "--context", self.context] if self.context else words
 
 
-def name_of(cluster: Cluster) -> str:
+def name_of(cluster: KubectlCluster) -> str:
     """Return what the cluster is called: its context."""
     if cluster.context:
         return cluster.context
     return _call(cluster, ["config", "current-context"]).decode("utf-8", "replace").strip()
 
 
-def exports_of(cluster: Cluster) -> Iterator[tuple[str, bytes]]:
+def exports_of(cluster: KubectlCluster) -> Iterator[tuple[str, bytes]]:
     """Yield what kubectl prints of everything that an inventory holds, each with its command.
 
     Raises UsageError where there is no kubectl, where it fails, or where the cluster has no Kuma.
@@ -63,7 +63,7 @@ def exports_of(cluster: Cluster) -> Iterator[tuple[str, bytes]]:
         yield shlex.join([*cluster.start, *words]), _call(cluster, words)
 
 
-def commands(cluster: Cluster) -> tuple[str, ...]:
+def commands(cluster: KubectlCluster) -> tuple[str, ...]:
     """Return the lines that do the same in a shell."""
     start = shlex.join(cluster.start)
     listed = f"{start} {shlex.join(_LISTED)}"
@@ -75,7 +75,7 @@ def commands(cluster: Cluster) -> tuple[str, ...]:
     )
 
 
-def _call(cluster: Cluster, words: Sequence[str]) -> bytes:
+def _call(cluster: KubectlCluster, words: Sequence[str]) -> bytes:
     """Return what kubectl prints. Raises UsageError with what it complains about."""
     command = [*cluster.start, "--request-timeout=60s", *words]
     said = shlex.join([*cluster.start, *words])

@@ -23,7 +23,7 @@ STDIN = Path("-")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class TakenSnapshot:
     """What a snapshot is made of, when it was taken and where."""
 
     manifests: tuple[Mapping[str, Any], ...]
@@ -40,22 +40,22 @@ class Taken:
         return f"{self.stamp.line()}\n{documents_text(self.manifests)}"
 
 
-def from_manifests(found: Iterable[Mapping[str, Any]], source: str, now: datetime) -> Taken:
+def from_manifests(found: Iterable[Mapping[str, Any]], source: str, now: datetime) -> TakenSnapshot:
     """Return a snapshot of manifests. Raises UsageError where there is none."""
     kept = {canonical(one): one for one in map(trimmed, filter(_belongs, found))}
     if not kept:
         raise UsageError(f"{source} has no resource that belongs in an inventory")
     listed = tuple(sorted(kept.values(), key=place))
-    return Taken(manifests=listed, taken=time_text(now), source=source)
+    return TakenSnapshot(manifests=listed, taken=time_text(now), source=source)
 
 
-def from_exports(exports: Iterable[tuple[str, bytes]], source: str, now: datetime) -> Taken:
+def from_exports(exports: Iterable[tuple[str, bytes]], source: str, now: datetime) -> TakenSnapshot:
     """Return a snapshot of what was exported. Raises SourceError for what is no whole export."""
     found = [manifest for name, data in exports for manifest in manifests_of(data, name)]
     return from_manifests(found, source, now)
 
 
-def from_files(paths: Iterable[Path], source: str) -> Taken:
+def from_files(paths: Iterable[Path], source: str) -> TakenSnapshot:
     """Return a snapshot of given files, `-` for what comes in, as old as the oldest of them."""
     read = [_read(path) for path in paths]
     stamps = [stamp for _, data, _ in read if (stamp := _stamp(data)) is not None]
@@ -64,7 +64,7 @@ def from_files(paths: Iterable[Path], source: str) -> Taken:
     told = source or ", ".join(dict.fromkeys(stamp.source for stamp in stamps))
     named = told or ", ".join(path.name for path, _, _ in read)
     taken = from_exports(((str(path), data) for path, data, _ in read), named, datetime.now(UTC))
-    return Taken(manifests=taken.manifests, taken=oldest, source=named)
+    return TakenSnapshot(manifests=taken.manifests, taken=oldest, source=named)
 
 
 def save(path: Path, text: str) -> None:

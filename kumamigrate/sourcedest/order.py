@@ -22,7 +22,7 @@ class Ties(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tie:
+class CreationTie:
     """Policies of equal rank of which the one created last would win, and nobody knows which."""
 
     policies: tuple[Resource, ...]
@@ -38,7 +38,7 @@ class Latest:
     """The policy created last, with the tie that this choice breaks, if it is one."""
 
     policy: Resource
-    tie: Tie | None = None
+    tie: CreationTie | None = None
 
     @property
     def policies(self) -> tuple[Resource, ...]:
@@ -93,7 +93,7 @@ def latest(policies: Sequence[Resource], ties: Ties) -> Latest:
 
 def _tied(policies: Sequence[Resource]) -> Latest:
     named = sorted(policies, key=lambda policy: (policy.namespace, policy.name))
-    return Latest(policy=named[0], tie=Tie(policies=tuple(named)))
+    return Latest(policy=named[0], tie=CreationTie(policies=tuple(named)))
 
 
 def newest_first(policies: Sequence[Resource], ties: Ties) -> tuple[tuple[Resource, ...], bool]:
@@ -115,7 +115,7 @@ def newest_first(policies: Sequence[Resource], ties: Ties) -> tuple[tuple[Resour
     return tuple(sorted(policies, key=lambda policy: count[id(policy)])), True
 
 
-def merge_ties(ties: Iterable[Tie | None]) -> tuple[Tie, ...]:
+def merge_ties(ties: Iterable[CreationTie | None]) -> tuple[CreationTie, ...]:
     """Return the distinct ties, in the order of their names."""
     named = {tie.names: tie for tie in ties if tie is not None}
     return tuple(named[names] for names in sorted(named))

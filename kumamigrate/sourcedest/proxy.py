@@ -34,7 +34,7 @@ class Inbound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outbound:
+class TaggedOutbound:
     """One service-tag outbound. `name` is `address:port`."""
 
     name: str
@@ -47,12 +47,12 @@ class Outbound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proxy:
+class TaggedProxy:
     """What the old engine reads of one Dataplane, zone tag included."""
 
     name: str
     inbounds: tuple[Inbound, ...] = ()
-    outbounds: tuple[Outbound, ...] = ()
+    outbounds: tuple[TaggedOutbound, ...] = ()
     gateway: Tags | None = None
     builtin: bool = False
 
@@ -63,7 +63,7 @@ class Proxy:
         return sets if self.gateway is None else (self.gateway, *sets)
 
 
-def proxy_of(dataplane: Resource, zone: str) -> Proxy:
+def proxy_of(dataplane: Resource, zone: str) -> TaggedProxy:
     """Return the old engine's view of a Dataplane.
 
     The control plane of a zone adds `kuma.io/zone` to every inbound and to the gateway's tags
@@ -74,7 +74,7 @@ def proxy_of(dataplane: Resource, zone: str) -> Proxy:
     networking = mapping(dataplane.spec.get("networking"))
     address = str(networking.get("address") or "")
     gateway = networking.get("gateway")
-    return Proxy(
+    return TaggedProxy(
         name=dataplane.name,
         inbounds=tuple(_inbound(i, address, zone) for i in _maps(networking.get("inbound"))),
         outbounds=tuple(_outbound(o) for o in _maps(networking.get("outbound"))),
@@ -92,12 +92,12 @@ def _inbound(inbound: Mapping[str, Any], address: str, zone: str) -> Inbound:
     )
 
 
-def _outbound(outbound: Mapping[str, Any]) -> Outbound:
+def _outbound(outbound: Mapping[str, Any]) -> TaggedOutbound:
     address = outbound.get("address") or "127.0.0.1"
     tags = tags_of(outbound.get("tags"))
     if SERVICE not in tags and outbound.get("service"):
         tags[SERVICE] = str(outbound["service"])
-    return Outbound(name=f"{address}:{outbound.get('port')}", tags=tags)
+    return TaggedOutbound(name=f"{address}:{outbound.get('port')}", tags=tags)
 
 
 def _with_zone(tags: Any, zone: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.model.state import State
 from kumamigrate.sourcedest.order import Latest, Ties
-from kumamigrate.sourcedest.proxy import Proxy, proxy_of
+from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.winners import (
     LIST_KINDS,
     OldPolicies,
@@ -32,7 +32,7 @@ def legacy_table(state: State, ties: Ties | str = Ties.UNKNOWN) -> dict[str, lis
     }
 
 
-def rows(old: OldPolicies, proxy: Proxy) -> list[dict[str, Any]]:
+def rows(old: OldPolicies, proxy: TaggedProxy) -> list[dict[str, Any]]:
     """Return the rows of one proxy, sorted by attachment and name; empty ones left out."""
     won = winners(old, proxy)
     every = [*_inbound_rows(won), *_outbound_rows(won), *_service_rows(won)]

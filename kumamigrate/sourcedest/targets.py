@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.sourcedest.proxy import PROTOCOL, Proxy
+from kumamigrate.sourcedest.proxy import PROTOCOL, TaggedProxy
 from kumamigrate.sourcedest.selector import ANY, Tags, tags_of
 
 UNKNOWN = "unknown"
@@ -43,7 +43,7 @@ def _common(one: str, two: str) -> str:
     return next(name for name in _STACKS[one] if name in _STACKS[two])
 
 
-def service_protocols(proxies: Iterable[Proxy], external: Iterable[Tags]) -> dict[str, str]:
+def service_protocols(proxies: Iterable[TaggedProxy], external: Iterable[Tags]) -> dict[str, str]:
     """Return the protocol of each service with endpoints; `external` are ExternalServices' tags."""
     found: dict[str, list[str]] = {}
     for proxy in proxies:

@@ -11,7 +11,7 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.sourcedest.admit import accepted
 from kumamigrate.sourcedest.order import Latest, Ties, latest, newest_first
-from kumamigrate.sourcedest.proxy import PASS_THROUGH, Proxy
+from kumamigrate.sourcedest.proxy import PASS_THROUGH, TaggedProxy
 from kumamigrate.sourcedest.selector import (
     ANY,
     Rank,
@@ -159,7 +159,7 @@ def route_targets(route: Resource | None, service: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(targets))
 
 
-def led_to(old: OldPolicies, proxy: Proxy) -> frozenset[str]:
+def led_to(old: OldPolicies, proxy: TaggedProxy) -> frozenset[str]:
     """Return the services at which traffic of a proxy's outbounds may end.
 
     Each outbound's own service, which it reaches without a TrafficRoute, and all targets of the
@@ -183,7 +183,7 @@ class ProxyWinners:
     `whole` TrafficTrace and ProxyTemplate.
     """
 
-    proxy: Proxy
+    proxy: TaggedProxy
     outbound: Mapping[str, Mapping[str, Latest]] = field(default_factory=dict)
     service: Mapping[str, Mapping[str, Latest]] = field(default_factory=dict)
     inbound: Mapping[str, Latest] = field(default_factory=dict)
@@ -197,7 +197,7 @@ LIST_KINDS = ("FaultInjection", "RateLimit")
 WHOLE_KINDS = ("TrafficTrace", "ProxyTemplate")
 
 
-def winners(old: OldPolicies, proxy: Proxy) -> ProxyWinners:
+def winners(old: OldPolicies, proxy: TaggedProxy) -> ProxyWinners:
     """Return what the old engine chose for a proxy, inert choices included (notes G10)."""
     sets = proxy.tag_sets
     services = tuple(dict.fromkeys(outbound.service for outbound in proxy.outbounds))

@@ -14,7 +14,7 @@ from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.proxyclasses import Need, class_of, need_of, offers_of, traits_of
 from kumamigrate.targetref.select import (
     Proxy,
-    Reach,
+    SelectedPlaces,
     Selector,
     passes_gates,
     proxy_of,
@@ -31,7 +31,7 @@ class ProxyClass:
     """Proxies that all selectors select alike; `reaches` is filled as selectors are asked."""
 
     number: int
-    reaches: list[Reach | None]
+    reaches: list[SelectedPlaces | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class Choice:
     """
 
     policies: Policies
-    found: tuple[tuple[int, Reach], ...]
+    found: tuple[tuple[int, SelectedPlaces], ...]
     order: tuple[int, ...]
     at_place: dict[int, tuple[int, ...]]
     key: Key
@@ -117,7 +117,7 @@ class Chooser:
             seen = proxy_of(proxy, self._gateways, self._release)
             alike = class_of(seen, self._traits)
             if alike not in self._classes:
-                blank: list[Reach | None] = [None] * len(self._selectors)
+                blank: list[SelectedPlaces | None] = [None] * len(self._selectors)
                 self._classes[alike] = ProxyClass(len(self._classes), blank)
             known = (seen, self._classes[alike])
             self._proxies[id(proxy)] = known
@@ -144,8 +144,10 @@ class Chooser:
             key=choice.key,
         )
 
-    def _choose(self, seen: Proxy, reaches: list[Reach | None], policy_type: str) -> Choice:
-        found: list[tuple[int, Reach]] = []
+    def _choose(
+        self, seen: Proxy, reaches: list[SelectedPlaces | None], policy_type: str
+    ) -> Choice:
+        found: list[tuple[int, SelectedPlaces]] = []
         unresolved = []
         ties: list[Tie] = []
         for at, number in self._candidates(seen, policy_type):

@@ -25,7 +25,7 @@ class Merged(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Source:
+class ValueSource:
     """One place that gives a value.
 
     `path` leads from the policy's spec to the value; where the value is a default that nobody
@@ -43,7 +43,7 @@ class Source:
         return self.entry.policy
 
 
-def winner_of(rule: Merged, field_path: FieldPath) -> Source | None:
+def winner_of(rule: Merged, field_path: FieldPath) -> ValueSource | None:
     """Return the last contributor in merge order that sets a field of the merged conf.
 
     `field_path` leads from the conf down. None: no entry sets it.
@@ -52,7 +52,7 @@ def winner_of(rule: Merged, field_path: FieldPath) -> Source | None:
     return found[0] if found else None
 
 
-def overruled(rule: Merged, field_path: FieldPath) -> tuple[Source, ...]:
+def overruled(rule: Merged, field_path: FieldPath) -> tuple[ValueSource, ...]:
     """Return the contributors that also set the field and lose, strongest first.
 
     Nobody loses where lists are concatenated: ask for one element of such a list.
@@ -60,7 +60,7 @@ def overruled(rule: Merged, field_path: FieldPath) -> tuple[Source, ...]:
     return sources(rule, field_path)[1:]
 
 
-def sources(rule: Merged, field_path: FieldPath) -> tuple[Source, ...]:
+def sources(rule: Merged, field_path: FieldPath) -> tuple[ValueSource, ...]:
     """Return every contributor that sets a field, strongest first."""
     out = []
     for entry, path in _places(rule, field_path):
@@ -111,12 +111,14 @@ def _appended(
     return []
 
 
-def _source(entry: Entry, path: FieldPath, value: Any) -> Source:
+def _source(entry: Entry, path: FieldPath, value: Any) -> ValueSource:
     whole = (*entry.path, *path)
     written = len(whole)
     while written and not _get(entry.policy.spec, whole[:written])[0]:
         written -= 1
-    return Source(entry=entry, path=whole[:written], value=value, written=written == len(whole))
+    return ValueSource(
+        entry=entry, path=whole[:written], value=value, written=written == len(whole)
+    )
 
 
 def _get(value: Any, path: FieldPath) -> tuple[bool, Any]:

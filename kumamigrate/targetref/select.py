@@ -54,7 +54,7 @@ class Proxy:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class SelectedPlaces:
     """What one selector selects of one proxy: indexes of places, and the gateway as such."""
 
     places: tuple[int, ...] = ()
@@ -64,7 +64,7 @@ class Reach:
         return bool(self.places) or self.delegated
 
 
-NOTHING = Reach()
+NOTHING = SelectedPlaces()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def passes_gates(selector: Selector, proxy: Resource) -> bool:
     return True
 
 
-def reach(selector: Selector, proxy: Proxy, release: Release) -> Reach:
+def reach(selector: Selector, proxy: Proxy, release: Release) -> SelectedPlaces:
     """Return what of a proxy the selector selects; an empty Reach means the policy is dropped."""
     if not passes_gates(selector, proxy.resource) or selector.top.kind not in release.top_kinds:
         return NOTHING
@@ -145,22 +145,22 @@ def reach(selector: Selector, proxy: Proxy, release: Release) -> Reach:
             return NOTHING
 
 
-def _everything(proxy: Proxy) -> Reach:
-    return Reach(tuple(range(len(proxy.places))), proxy.gateway == "delegated")
+def _everything(proxy: Proxy) -> SelectedPlaces:
+    return SelectedPlaces(tuple(range(len(proxy.places))), proxy.gateway == "delegated")
 
 
 def _type_fits(top: TargetRef, proxy: Proxy) -> bool:
     return not top.proxy_types or ("Gateway" if proxy.gateway else "Sidecar") in top.proxy_types
 
 
-def _by_tags(proxy: Proxy, wanted: Tags) -> Reach:
+def _by_tags(proxy: Proxy, wanted: Tags) -> SelectedPlaces:
     places = tuple(
         i
         for i, place in enumerate(proxy.places)
         if not place.zone_proxy and has_tags(place.tags, wanted)
     )
     delegated = proxy.gateway == "delegated" and has_tags(proxy.gateway_tags, wanted)
-    return Reach(places, delegated)
+    return SelectedPlaces(places, delegated)
 
 
 def has_tags(tags: Mapping[str, str], wanted: Tags) -> bool:
@@ -168,14 +168,14 @@ def has_tags(tags: Mapping[str, str], wanted: Tags) -> bool:
     return all(k in tags and v in ("*", tags[k]) for k, v in wanted)
 
 
-def _by_dataplane(selector: Selector, proxy: Proxy, release: Release) -> Reach:
+def _by_dataplane(selector: Selector, proxy: Proxy, release: Release) -> SelectedPlaces:
     if proxy.gateway == "builtin" or not _is_dataplane(selector, proxy.resource, release):
         return NOTHING
     section = selector.top.section_name
     if not section:
         return _everything(proxy)
     places = tuple(i for i, p in enumerate(proxy.places) if (p.name or str(p.port)) == section)
-    return Reach(places, proxy.gateway == "delegated")
+    return SelectedPlaces(places, proxy.gateway == "delegated")
 
 
 def _is_dataplane(selector: Selector, proxy: Resource, release: Release) -> bool:

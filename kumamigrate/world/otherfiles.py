@@ -15,7 +15,7 @@ from kumamigrate.source.reading.embedded import (
     MARKDOWN,
     TERRAFORM,
     Block,
-    Reading,
+    EmbeddedReading,
     content_of,
     fenced_blocks,
     here_documents,
@@ -53,7 +53,7 @@ def embedded_in(files: Mapping[str, bytes]) -> tuple[Embedded, ...]:
 
 def readers_of(
     files: Mapping[str, bytes], changed: Collection[str]
-) -> tuple[tuple[str, Reading, str], ...]:
+) -> tuple[tuple[str, EmbeddedReading, str], ...]:
     """Return where Terraform reads files that change: its file, the place, what it reads."""
     return tuple(
         (path, reading, target)

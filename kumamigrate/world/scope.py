@@ -16,7 +16,7 @@ from kumamigrate.source.reading.find import is_ignored
 from kumamigrate.world.config import has_settings
 
 
-class World(StrEnum):
+class Extent(StrEnum):
     """What told where the world ends."""
 
     GIT = "git"
@@ -36,7 +36,7 @@ class Scope:
     root: Path
     read: tuple[Path, ...]
     given: tuple[Path, ...]
-    world: World
+    world: Extent
     within: bool = False
 
     @property
@@ -65,10 +65,10 @@ def scope_of(paths: Sequence[Path]) -> Scope:
     if found is not None and not is_ignored(common.relative_to(found[0]), found[0]):
         root, world = found
         given = tuple(path.resolve().relative_to(root) for path in paths)
-        within = world is World.SETTINGS and not (root / ".git").exists() and _in_git(root)
+        within = world is Extent.SETTINGS and not (root / ".git").exists() and _in_git(root)
         return Scope(root=root, read=(Path(),), given=given, world=world, within=within)
     # What Git ignores is no part of the repository: it stands for itself.
-    return replace(only(paths), world=World.PATHS)
+    return replace(only(paths), world=Extent.PATHS)
 
 
 def only(paths: Sequence[Path]) -> Scope:
@@ -76,7 +76,7 @@ def only(paths: Sequence[Path]) -> Scope:
     here = _existing(paths)
     root = here if all(p.resolve().is_relative_to(here) for p in paths) else _common(paths)
     given = tuple(path.resolve().relative_to(root) for path in paths)
-    return Scope(root=root, read=given, given=given, world=World.NAMED)
+    return Scope(root=root, read=given, given=given, world=Extent.NAMED)
 
 
 def _existing(paths: Sequence[Path]) -> Path:
@@ -98,12 +98,12 @@ def _common(paths: Sequence[Path]) -> Path:
     return root
 
 
-def _top(folder: Path) -> tuple[Path, World] | None:
+def _top(folder: Path) -> tuple[Path, Extent] | None:
     for place in (folder, *folder.parents):
         if has_settings(place):
-            return place, World.SETTINGS
+            return place, Extent.SETTINGS
         if (place / ".git").exists():
-            return place, World.GIT
+            return place, Extent.GIT
     return None
 
 

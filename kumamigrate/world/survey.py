@@ -15,7 +15,7 @@ from kumamigrate.model.resource import Identity
 from kumamigrate.model.state import Environment
 from kumamigrate.pattern import pattern
 from kumamigrate.scene.repository import (
-    Contents,
+    FileContents,
     Repository,
     contents_of,
     load_repository,
@@ -27,7 +27,7 @@ from kumamigrate.source.reading.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.world.estate import Estate, Site, single, site_of
 from kumamigrate.world.options import Options, releases_of
-from kumamigrate.world.scope import Scope, World
+from kumamigrate.world.scope import Extent, Scope
 
 _OURS = pattern(rb'\s{0,9}\{\s{0,9}"schema":\s{0,9}"kumamigrate\.')
 
@@ -54,10 +54,10 @@ def _begun(repository: Repository, inventory: Inventory, options: Options) -> Sc
     )
 
 
-def contents_in(scope: Scope, options: Options) -> Contents:
+def contents_in(scope: Scope, options: Options) -> FileContents:
     """Return the files that a run reads, but for those that the settings leave out."""
     read, stays = contents_of(scope.read, scope.root), _stays(scope.root, options)
-    return Contents(
+    return FileContents(
         files={p: data for p, data in read.files.items() if stays(p) and not _ours(p, data)},
         refusals=[one for one in read.refusals if stays(one.path)],
         beside={path: data for path, data in read.beside.items() if stays(path)},
@@ -68,14 +68,14 @@ def contents_in(scope: Scope, options: Options) -> Contents:
 def survey(
     scope: Scope,
     options: Options,
-    contents: Contents,
+    contents: FileContents,
     more: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Estate:
     """Return all that a run reads, and `more` files that are not written yet.
 
     Raises UsageError for settings that cannot be.
     """
-    if scope.world is World.NAMED:
+    if scope.world is Extent.NAMED:
         # The settings speak of the repository, and this is a part of it, or none.
         options = replace(options, environments=())
     files, root = {**contents.files, **more}, scope.root

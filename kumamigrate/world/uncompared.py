@@ -23,7 +23,7 @@ from kumamigrate.source.reading.find import generates, is_script, may_hold_kuma
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Refusal
 from kumamigrate.world.estate import Estate, Site
-from kumamigrate.world.scope import World
+from kumamigrate.world.scope import Extent
 
 _CLOSED = {
     b"\0GITCRYPT\0": "git-crypt",
@@ -91,7 +91,7 @@ def uncompared(before: Estate, after: Estate) -> tuple[str, ...]:
 def _prefix(estate: Estate) -> str:
     """Return what the paths of a state begin with that stands for itself."""
     scope = estate.scope
-    if scope is None or scope.world is not World.NAMED or len(scope.given) != 1:
+    if scope is None or scope.world is not Extent.NAMED or len(scope.given) != 1:
         return ""
     given = scope.given[0].as_posix()
     return "" if given == "." else f"{given}/"

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from kumamigrate.flow.quiet import OTHER_NAMES
-from kumamigrate.scene.marks import Mark, Misspelt, Reach, marks_in
+from kumamigrate.scene.marks import Mark, MarkReach, Misspelt, marks_in
 from kumamigrate.source.reading.load import read_file
 from tests.choose.conftest import MakeShop
 from tests.choose.shop import ALIVE, MESH, Shop, findings
@@ -216,7 +216,7 @@ def test_marks_are_read_with_their_place() -> None:
     one, two = marks_in(read_file("a.yaml", text.encode()))
     assert isinstance(one, Mark)
     assert (one.line, one.column, one.covers, one.rules) == (2, 6, 2, ("x", "y"))
-    assert (one.reach, one.until, one.above) == (Reach.NODE, date(2027, 1, 31), False)
+    assert (one.reach, one.until, one.above) == (MarkReach.NODE, date(2027, 1, 31), False)
     assert isinstance(two, Misspelt)
     assert (two.line, two.column) == (3, 1)
 

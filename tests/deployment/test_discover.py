@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kumamigrate.deployment.discover import Found, discover
+from kumamigrate.deployment.discover import FoundEnvironments, discover
 from kumamigrate.deployment.tree import Tree
 
 MESH = ("Mesh", "", "", "default")
 
 
-def _found(files: dict[str, str]) -> Found:
+def _found(files: dict[str, str]) -> FoundEnvironments:
     """Find the environments of files, given with the names of the policies in them."""
     standing = {
         path: [MESH if n == "mesh" else ("MeshTimeout", "default", "", n) for n in names.split()]

@@ -11,10 +11,10 @@ import kumamigrate
 from kumamigrate.cli import app
 from kumamigrate.library import EditRefusedError, Sources
 from kumamigrate.model.state import Environment
-from kumamigrate.scene.repository import Contents
+from kumamigrate.scene.repository import FileContents
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.world.options import Options
-from kumamigrate.world.scope import Scope, World
+from kumamigrate.world.scope import Extent, Scope
 from tests.independent import independent, loosely, plain
 from tests.runner import CliRunner
 
@@ -87,8 +87,8 @@ def plans_without_faults(data: bytes) -> None:
 
     Nothing is proven and nothing touches the disk, so that a hundred thousand texts can be tried.
     """
-    contents = Contents(files={"a.yaml": data, "m.yaml": MESH}, refusals=[], beside={})
-    scope = Scope(root=Path("/nowhere"), read=(Path(),), given=(Path(),), world=World.PATHS)
+    contents = FileContents(files={"a.yaml": data, "m.yaml": MESH}, refusals=[], beside={})
+    scope = Scope(root=Path("/nowhere"), read=(Path(),), given=(Path(),), world=Extent.PATHS)
     for target in ("2.14", "3.0"):
         options = Options(target=target, environment=Environment(initial_policies="none"))
         reading = kumamigrate.read(Sources(scope=scope, options=options, contents=contents))

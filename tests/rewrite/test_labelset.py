@@ -8,7 +8,7 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.references.knownproxies import known_proxies
-from kumamigrate.rewrite.references.labelset import Basis, Choice, choose, question
+from kumamigrate.rewrite.references.labelset import Basis, LabelChoice, choose, question
 from kumamigrate.scene.repository import state_of
 from kumamigrate.source.reading.load import read_file
 
@@ -20,7 +20,7 @@ def _state(text: str) -> State:
     return state
 
 
-def _choice(text: str) -> Choice | str:
+def _choice(text: str) -> LabelChoice | str:
     state = _state(text)
     policy = next(state.of_type("MeshTimeout"))
     proxies = known_proxies(state, "default", release("2.14"))
@@ -48,7 +48,7 @@ DB = _dataplane("db-1", "{app: db}", "{port: 81, tags: {kuma.io/service: db, app
 
 def test_a_tag_that_is_a_label_on_every_proxy_stays_what_it_is() -> None:
     chosen = _choice(WEB + DB + _policy("{kind: MeshSubset, tags: {app: web}}"))
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert (chosen.ref(), chosen.basis) == (
         {"kind": "Dataplane", "labels": {"app": "web"}},
         Basis.MIRROR,
@@ -57,24 +57,24 @@ def test_a_tag_that_is_a_label_on_every_proxy_stays_what_it_is() -> None:
 
 def test_a_mirrored_tag_that_no_proxy_has_today_is_translated_too() -> None:
     chosen = _choice(WEB + DB + _policy("{kind: MeshSubset, tags: {app: cache}}"))
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert chosen.ref() == {"kind": "Dataplane", "labels": {"app": "cache"}}
 
 
 def test_without_tags_every_proxy_is_selected_one_rank_above_mesh() -> None:
     chosen = _choice(WEB + _policy("{kind: MeshSubset}"))
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert chosen.ref() == {"kind": "Dataplane"}
 
 
 def test_a_service_is_found_by_labels_of_the_listed_proxies() -> None:
     chosen = _choice(WEB + DB + _policy("{kind: MeshService, name: web}"))
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert (dict(chosen.labels), chosen.basis) == ({"app": "web"}, Basis.LISTED)
 
 
 def test_a_label_that_leaves_out_no_known_proxy_must_name_the_service() -> None:
-    assert isinstance(_choice(WEB + _policy("{kind: MeshService, name: web}")), Choice)
+    assert isinstance(_choice(WEB + _policy("{kind: MeshService, name: web}")), LabelChoice)
     lone = _dataplane("web-1", "{team: red}", "{port: 80, tags: {kuma.io/service: web}}")
     said = _choice(lone + _policy("{kind: MeshService, name: web}"))
     assert isinstance(said, str) and "every proxy known" in said
@@ -92,9 +92,9 @@ def test_proxies_of_other_zones_show_what_labels_mean_as_well() -> None:
         "name: t\n", "name: t\nlabels: {kuma.io/origin: zone, kuma.io/zone: east}\n"
     )
     alone = _choice(web + near + policy)
-    assert isinstance(alone, Choice) and dict(alone.labels) == {"team": "red"}
+    assert isinstance(alone, LabelChoice) and dict(alone.labels) == {"team": "red"}
     chosen = _choice(web + near + far + policy)
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert dict(chosen.labels) == {"kuma.io/zone": "east", "team": "red"}
 
 
@@ -108,7 +108,7 @@ def test_a_policy_of_another_zone_takes_labels_from_the_proxies_it_does_not_reac
     web = _dataplane("web-1", "{app: web, kuma.io/origin: zone, kuma.io/zone: east}",
                      "{port: 80, tags: {kuma.io/service: web}}")  # fmt: skip
     chosen = _choice(web + OF_WEST)
-    assert isinstance(chosen, Choice) and dict(chosen.labels) == {"app": "web"}
+    assert isinstance(chosen, LabelChoice) and dict(chosen.labels) == {"app": "web"}
 
 
 def test_a_policy_of_another_zone_is_told_what_keeps_the_proxies_from_it() -> None:
@@ -141,13 +141,13 @@ TWO = _dataplane(
 
 def test_one_inbound_is_named_where_the_policy_is_about_inbounds() -> None:
     chosen = _choice(TWO + DB + _policy("{kind: MeshService, name: web-admin}", inbound=True))
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert chosen.ref() == {"kind": "Dataplane", "labels": {"app": "web"}, "sectionName": "admin"}
 
 
 def test_an_outbound_policy_reaches_the_whole_proxy_and_gets_no_section() -> None:
     chosen = _choice(TWO + DB + _policy("{kind: MeshService, name: web-admin}"))
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert chosen.ref() == {"kind": "Dataplane", "labels": {"app": "web"}}
 
 
@@ -188,14 +188,14 @@ spec:
 
 def test_a_service_tag_of_kubernetes_is_the_selector_of_its_service() -> None:
     chosen = _choice(SERVICE + K8S_POLICY % "{kind: MeshService, name: redis_demo_svc_6379}")
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert chosen.ref()["labels"] == {"app": "redis", "k8s.kuma.io/namespace": "demo"}
 
 
 def test_tags_of_pods_are_their_labels_but_for_those_kuma_makes() -> None:
     tags = "{kind: MeshSubset, tags: {app: redis, k8s.kuma.io/namespace: demo}}"
     chosen = _choice(K8S_POLICY % tags)
-    assert isinstance(chosen, Choice)
+    assert isinstance(chosen, LabelChoice)
     assert chosen.basis is Basis.PODS
     made = _choice(K8S_POLICY % "{kind: MeshSubset, tags: {topology.kubernetes.io/zone: a}}")
     assert isinstance(made, str)

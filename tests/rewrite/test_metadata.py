@@ -13,7 +13,7 @@ from kumamigrate.rewrite.declarative.metadatarules import plan
 from kumamigrate.rewrite.declarative.steps import edited, hit_paths
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.manifest import cut, put, rename
-from kumamigrate.rewrite.rule import Rule, Selector, Step
+from kumamigrate.rewrite.rule import Rule, RuleSelector, Step
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.value import Moved
@@ -109,7 +109,7 @@ def test_renaming_with_a_new_value_edits_the_old_text() -> None:
 
 
 def _select(where: dict[str, Any], unless: dict[str, Any] | None = None) -> Rule:
-    selector = Selector(types=("T",), fields=("a[]",), where=where, unless=unless or {})
+    selector = RuleSelector(types=("T",), fields=("a[]",), where=where, unless=unless or {})
     rule = _rule({})
     return Rule(**{f: getattr(rule, f) for f in rule.__slots__ if f != "select"}, select=selector)
 

@@ -15,9 +15,9 @@ from kumamigrate.effective.readings import READINGS
 from kumamigrate.model.resource import ZONE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.sourcedest.conversion import Conversion
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.clients import admits_before, bears
-from kumamigrate.sourcedest.proxy import PASS_THROUGH, Proxy, proxy_of
+from kumamigrate.sourcedest.proxy import PASS_THROUGH, TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.selection import Point
@@ -66,7 +66,7 @@ def _with_zone(resource: Resource, zone: str) -> Resource:
     return replace(resource, spec={**resource.spec, "networking": networking})
 
 
-def differences(world: World, conversions: list[Conversion]) -> list[str]:
+def differences(world: KnownWorld, conversions: list[Conversion]) -> list[str]:
     """Return what changes for the Dataplanes of a mesh, kinds that were not written left out."""
     written = [c for c in conversions if c.writable]
     kinds = {c.kind for c in written}
@@ -86,9 +86,9 @@ class _Asked:
         self,
         matcher: Matcher,
         dataplane: Resource,
-        proxy: Proxy,
+        proxy: TaggedProxy,
         facts: Facts,
-        world: World,
+        world: KnownWorld,
         kinds: set[str],
     ) -> None:
         self.matcher, self.dataplane, self.proxy = matcher, dataplane, proxy

@@ -14,8 +14,8 @@ from kumamigrate.effective.reading import Values
 from kumamigrate.effective.readings import said_by
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.sourcedest.clients import Clients, clients_before
-from kumamigrate.sourcedest.order import Tie, merge_ties
-from kumamigrate.sourcedest.proxy import PASS_THROUGH, Proxy
+from kumamigrate.sourcedest.order import CreationTie, merge_ties
+from kumamigrate.sourcedest.proxy import PASS_THROUGH, TaggedProxy
 from kumamigrate.sourcedest.targets import UNKNOWN, common_protocol, live_targets, main_targets
 from kumamigrate.sourcedest.winners import OldPolicies, ProxyWinners, winners
 
@@ -43,11 +43,11 @@ class Facts:
     template: Resource | None = None
     routes: Mapping[str, Resource] = field(default_factory=dict)
     treated: Mapping[str, str] = field(default_factory=dict)
-    ties: tuple[Tie, ...] = ()
+    ties: tuple[CreationTie, ...] = ()
 
 
 def facts_of(
-    old: OldPolicies, proxy: Proxy, protocols: Mapping[str, str], mesh: Resource | None
+    old: OldPolicies, proxy: TaggedProxy, protocols: Mapping[str, str], mesh: Resource | None
 ) -> Facts:
     """Return what the old engine comes to for a proxy; inert policies come to nothing.
 
@@ -78,7 +78,7 @@ def facts_of(
 
 
 def _outbound_facts(
-    won: ProxyWinners, proxy: Proxy, protocols: Mapping[str, str]
+    won: ProxyWinners, proxy: TaggedProxy, protocols: Mapping[str, str]
 ) -> dict[str, Any]:
     services = tuple(dict.fromkeys(o.service for o in proxy.outbounds))
     timeout = {s: _policy(won.outbound["Timeout"].get(s)) for s in services}
@@ -136,13 +136,13 @@ def _timeouts(own: Resource | None, leading: Resource | None, protocol: str) -> 
     return {**said_by("Timeout", own, protocol)[0], **said_by("Timeout", leading, protocol)[1]}
 
 
-def _ties(won: ProxyWinners, *, live: bool) -> tuple[Tie, ...]:
+def _ties(won: ProxyWinners, *, live: bool) -> tuple[CreationTie, ...]:
     chosen = [*won.inbound.values(), *won.whole.values()]
     if live:
         for found in (*won.outbound.values(), *won.service.values()):
             chosen.extend(found.values())
     listed = [
-        Tie(policies=tuple({p.name: p for p in found.policies}.values()))
+        CreationTie(policies=tuple({p.name: p for p in found.policies}.values()))
         for lists in won.lists.values()
         for found in lists.values()
         if not found.known

@@ -10,7 +10,7 @@ from typing import Any
 
 from kumamigrate.effective.bothengines.whoanswers import kinds_of
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
-from kumamigrate.sourcedest.proxy import Proxy, proxy_of
+from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
 from kumamigrate.universe.side import Side
 
@@ -73,7 +73,7 @@ class Callers:
         return named_by, loose - {shown(client) for client in here}
 
     @cached_property
-    def _proxies(self) -> list[Proxy]:
+    def _proxies(self) -> list[TaggedProxy]:
         return [
             proxy_of(dataplane, self.before.state.environment.zone)
             for side in (self.before, self.after)
@@ -109,7 +109,7 @@ def shown(client: Identity) -> str:
     return ", ".join(parts) or "any other client"
 
 
-def existing(proxies: Iterable[Proxy], selectors: Sequence[Tags]) -> frozenset[Identity]:
+def existing(proxies: Iterable[TaggedProxy], selectors: Sequence[Tags]) -> frozenset[Identity]:
     """Return proxies as the clients that selectors take them for.
 
     A certificate names the tags of all inbounds together, a header those of each.

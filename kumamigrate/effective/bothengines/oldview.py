@@ -12,7 +12,7 @@ from kumamigrate.effective.policies.patched import Checks, split
 from kumamigrate.effective.proxyfacts import old_protocols, probed_services
 from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
 from kumamigrate.sourcedest.order import Latest
-from kumamigrate.sourcedest.proxy import Proxy, proxy_of
+from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import Tags, matches, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import (
     UNKNOWN,
@@ -46,7 +46,7 @@ class AskedProxy:
     """
 
     dataplane: Resource
-    proxy: Proxy
+    proxy: TaggedProxy
     services: tuple[str, ...]
     outbounds: tuple[Mapping[str, str], ...]
     ordered: bool

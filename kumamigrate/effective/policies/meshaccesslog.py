@@ -9,10 +9,10 @@ from kumamigrate.effective.policies.meshsections import backend_of
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Reading,
     Rules,
     SlotKind,
     Subsets,
+    TypeReading,
     Values,
     leaf,
     rule,
@@ -75,7 +75,7 @@ def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
     return {BACKENDS: found} if found else {}
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshAccessLog",
     fields=FIELDS,
     of_conf=of_conf,

@@ -8,9 +8,9 @@ from typing import Any
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Reading,
     Rules,
     SlotKind,
+    TypeReading,
     Values,
     as_read,
     leaf,
@@ -138,7 +138,7 @@ def _enforced(conf: Conf | None, at: At, there: Mapping[str, Any]) -> Values:
     return {**outer, **judged} if judged else {k: v for k, v in outer.items() if k == PANIC}
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshCircuitBreaker",
     fields=FIELDS,
     of_conf=of_conf,

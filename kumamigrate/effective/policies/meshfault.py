@@ -9,10 +9,10 @@ from typing import Any
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Reading,
     Rules,
     SlotKind,
     Subsets,
+    TypeReading,
     Values,
     as_read,
     leaf,
@@ -78,7 +78,7 @@ def _fault(values: Mapping[str, Any]) -> Values:
     return result
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshFaultInjection",
     fields=FIELDS,
     of_conf=of_conf,

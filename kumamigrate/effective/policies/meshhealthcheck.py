@@ -8,8 +8,8 @@ from typing import Any
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Reading,
     SlotKind,
+    TypeReading,
     Values,
     as_read,
     leaf,
@@ -148,7 +148,7 @@ def probed(checks: Sequence[Values], policy: Resource | None, conf: Conf | None,
     return {**first, **panic, **({MORE: probes[1:]} if probes[1:] else {})}
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshHealthCheck",
     fields=FIELDS,
     of_conf=of_conf,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.effective.policies.meshsections import locality_aware
-from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, flat, leaf, said
+from kumamigrate.effective.reading import At, Conf, SlotKind, TypeReading, Values, flat, leaf, said
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.sourcedest.oldconf import conf_of
 
@@ -100,7 +100,7 @@ def beside(_policy: Resource | None, conf: Conf, at: At) -> Values:
     return of_conf(conf, at) if at.part is SlotKind.CLUSTER else _hashes(conf)
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshLoadBalancingStrategy",
     fields=FIELDS,
     of_conf=of_conf,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kumamigrate.effective.policies.meshsections import enabled_backend
-from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, leaf, read
+from kumamigrate.effective.reading import At, Conf, SlotKind, TypeReading, Values, leaf, read
 from kumamigrate.model.resource import mapping
 
 PROFILES, APPLICATIONS, BACKENDS = "sidecar.profiles", "applications", "backends"
@@ -86,4 +86,6 @@ def _aggregated(listed: Iterable[Any]) -> Iterable[Values]:
             yield {name: one[name] for name in names if one.get(name) is not None}
 
 
-READING = Reading(policy_type="MeshMetric", fields=FIELDS, of_conf=of_conf, of_mesh=("metrics",))
+READING = TypeReading(
+    policy_type="MeshMetric", fields=FIELDS, of_conf=of_conf, of_mesh=("metrics",)
+)

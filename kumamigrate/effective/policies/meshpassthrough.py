@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kumamigrate.effective.policies.meshsections import passes_through
-from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, leaf, read
+from kumamigrate.effective.reading import At, Conf, SlotKind, TypeReading, Values, leaf, read
 
 MODE = "passthroughMode"
 FIELDS = {MODE: leaf(SlotKind.PROXY), "appendMatch": leaf(SlotKind.PROXY)}
@@ -15,7 +15,7 @@ def of_conf(conf: Conf | None, at: At) -> Values:
     return {MODE: by_mesh, **read(FIELDS, at.part, conf)} if at.transparent else {}
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshPassthrough",
     fields=FIELDS,
     of_conf=of_conf,

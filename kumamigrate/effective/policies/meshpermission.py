@@ -6,7 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.effective.reading import At, Conf, Reading, Rules, SlotKind, Subsets, Values, leaf
+from kumamigrate.effective.reading import (
+    At,
+    Conf,
+    Rules,
+    SlotKind,
+    Subsets,
+    TypeReading,
+    Values,
+    leaf,
+)
 from kumamigrate.targetref.permission import PERMISSION
 
 FIELDS = {
@@ -67,6 +76,6 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type=PERMISSION, fields=FIELDS, of_conf=of_conf, of_rules=of_rules, of_from=of_from
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, leaf
+from kumamigrate.effective.reading import At, Conf, SlotKind, TypeReading, Values, leaf
 from kumamigrate.model import duration
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.source.node import json_value
@@ -143,7 +143,7 @@ def _numbers(value: Any) -> Any:
     return value
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshProxyPatch",
     fields=FIELDS,
     of_conf=of_conf,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Reading,
     Rules,
     SlotKind,
+    TypeReading,
     Values,
     as_read,
     leaf,
@@ -71,7 +71,7 @@ def of_old(policy: Resource | None, at: At) -> Values:
     return of_conf({"local": {"http": {"requestRate": rate, "onRateLimit": on}}}, at)
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshRateLimit",
     fields=FIELDS,
     of_conf=of_conf,

@@ -9,8 +9,8 @@ from typing import Any
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Reading,
     SlotKind,
+    TypeReading,
     Values,
     as_read,
     leaf,
@@ -133,7 +133,7 @@ def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
     return new or of_old(policy, at)
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshRetry",
     fields=FIELDS,
     of_conf=of_conf,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Reading,
     Rules,
     SlotKind,
+    TypeReading,
     Values,
     as_read,
     leaf,
@@ -165,7 +165,7 @@ def _clusters_beside(policy: Resource | None, conf: Conf, at: At) -> Values:
     return found
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshTimeout",
     fields=FIELDS,
     of_conf=of_conf,

@@ -6,9 +6,9 @@ from kumamigrate.effective.policies.meshsections import backend_mode
 from kumamigrate.effective.reading import (
     At,
     Conf,
-    Reading,
     Rules,
     SlotKind,
+    TypeReading,
     Values,
     leaf,
     read,
@@ -39,6 +39,6 @@ def of_rules(_rules: Rules, merged: Conf | None, at: At) -> Values:
     return of_conf(merged, at)
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshTLS", fields=FIELDS, of_conf=of_conf, of_rules=of_rules, of_mesh=("mtls",)
 )

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.effective.policies.meshsections import backend_of
-from kumamigrate.effective.reading import At, Conf, Reading, SlotKind, Values, leaf, number, read
+from kumamigrate.effective.reading import (
+    At,
+    Conf,
+    SlotKind,
+    TypeReading,
+    Values,
+    leaf,
+    number,
+    read,
+)
 from kumamigrate.model.resource import Resource, mapping
 
 BACKENDS = "backends"
@@ -77,7 +86,7 @@ def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
     return of_conf(conf, at) or of_old(policy, at)
 
 
-READING = Reading(
+READING = TypeReading(
     policy_type="MeshTrace",
     fields=FIELDS,
     of_conf=of_conf,

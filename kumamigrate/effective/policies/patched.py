@@ -16,7 +16,7 @@ from kumamigrate.model import duration
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.pattern import pattern
-from kumamigrate.sourcedest.proxy import Proxy
+from kumamigrate.sourcedest.proxy import TaggedProxy
 from kumamigrate.sourcedest.targets import live_targets
 from kumamigrate.sourcedest.winners import OldPolicies, connection_winner
 
@@ -34,7 +34,7 @@ _REQUIRED = ("interval", "timeout", "unhealthyThreshold", "healthyThreshold")
 
 
 def plain_services(
-    state: State, old: OldPolicies, proxies: Sequence[Proxy], protocols: Mapping[str, str]
+    state: State, old: OldPolicies, proxies: Sequence[TaggedProxy], protocols: Mapping[str, str]
 ) -> frozenset[str]:
     """Return the services that no MeshHealthCheck probes and that have one cluster, named alike.
 
@@ -57,7 +57,9 @@ def plain_services(
     return frozenset(unprobed)
 
 
-def _reached_in_part(old: OldPolicies, proxy: Proxy, services: Iterable[str]) -> Iterator[str]:
+def _reached_in_part(
+    old: OldPolicies, proxy: TaggedProxy, services: Iterable[str]
+) -> Iterator[str]:
     """Yield the services of which a proxy has a cluster for some tags only.
 
     A TrafficRoute keeps what tags an outbound has (§1.2); a proxy without outbounds has one for

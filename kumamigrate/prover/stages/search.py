@@ -81,7 +81,7 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
+class SearchSlot:
     """All that can matter at one place: those who say values, who hide them, and routes.
 
     `compared` is whether only sets with a suspect are of interest. With `every_set` all policies
@@ -194,7 +194,7 @@ class Coverage:
         """Try every service with what replaces it; `live` says that its outbounds exist."""
         pair = self.pair
         for policy_type in filter(pair.compares, (ROUTING, *CARRIED)):
-            groups: dict[Slot, list[tuple[ServiceTag, RealResource]]] = {}
+            groups: dict[SearchSlot, list[tuple[ServiceTag, RealResource]]] = {}
             for service in services:
                 for target in successors(pair.after, service):
                     old = ServiceTag(service)
@@ -223,7 +223,7 @@ class Coverage:
             if kind in there and (everything or kind in changed) and self.pair.compares(kind):
                 yield kind
 
-    def _places(self, policy_type: str) -> Iterator[tuple[tuple[Destination, ...], Slot]]:
+    def _places(self, policy_type: str) -> Iterator[tuple[tuple[Destination, ...], SearchSlot]]:
         """Yield destinations with what matters there, those where the same does together."""
         routes, values = self._route_suspects(), EVERY
         if policy_type != ROUTING:
@@ -232,7 +232,7 @@ class Coverage:
             routes = values = EVERY  # beside TrafficRoutes any route may bring all outbounds
         if not routes and (policy_type == ROUTING or not values):
             return
-        groups: dict[Slot, list[Destination]] = {}
+        groups: dict[SearchSlot, list[Destination]] = {}
         for destination in self.destinations:
             at = (destination,)
             slot = self._slot_at(policy_type, at, at, values, routes)
@@ -251,7 +251,7 @@ class Coverage:
         after: Sequence[Destination],
         suspects: Suspects,
         of_routes: Suspects,
-    ) -> Slot:
+    ) -> SearchSlot:
         routes: list[Known] = []
         entries: list[Known] = []
         values: list[Known] = []
@@ -273,13 +273,13 @@ class Coverage:
         compared = not (suspects.every or of_routes.every)
         if policy_type in ROUTES:
             roles = (_role(routes, of_routes, ROUTE_SETS),)
-            return Slot(roles=roles, compared=not of_routes.every)
+            return SearchSlot(roles=roles, compared=not of_routes.every)
         said = _role(values, suspects, VALUE_SETS)
         if policy_type not in BY_ROUTE:
-            return Slot(roles=(said,), compared=not suspects.every)
+            return SearchSlot(roles=(said,), compared=not suspects.every)
         hiding = _role(entries, suspects, ENTRY_SETS)
         leading = _role(routes, of_routes, ENTRY_SETS)
-        return Slot(roles=(said, hiding, leading), compared=compared, every_set=every_set)
+        return SearchSlot(roles=(said, hiding, leading), compared=compared, every_set=every_set)
 
     def _anywhere(self, policy_type: str) -> tuple[Sections, ...]:
         """Return what else counts at inbounds: of a MeshTimeout whether one reaches the proxy at
@@ -287,7 +287,7 @@ class Coverage:
         always = policy_type != "MeshTimeout" or all(self.pair.always)
         return () if always else (NOWHERE,)
 
-    def _whole(self, policy_type: str, *sections: Sections) -> Slot:
+    def _whole(self, policy_type: str, *sections: Sections) -> SearchSlot:
         """Return what matters to a proxy as such, or to any of its inbounds."""
         listed = [
             known
@@ -296,7 +296,7 @@ class Coverage:
             if any(speaks(known.policy, one, reach.side) for one in sections)
         ]
         suspects = either(*(self.pair.sequences.suspects(policy_type, one) for one in sections))
-        return Slot(
+        return SearchSlot(
             roles=(_role(listed, suspects, LIST_SETS),),
             compared=not suspects.every,
             every_set=INBOUND in sections and _subset_rules(policy_type, listed),
@@ -315,7 +315,13 @@ class Coverage:
         noted[Doubt(DoubtKind.COMBINATIONS, words, concerns=policy_type)] = None
 
     def _try(
-        self, policy_type: str, where: str, slot: Slot, check: Check, *, one_inbound: bool = False
+        self,
+        policy_type: str,
+        where: str,
+        slot: SearchSlot,
+        check: Check,
+        *,
+        one_inbound: bool = False,
     ) -> None:
         if slot.settled:
             return
@@ -333,7 +339,7 @@ class Coverage:
             for members in sets:
                 self._ask(policy_type, combinations.chosen(members), setting, one_inbound, check)
 
-    def _settings(self, policy_type: str, slot: Slot) -> Sequence[Setting]:
+    def _settings(self, policy_type: str, slot: SearchSlot) -> Sequence[Setting]:
         """Return the surroundings to try: what a Mesh says counts where it is applied."""
         every = settings_of(slot.asked, self.zone)
         own = ("", self.pair.before.state.environment.zone)
@@ -383,7 +389,7 @@ def _role(listed: Iterable[Known], suspects: Suspects, most: int) -> Role:
     )
 
 
-def _sets(combinations: Combinations, slot: Slot, parts: Sequence[Part]) -> Iterator[int]:
+def _sets(combinations: Combinations, slot: SearchSlot, parts: Sequence[Part]) -> Iterator[int]:
     """Yield the sets to try: all where there are few, else those that can decide together."""
     if len(combinations.atoms) > FEW and not slot.every_set:
         yield from combinations.deciding(parts, with_suspects=slot.compared)

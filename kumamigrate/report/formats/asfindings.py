@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.report.formats.differences import Difference, decides, differences
+from kumamigrate.report.formats.differences import ShownDifference, decides, differences
 
 Report = Mapping[str, Any]
 _WHOLE = {"equivalent": "proven", "different": "different", "unknown": "unknown"}
@@ -27,7 +27,7 @@ def with_findings(report: Report) -> Report:
     }
 
 
-def _different(one: Difference) -> dict[str, Any]:
+def _different(one: ShownDifference) -> dict[str, Any]:
     said = f"{one.field}: {one.before.value} → {one.after.value}"
     message = f"{one.traffic}   {one.policy_type} {said}"
     was = f"before: {one.before.policy} {one.before.at}".rstrip()

@@ -33,7 +33,7 @@ MOST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ShownSide:
     """A value before or after, in words, and who says so where."""
 
     value: str
@@ -42,7 +42,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class ShownDifference:
     """One difference as a reader wants it: who, to where, which setting, from what to what."""
 
     effect: str
@@ -52,8 +52,8 @@ class Difference:
     route: str
     policy_type: str
     field: str
-    before: Side
-    after: Side
+    before: ShownSide
+    after: ShownSide
 
     @property
     def who(self) -> str:
@@ -84,7 +84,7 @@ def decides(report: Report) -> str:
     return str(report.get("decides") or LIVE)
 
 
-def differences(report: Report, claim: str = "") -> list[Difference]:
+def differences(report: Report, claim: str = "") -> list[ShownDifference]:
     """Return the differences of a claim, by default the one that decides, in EFFECTS' order."""
     dataplanes = proof_of(report)["claims"].get(claim or decides(report), {}).get("dataplanes", {})
     grouped: dict[str, list[tuple[str, Report]]] = {}
@@ -107,10 +107,10 @@ def _key(witness: Report) -> str:
     return json.dumps([witness["effect"], *place, witness["field"], *sides], default=str)
 
 
-def _difference(group: list[tuple[str, Report]]) -> Difference:
+def _difference(group: list[tuple[str, Report]]) -> ShownDifference:
     witness = group[0][1]
     route = witness.get("route")
-    return Difference(
+    return ShownDifference(
         effect=witness["effect"],
         proxies=tuple(dict.fromkeys(proxy_words(name) for name, _ in group)),
         direction=witness["direction"],
@@ -123,9 +123,9 @@ def _difference(group: list[tuple[str, Report]]) -> Difference:
     )
 
 
-def _side(side: Report) -> Side:
+def _side(side: Report) -> ShownSide:
     value = side["value"]
     if isinstance(value, str) and value.startswith("kri_") and value.count("_") == 6:
         *_, namespace, name, _section = value.split("_")
         value = f"{namespace}/{name}" if namespace else name
-    return Side(value=value_words(value), policy=side.get("policy", ""), at=side.get("at", ""))
+    return ShownSide(value=value_words(value), policy=side.get("policy", ""), at=side.get("at", ""))

@@ -11,7 +11,7 @@ from typing import Any
 
 from kumamigrate.report.formats.differences import (
     HEADINGS,
-    Difference,
+    ShownDifference,
     decides,
     differences,
     proof_of,
@@ -94,7 +94,7 @@ def _differences(report: Report, most: int) -> Iterator[str]:
         yield from (f"… and {counted(more, 'more difference')} of the same proxies", "")
 
 
-def _row(one: Difference) -> list[str]:
+def _row(one: ShownDifference) -> list[str]:
     return [
         code(one.traffic),
         code(f"{one.policy_type} {one.field}"),

@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element
 from kumamigrate.prover.claimed import STATED
 from kumamigrate.report.formats.differences import (
     HEADINGS,
-    Difference,
-    Side,
+    ShownDifference,
+    ShownSide,
     decides,
     differences,
     proof_of,
@@ -93,7 +93,7 @@ def _claim(report: Report, claim: str) -> Iterator[Element]:
         yield table(["MeshService mode", "Verdict"], rows)
 
 
-def _difference_tables(found: Sequence[Difference]) -> Iterator[Element]:
+def _difference_tables(found: Sequence[ShownDifference]) -> Iterator[Element]:
     for effect, (one, many) in HEADINGS.items():
         mine = [d for d in found if d.effect == effect]
         if not mine:
@@ -104,7 +104,7 @@ def _difference_tables(found: Sequence[Difference]) -> Iterator[Element]:
         yield folded(words, table(head, rows), shown=effect == "value" or len(mine) <= 20)
 
 
-def _row(one: Difference) -> list[Element | str]:
+def _row(one: ShownDifference) -> list[Element | str]:
     names = ", ".join(one.proxies)
     way = f" → {one.destination}" if one.destination else ""
     route = f" {one.route}" if one.route else ""
@@ -116,7 +116,7 @@ def _row(one: Difference) -> list[Element | str]:
     ]
 
 
-def _side(side: Side) -> Element:
+def _side(side: ShownSide) -> Element:
     who = f" {side.policy}" if side.policy else ""
     return element("span", code(side.value), element("br"), element("span", who, cls="dim"), " ",
                    element("code", side.at, cls="dim"))  # fmt: skip

@@ -20,7 +20,7 @@ from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.dataplanes import WORKLOAD, with_labels, workload_to_come
 from kumamigrate.rewrite.manifest import metadata_path, put
 from kumamigrate.rewrite.references.knownproxies import Proxies, wanted_tags
-from kumamigrate.rewrite.references.labelset import Basis, Choice, Question, same
+from kumamigrate.rewrite.references.labelset import Basis, LabelChoice, Question, same
 from kumamigrate.rewrite.siblings import plain, shortened
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.targetref.select import Proxy
@@ -35,7 +35,7 @@ LONGEST = 63
 class Marking:
     """A label, the manifests that get it, and the reference that selects by it."""
 
-    choice: Choice
+    choice: LabelChoice
     edits: tuple[ResourceEdit, ...]
     restarts: tuple[str, ...]
     count: int
@@ -177,7 +177,9 @@ def _collect(node: Any, keys: set[str]) -> None:
             _collect(child, keys)
 
 
-def _choice(asked: Question, mine: Sequence[Proxy], labels: Mapping[str, str]) -> Choice | None:
+def _choice(
+    asked: Question, mine: Sequence[Proxy], labels: Mapping[str, str]
+) -> LabelChoice | None:
     """Return the reference by a label, as it will be on the proxies, if it selects the same.
 
     Nobody else has the label. A policy for inbounds may need the name of one inbound besides.
@@ -187,7 +189,7 @@ def _choice(asked: Question, mine: Sequence[Proxy], labels: Mapping[str, str]) -
     wanted = replace(asked, known=then, reached=reached)
     sections = _sections(asked) if asked.sections else ()
     for section in ("", *sections):
-        choice = Choice(labels=labels, section=section, basis=Basis.FRESH)
+        choice = LabelChoice(labels=labels, section=section, basis=Basis.FRESH)
         if same(wanted, choice):
             return choice
     return None

@@ -16,13 +16,13 @@ from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.model.workloads import implied_dataplanes
-from kumamigrate.targetref.select import Proxy, Reach, Selector, proxy_of, reach
+from kumamigrate.targetref.select import Proxy, SelectedPlaces, Selector, proxy_of, reach
 
 WORKLOAD = "kuma.io/workload"
 _BY_TAGS = ("MeshSubset", "MeshService", "MeshServiceSubset")
 
 Answer = TypeVar("Answer")
-Reached = Mapping[int, Reach]
+Reached = Mapping[int, SelectedPlaces]
 """What is selected, by the place of the proxy; who is not selected does not stand here."""
 
 

@@ -21,7 +21,7 @@ from kumamigrate.rewrite.references.lookups import destinations_named
 from kumamigrate.targetref.select import (
     NOTHING,
     Proxy,
-    Reach,
+    SelectedPlaces,
     Selector,
     passes_gates,
     reach,
@@ -73,7 +73,7 @@ class Basis(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class LabelChoice:
     """A top-level reference of kind Dataplane. No labels: every proxy."""
 
     labels: Mapping[str, str]
@@ -107,12 +107,12 @@ class Question:
     sections: bool
 
     @property
-    def selected(self) -> Iterator[tuple[Proxy, Reach]]:
+    def selected(self) -> Iterator[tuple[Proxy, SelectedPlaces]]:
         """Yield the proxies that the policy selects, and what of them."""
         return ((self.known[at], found) for at, found in self.reached.items())
 
     @property
-    def everybody(self) -> Iterator[tuple[Proxy, Reach]]:
+    def everybody(self) -> Iterator[tuple[Proxy, SelectedPlaces]]:
         """Yield the proxies that zone and namespace let the policy reach, and what it selects."""
         return (
             (proxy, self.reached.get(at, NOTHING))
@@ -141,13 +141,13 @@ def question(policy: Resource, proxies: Proxies, release: Release, *, sections: 
     )
 
 
-def choose(asked: Question, state: State) -> Choice | str:
+def choose(asked: Question, state: State) -> LabelChoice | str:
     """Return the reference that selects the same, or a sentence saying what is missing."""
     tags = wanted_tags(asked.top)
     if any(r.places for p, r in asked.selected if p.gateway == "builtin"):
         return "it also selects built-in gateways, which kind Dataplane never does"
     if not tags:
-        every = Choice(labels={}, basis=Basis.EVERY)
+        every = LabelChoice(labels={}, basis=Basis.EVERY)
         if same(asked, every):
             return every
     told = (_mirrored(asked, tags), _by_service(asked, tags, state), _by_workload(asked, tags))
@@ -162,7 +162,7 @@ def choose(asked: Question, state: State) -> Choice | str:
     return "no set of labels selects exactly the same proxies and inbounds; " + _differing(asked)
 
 
-def _copied(asked: Question, tags: Mapping[str, str]) -> Choice | None:
+def _copied(asked: Question, tags: Mapping[str, str]) -> LabelChoice | None:
     """Return the tags as labels where they select no known proxy, as the tags do today.
 
     On Universal the label kuma.io/workload takes the place of the service tag, unless some known
@@ -173,7 +173,7 @@ def _copied(asked: Question, tags: Mapping[str, str]) -> Choice | None:
         return None
     if SERVICE in tags and not _is_workload_everywhere(asked.known, tags[SERVICE]):
         return None
-    choice = Choice(labels=labels, basis=Basis.COPIED)
+    choice = LabelChoice(labels=labels, basis=Basis.COPIED)
     fresh = all(_stands(asked, key) is not False for key in labels if key != WORKLOAD)
     return choice if asked.known and fresh and same(asked, choice) else None
 
@@ -219,7 +219,7 @@ def _differing(asked: Question) -> str:
     return "the proxies selected today share no label that the others lack"
 
 
-def same(asked: Question, choice: Choice) -> bool:
+def same(asked: Question, choice: LabelChoice) -> bool:
     """Say whether a choice selects of every known proxy what the policy selects today."""
     top = read_target_ref(choice.ref(), ("kind", "labels", "sectionName"))
     selector = replace(asked.selector, top=top, identity=None)
@@ -247,7 +247,7 @@ def _with_dataplane(release: Release) -> Release:
     return replace(release, top_kinds=(*release.top_kinds, "Dataplane"))
 
 
-def alike(asked: Question, proxy: Proxy, before: Reach, after: Reach) -> bool:
+def alike(asked: Question, proxy: Proxy, before: SelectedPlaces, after: SelectedPlaces) -> bool:
     """Say whether two selections of a proxy come to the same for what the policy holds.
 
     What is said of the proxy as such (`default`) asks only whether it is selected at all.
@@ -265,7 +265,7 @@ def alike(asked: Question, proxy: Proxy, before: Reach, after: Reach) -> bool:
     return there and bool(before) == bool(after) and before.delegated == after.delegated
 
 
-def _mirrored(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
+def _mirrored(asked: Question, tags: Mapping[str, str]) -> Iterator[LabelChoice]:
     """Yield the tags as labels, where both go together on every known proxy.
 
     On Kubernetes they do by the way a Pod becomes a Dataplane, whatever the key, but for those of
@@ -317,7 +317,7 @@ def _of_pods(key: str) -> bool:
     return key in (NAMESPACE, ZONE) or not ("kuma.io/" in key or key.startswith(_OF_NODES))
 
 
-def _by_service(asked: Question, tags: Mapping[str, str], state: State) -> Iterator[Choice]:
+def _by_service(asked: Question, tags: Mapping[str, str], state: State) -> Iterator[LabelChoice]:
     """Yield the selector of the Service, or the MeshService, that a service tag was made from."""
     parts = tags.get(SERVICE, "").split("_")
     rest = {k: v for k, v in tags.items() if k != SERVICE}
@@ -339,7 +339,7 @@ def _selector_labels(service: Resource) -> dict[str, str]:
     return {} if any(key in _ONLY_TAGS for key in labels) else labels
 
 
-def _by_workload(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
+def _by_workload(asked: Question, tags: Mapping[str, str]) -> Iterator[LabelChoice]:
     """Yield the label kuma.io/workload where it is the service tag on every known proxy."""
     rest = {k: v for k, v in tags.items() if k != SERVICE}
     if SERVICE not in tags or not all(_stands(asked, k) for k in rest):
@@ -355,7 +355,7 @@ def _are_workloads(known: Proxies) -> bool:
     )
 
 
-def searched(asked: Question) -> Choice | None:
+def searched(asked: Question) -> LabelChoice | None:
     """Return the smallest set of labels that selects the same of all known proxies, or None.
 
     Proxies that zone or namespace keep from the policy count as well: they show what labels mean.
@@ -385,14 +385,14 @@ def _some_left(asked: Question) -> bool:
     return sum(p.gateway != "builtin" for p, _ in asked.selected) < asked.known.plain
 
 
-def _says(choice: Choice, tags: Mapping[str, str]) -> bool:
+def _says(choice: LabelChoice, tags: Mapping[str, str]) -> bool:
     """Say whether one label has the value of its tag, or names the service."""
     service = tags.get(SERVICE, "")
     names = {service, service.split("_")[0]} - {""}
     return any(value in names or tags.get(key) == value for key, value in choice.labels.items())
 
 
-def _shared_labels(asked: Question, tags: Mapping[str, str]) -> Iterator[Choice]:
+def _shared_labels(asked: Question, tags: Mapping[str, str]) -> Iterator[LabelChoice]:
     """Yield sets of labels that all selected proxies share, small and telling ones first."""
     selected = [p.resource.labels for p, _ in asked.selected]
     if not selected:
@@ -419,8 +419,10 @@ def _trust(key: str, value: str, tags: Mapping[str, str]) -> tuple[bool, bool, i
     return (tags.get(key) != value, value != service, favourite, key)
 
 
-def _with_sections(asked: Question, labels: Mapping[str, str], basis: Basis) -> Iterator[Choice]:
-    yield Choice(labels=labels, basis=basis)
+def _with_sections(
+    asked: Question, labels: Mapping[str, str], basis: Basis
+) -> Iterator[LabelChoice]:
+    yield LabelChoice(labels=labels, basis=basis)
     if not asked.sections:
         return
     names: dict[str, None] = {}
@@ -430,7 +432,7 @@ def _with_sections(asked: Question, labels: Mapping[str, str], basis: Basis) -> 
             if not proxy.resource.made_up:
                 names[place.name or str(place.port)] = None
     for name in _few(list(names)):
-        yield Choice(labels=labels, section=name, basis=basis)
+        yield LabelChoice(labels=labels, section=name, basis=basis)
 
 
 def _few(names: Sequence[str]) -> Sequence[str]:

@@ -33,7 +33,7 @@ _SPEAKER = (BY_TAG, BACKEND, BY_NAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class ReferenceDraft:
     """What becomes of one policy or route: its new manifest and the shares it refers to."""
 
     owner: Resource
@@ -56,7 +56,7 @@ def plan_references(view: View) -> Iterator[Change | Finding]:
             yield meant
             continue
         draft = _draft(view, owner, meant)
-        if not isinstance(draft, Draft):
+        if not isinstance(draft, ReferenceDraft):
             yield from draft
             continue
         other = _otherwise(view, owner, meant)
@@ -81,17 +81,17 @@ def _clear(view: View) -> Iterator[tuple[Resource, Meant | Finding]]:
             yield owner, [(one, m) for one, m in meant if isinstance(m, Meaning)]
 
 
-def _otherwise(view: View, owner: Resource, meant: Meant) -> Draft | None:
+def _otherwise(view: View, owner: Resource, meant: Meant) -> ReferenceDraft | None:
     """Return the draft in which names are not taken for service tags, where that differs."""
     other = [(one, meaning(view, owner, one, as_tag=False)) for one, _ in meant]
     clear = [(one, m) for one, m in other if isinstance(m, Meaning)]
     if len(clear) < len(meant) or clear == meant:
         return None
     found = _draft(view, owner, clear)
-    return found if isinstance(found, Draft) else None
+    return found if isinstance(found, ReferenceDraft) else None
 
 
-def _change(view: View, shares: Shares, draft: Draft) -> Change:
+def _change(view: View, shares: Shares, draft: ReferenceDraft) -> Change:
     owner = draft.owner
     return Change(
         rule=view.rule.id,
@@ -103,7 +103,7 @@ def _change(view: View, shares: Shares, draft: Draft) -> Change:
     )
 
 
-def _draft(view: View, owner: Resource, meant: Meant) -> Draft | list[Finding]:
+def _draft(view: View, owner: Resource, meant: Meant) -> ReferenceDraft | list[Finding]:
     """Return what becomes of a resource, or why nothing can; an empty list if nothing need."""
     plain: Any = owner.body
     body: Any = owner.body
@@ -132,7 +132,7 @@ def _draft(view: View, owner: Resource, meant: Meant) -> Draft | list[Finding]:
     findings = [_finding(view, owner, one, notes=_notes(what)) for one, what in meant]
     if notes:
         findings.append(_role_finding(view, owner, notes))
-    return Draft(
+    return ReferenceDraft(
         owner=owner,
         body=body,
         shares=tuple(what.share for _, what in meant if what.share),

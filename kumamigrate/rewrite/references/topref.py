@@ -16,7 +16,7 @@ from kumamigrate.rewrite.references.freshlabels import Marking, marked
 from kumamigrate.rewrite.references.knownproxies import Proxies, before_upgrade, known_proxies
 from kumamigrate.rewrite.references.labelset import (
     Basis,
-    Choice,
+    LabelChoice,
     Question,
     choose,
     question,
@@ -65,7 +65,7 @@ def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
             yield made if after is chosen else replace(made, rollout=Rollout.WITH_UPGRADE)
 
 
-def _choice(view: View, policy: Resource, proxies: Proxies) -> Choice | str:
+def _choice(view: View, policy: Resource, proxies: Proxies) -> LabelChoice | str:
     asked = _question(view, policy, proxies)
     return asked if isinstance(asked, str) else choose(asked, view.state)
 

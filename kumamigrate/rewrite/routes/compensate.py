@@ -8,7 +8,13 @@ from typing import Any
 
 from kumamigrate.model.conf import JsonConf, patch
 from kumamigrate.model.resource import NAMESPACE, Identity, Resource
-from kumamigrate.rewrite.routes.inherited import Draft, Reader, Slot, lacking, source_of
+from kumamigrate.rewrite.routes.inherited import (
+    InheritedDraft,
+    InheritedSlot,
+    Reader,
+    lacking,
+    source_of,
+)
 from kumamigrate.rewrite.routes.routeconf import Leaf, filled, folded, leaves, reaching
 from kumamigrate.targetref.entry import Entry
 from kumamigrate.targetref.sort import role_of
@@ -48,19 +54,19 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class CompensationChoice:
     """A form for some units. `fits` says that every proxy reads what it read in the old place."""
 
-    drafts: tuple[Draft, ...]
+    drafts: tuple[InheritedDraft, ...]
     rank: Ref | None
     copied: tuple[Copied, ...] = ()
     fits: bool = False
     groups: tuple[Resource, ...] = ()
-    misses: tuple[tuple[Slot, JsonConf], ...] = ()
+    misses: tuple[tuple[InheritedSlot, JsonConf], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Problem:
+class CompensationProblem:
     """Units that share routes, lowest precedence first, and the state they stand in.
 
     `ranks` are the top-level references to try in order, None for none at all. `live`: outbounds
@@ -70,7 +76,7 @@ class Problem:
     reader: Reader
     units: tuple[Unit, ...]
     routes: tuple[Resource, ...]
-    slots: Mapping[Identity, tuple[Slot, ...]]
+    slots: Mapping[Identity, tuple[InheritedSlot, ...]]
     ranks: Sequence[Ref | None]
     namer: Namer
     refer: Referrer
@@ -81,11 +87,11 @@ class Problem:
         return own_of(self.units, route)
 
     @property
-    def all_slots(self) -> tuple[Slot, ...]:
+    def all_slots(self) -> tuple[InheritedSlot, ...]:
         """Return the slots of all routes."""
         return tuple(slot for route in self.routes for slot in self.slots[route.identity])
 
-    def reader_of(self, drafts: Sequence[Draft]) -> Reader:
+    def reader_of(self, drafts: Sequence[InheritedDraft]) -> Reader:
         """Return a reader of the state with drafts in place of the old policies."""
         return self.reader.with_drafts(drafts, self.all_slots)
 
@@ -104,13 +110,13 @@ def own_of(units: Iterable[Unit], route: Resource) -> JsonConf:
     return folded(unit.own for unit in units if unit.on(route))
 
 
-def choose(problem: Problem) -> Choice:
+def choose(problem: CompensationProblem) -> CompensationChoice:
     """Return the cheapest form that fits; if none does, the one nearest to it.
 
     Tried in order: as it stands, with inherited values copied, with a higher rank, with policies
     for rules that another route owns, with one policy for each group of proxies.
     """
-    tried: list[Choice] = []
+    tried: list[CompensationChoice] = []
     for way in (_plain, _with_rivals, _grouped):
         for rank in problem.ranks:
             for choice in way(problem, rank):
@@ -121,8 +127,11 @@ def choose(problem: Problem) -> Choice:
 
 
 def _plain(
-    problem: Problem, rank: Ref | None, further: Sequence[Draft] = (), also: Sequence[Slot] = ()
-) -> Iterable[Choice]:
+    problem: CompensationProblem,
+    rank: Ref | None,
+    further: Sequence[InheritedDraft] = (),
+    also: Sequence[InheritedSlot] = (),
+) -> Iterable[CompensationChoice]:
     """Yield the form without and with copied values."""
     choice = _tried(problem, [*_base(problem, rank, {}), *further], rank, {}, also=also)
     yield choice
@@ -133,12 +142,12 @@ def _plain(
             yield _tried(problem, drafts, rank, copies, also=also)
 
 
-def _with_rivals(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
+def _with_rivals(problem: CompensationProblem, rank: Ref | None) -> Iterable[CompensationChoice]:
     """Yield forms in which proxies with both routes read the same at the rule's owner.
 
     Two routes with the same matches share a rule, and the new place knows it by one of them only.
     """
-    further: dict[tuple[Identity, Identity], Draft] = {}
+    further: dict[tuple[Identity, Identity], InheritedDraft] = {}
     for route in problem.routes:
         highest = next(unit for unit in reversed(problem.units) if unit.on(route))
         for slot in problem.slots[route.identity]:
@@ -150,7 +159,7 @@ def _with_rivals(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
             top = _selector(route, subsets=problem.subsets)
             if name is None or ref is None or top is None:
                 continue
-            further[key] = Draft(
+            further[key] = InheritedDraft(
                 stands_for=highest.policy,
                 name=name,
                 top=None if top == {"kind": "Mesh"} else top,
@@ -164,7 +173,7 @@ def _with_rivals(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
         yield from _plain(problem, rank, tuple(further.values()), also)
 
 
-def _grouped(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
+def _grouped(problem: CompensationProblem, rank: Ref | None) -> Iterable[CompensationChoice]:
     """Yield forms with a policy of their own for proxies that inherit something else."""
     needed, all_of_them = _narrower(problem)
     for chosen in (needed, all_of_them):
@@ -177,7 +186,9 @@ def _grouped(problem: Problem, rank: Ref | None) -> Iterable[Choice]:
         yield choice
 
 
-def _pruned(problem: Problem, rank: Ref | None, choice: Choice) -> Choice:
+def _pruned(
+    problem: CompensationProblem, rank: Ref | None, choice: CompensationChoice
+) -> CompensationChoice:
     """Leave out groups that turn out not to matter."""
     for policy in choice.groups:
         fewer = tuple(p for p in choice.groups if p.identity != policy.identity)
@@ -187,7 +198,9 @@ def _pruned(problem: Problem, rank: Ref | None, choice: Choice) -> Choice:
     return choice
 
 
-def _with_groups(problem: Problem, rank: Ref | None, chosen: Sequence[Resource]) -> Choice:
+def _with_groups(
+    problem: CompensationProblem, rank: Ref | None, chosen: Sequence[Resource]
+) -> CompensationChoice:
     names = {policy.identity for policy in chosen}
     drafts = [d for route in problem.routes for d in _groups(problem, route, chosen)]
     bare = _base(problem, rank, {})
@@ -199,7 +212,9 @@ def _with_groups(problem: Problem, rank: Ref | None, chosen: Sequence[Resource])
     )
 
 
-def _groups(problem: Problem, route: Resource, chosen: Sequence[Resource]) -> Iterable[Draft]:
+def _groups(
+    problem: CompensationProblem, route: Resource, chosen: Sequence[Resource]
+) -> Iterable[InheritedDraft]:
     """Yield a policy for each narrower one: its selector, its values, the route's own on top."""
     highest = next(unit for unit in reversed(problem.units) if unit.on(route))
     for policy in chosen:
@@ -209,7 +224,7 @@ def _groups(problem: Problem, route: Resource, chosen: Sequence[Resource]) -> It
         if confs is None or name is None or top is None:
             continue
         conf = patch(reaching(policy.type, folded(confs)), problem.own(route))
-        yield Draft(
+        yield InheritedDraft(
             stands_for=highest.policy,
             name=name,
             top=top,
@@ -218,7 +233,7 @@ def _groups(problem: Problem, route: Resource, chosen: Sequence[Resource]) -> It
         )
 
 
-def _said(problem: Problem, route: Resource, policy: Resource) -> list[JsonConf] | None:
+def _said(problem: CompensationProblem, route: Resource, policy: Resource) -> list[JsonConf] | None:
     """Return what a policy contributed to a route, None if it never did."""
     for slot in problem.slots[route.identity]:
         mine = [e for e in slot.entries if e.policy.identity == policy.identity]
@@ -227,7 +242,7 @@ def _said(problem: Problem, route: Resource, policy: Resource) -> list[JsonConf]
     return None
 
 
-def _narrower(problem: Problem) -> tuple[tuple[Resource, ...], tuple[Resource, ...]]:
+def _narrower(problem: CompensationProblem) -> tuple[tuple[Resource, ...], tuple[Resource, ...]]:
     """Return the policies that reach only some of the proxies: those that matter, and all.
 
     One matters if its service-level values flowed into a route, or it could overrule a route's.
@@ -251,7 +266,7 @@ def _narrower(problem: Problem) -> tuple[tuple[Resource, ...], tuple[Resource, .
     return tuple(needed.values()), tuple(every.values())
 
 
-def _reaches_all(policy: Resource, slots: Iterable[Slot]) -> bool:
+def _reaches_all(policy: Resource, slots: Iterable[InheritedSlot]) -> bool:
     return all(
         any(p.identity == policy.identity for p in slot.selection.policies) for slot in slots
     )
@@ -282,7 +297,7 @@ def _selector(policy: Resource, *, subsets: bool) -> Ref | None:
             return None
 
 
-def _base(problem: Problem, rank: Ref | None, copies: Copies) -> list[Draft]:
+def _base(problem: CompensationProblem, rank: Ref | None, copies: Copies) -> list[InheritedDraft]:
     """Return the units in the new form; inherited values go into the lowest one of a route."""
     lowest: dict[Identity, Unit] = {}
     for unit in problem.units:
@@ -296,11 +311,15 @@ def _base(problem: Problem, rank: Ref | None, copies: Copies) -> list[Draft]:
             if lowest[route.identity] is unit:
                 conf = filled(conf, copies.get(route.identity, {}))
             confs.append((route, ref, conf))
-        drafts.append(Draft(stands_for=unit.policy, name=unit.name, top=rank, confs=tuple(confs)))
+        drafts.append(
+            InheritedDraft(stands_for=unit.policy, name=unit.name, top=rank, confs=tuple(confs))
+        )
     return drafts
 
 
-def _copies(problem: Problem, misses: Sequence[tuple[Slot, JsonConf]]) -> dict[Identity, JsonConf]:
+def _copies(
+    problem: CompensationProblem, misses: Sequence[tuple[InheritedSlot, JsonConf]]
+) -> dict[Identity, JsonConf]:
     """Return what each route lacks; where proxies lack different values, the first one's."""
     out: dict[Identity, JsonConf] = {}
     for route in problem.routes:
@@ -313,14 +332,14 @@ def _copies(problem: Problem, misses: Sequence[tuple[Slot, JsonConf]]) -> dict[I
 
 
 def _tried(
-    problem: Problem,
-    drafts: Sequence[Draft],
+    problem: CompensationProblem,
+    drafts: Sequence[InheritedDraft],
     rank: Ref | None,
     copies: Copies,
     *,
     groups: tuple[Resource, ...] = (),
-    also: Sequence[Slot] = (),
-) -> Choice:
+    also: Sequence[InheritedSlot] = (),
+) -> CompensationChoice:
     slots = (*problem.all_slots, *also)
     after = problem.reader_of(drafts)
     misses = after.misses(slots)
@@ -336,7 +355,7 @@ def _tried(
         for route in problem.routes
         for path, value in leaves(copies.get(route.identity, {}))
     ]
-    return Choice(
+    return CompensationChoice(
         drafts=tuple(drafts),
         rank=rank,
         copied=tuple(copied),
@@ -347,8 +366,8 @@ def _tried(
 
 
 def _disturbed(
-    problem: Problem, after: Reader, slots: Iterable[Slot]
-) -> list[tuple[Slot, JsonConf]]:
+    problem: CompensationProblem, after: Reader, slots: Iterable[InheritedSlot]
+) -> list[tuple[InheritedSlot, JsonConf]]:
     """Return the slots where outbounds to real resources would read something else than today."""
     out = []
     for slot in slots:

@@ -12,7 +12,7 @@ from typing import Any
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-from kumamigrate.rewrite.routes.inherited import Draft
+from kumamigrate.rewrite.routes.inherited import InheritedDraft
 from kumamigrate.rewrite.routes.routes import ROUTE
 
 
@@ -35,7 +35,7 @@ def without(state: State, resources: Iterable[Resource]) -> State:
     return replace(state, resources=kept)
 
 
-def just_as_written(halves: Iterable[Resource], drafts: Iterable[Draft]) -> bool:
+def just_as_written(halves: Iterable[Resource], drafts: Iterable[InheritedDraft]) -> bool:
     """Say whether halves hold what an expansion writes and nothing else, so that they may go."""
     written = {d.name: (_plain(d.top), [conf for *_, conf in d.confs]) for d in drafts}
     found = {

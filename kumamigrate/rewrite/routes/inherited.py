@@ -36,7 +36,7 @@ from kumamigrate.targetref.selection import Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Slot:
+class InheritedSlot:
     """One rule of a route as one kind of proxy has it, and what it shall read there.
 
     `owner` is the route that the rule counts as: another one if it has the same matches.
@@ -55,7 +55,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class InheritedDraft:
     """A policy in the new form: `confs` are route, reference and conf of each `to` entry.
 
     `stands_for` is the policy whose place in the order it takes. `top` is spec.targetRef.
@@ -89,7 +89,7 @@ class Reader:
     _proxies: dict[frozenset[Traits], tuple[Resource, ...]] = field(
         default_factory=dict, repr=False
     )
-    _known: dict[Identity, tuple[Slot, ...]] = field(default_factory=dict, repr=False)
+    _known: dict[Identity, tuple[InheritedSlot, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def state(self) -> State:
@@ -130,7 +130,7 @@ class Reader:
                     found.setdefault(service.display_name, set()).add(protocol)
         return {name: next(iter(p)) for name, p in found.items() if len(p) == 1}
 
-    def slots(self, route: Resource, own: JsonConf) -> tuple[Slot, ...]:
+    def slots(self, route: Resource, own: JsonConf) -> tuple[InheritedSlot, ...]:
         """Return every place where rules of a route take effect, alike places once.
 
         `own` is what the policies on the route set themselves. Destinations that no service tag
@@ -145,7 +145,7 @@ class Reader:
             for slot in self._known[route.identity]
         )
 
-    def _distinct(self, route: Resource) -> Iterator[Slot]:
+    def _distinct(self, route: Resource) -> Iterator[InheritedSlot]:
         """Yield the slots that differ in what they read now or could read afterwards."""
         proxies: set[Any] = set()
         places: set[Any] = set()
@@ -194,7 +194,9 @@ class Reader:
             found[route.identity] = frozenset(names)
         return found
 
-    def _slots(self, route: Resource, proxy: Resource, selection: Selection) -> Iterator[Slot]:
+    def _slots(
+        self, route: Resource, proxy: Resource, selection: Selection
+    ) -> Iterator[InheritedSlot]:
         release = self.matcher.release
         kind = release.policy_types[ROUTE]
         for at in to_entries(route, kind, release):
@@ -211,7 +213,7 @@ class Reader:
                 else:
                     found = self.matcher.resource(selection, there[0], kri_of(owner))
                 confs = [self.raw(entry) for entry in found.entries] if found else []
-                yield Slot(
+                yield InheritedSlot(
                     proxy=proxy,
                     selection=selection,
                     destination=there[0],
@@ -246,20 +248,22 @@ class Reader:
         conf = at_path(entry.policy.spec, entry.path)
         return dict(conf) if isinstance(conf, Mapping) else {}
 
-    def now(self, slot: Slot) -> Found | None:
+    def now(self, slot: InheritedSlot) -> Found | None:
         """Return what the real-resource outbound reads at a slot in this state."""
         selection = self.matcher.selection(slot.proxy, self.policy_type)
         return self.matcher.resource(selection, slot.destination, kri_of(slot.owner))
 
-    def same(self, slot: Slot, conf: JsonConf) -> bool:
+    def same(self, slot: InheritedSlot, conf: JsonConf) -> bool:
         """Say whether a conf gives the route what is wanted."""
         return self.view(slot, conf) == self.view(slot, slot.wanted)
 
-    def view(self, slot: Slot, conf: Mapping[str, Any]) -> JsonConf:
+    def view(self, slot: InheritedSlot, conf: Mapping[str, Any]) -> JsonConf:
         """Return a conf in the form in which it has its effect at a slot."""
         return effective(self.policy_type, conf, self.fields, slot.protocol)
 
-    def with_drafts(self, drafts: Sequence[Draft], slots: Iterable[Slot]) -> Reader:
+    def with_drafts(
+        self, drafts: Sequence[InheritedDraft], slots: Iterable[InheritedSlot]
+    ) -> Reader:
         """Return a reader of the state in which drafts stand in place of the old policies.
 
         Only what can show at some slots is in it: policies in the new form with an entry for the
@@ -273,7 +277,7 @@ class Reader:
         state = replace(self.state, resources=(*kept, *new))
         return Reader(matcher=Matcher(state), policy_type=self.policy_type, mesh=self.mesh)
 
-    def disturbs(self, slot: Slot, conf: JsonConf, inert: JsonConf) -> bool:
+    def disturbs(self, slot: InheritedSlot, conf: JsonConf, inert: JsonConf) -> bool:
         """Say whether a conf changes what a real-resource outbound reads at a slot today.
 
         What policies in the old place said without effect (`inert`) may take effect; so may what
@@ -296,11 +300,11 @@ class Reader:
             for path, value in now.items()
         )
 
-    def inert(self, slot: Slot) -> JsonConf:
+    def inert(self, slot: InheritedSlot) -> JsonConf:
         """Return what policies in the old place say at a slot."""
         return folded(self.raw(entry) for entry in slot.entries if entry.via is not None)
 
-    def misses(self, slots: Iterable[Slot]) -> list[tuple[Slot, JsonConf]]:
+    def misses(self, slots: Iterable[InheritedSlot]) -> list[tuple[InheritedSlot, JsonConf]]:
         """Return the slots that do not read what they shall, with what they read."""
         out = []
         for slot in slots:
@@ -341,7 +345,7 @@ def _may_show(policy: Resource, names: Set[str], routes: Set[str] | None = None)
 
 
 def lacking(
-    reader: Reader, misses: Iterable[tuple[Slot, JsonConf]], own: JsonConf
+    reader: Reader, misses: Iterable[tuple[InheritedSlot, JsonConf]], own: JsonConf
 ) -> tuple[JsonConf, bool]:
     """Return the inherited values that are missing, and whether one value serves all proxies.
 
@@ -362,7 +366,9 @@ def lacking(
     return from_leaves(values), uniform
 
 
-def source_of(reader: Reader, slots: Iterable[Slot], path: Leaf, value: Any) -> Entry | None:
+def source_of(
+    reader: Reader, slots: Iterable[InheritedSlot], path: Leaf, value: Any
+) -> Entry | None:
     """Return the entry that gave a route an inherited value."""
     for slot in slots:
         for entry in reversed(slot.entries):

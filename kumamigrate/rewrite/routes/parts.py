@@ -23,7 +23,7 @@ AT_THE_TOP = ("MeshTimeout", "MeshRetry", "MeshRateLimit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class RouteEntry:
     """An entry of `to`, or some rules of it: None means all of them."""
 
     at: int
@@ -31,33 +31,33 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class RoutePart:
     """What stands in one of the resources that others are split into, and its name."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[RouteEntry, ...]
     name: str
 
 
-def first(owner: Resource, part: Part) -> dict[str, Any]:
+def first(owner: Resource, part: RoutePart) -> dict[str, Any]:
     """Return the manifest of the part that keeps the name."""
     entries = [_kept(owner, one) for one in part.entries]
     return with_spec(owner, {**owner.spec, "to": entries})
 
 
-def _kept(owner: Resource, one: Entry) -> Any:
+def _kept(owner: Resource, one: RouteEntry) -> Any:
     entry = owner.spec["to"][one.at]
     if one.rules is None:
         return entry
     return {**entry, "rules": [entry["rules"][number] for number in one.rules]}
 
 
-def further(owner: Resource, part: Part) -> dict[str, Any]:
+def further(owner: Resource, part: RoutePart) -> dict[str, Any]:
     """Return the manifest of a part with a name of its own; its text moves along."""
     entries = [_moved(owner, one) for one in part.entries]
     return sibling(owner, part.name, {**owner.spec, "to": entries})
 
 
-def _moved(owner: Resource, one: Entry) -> Any:
+def _moved(owner: Resource, one: RouteEntry) -> Any:
     path = (*owner.spec_path, "to", one.at)
     if one.rules is None:
         return Moved(path)
@@ -101,7 +101,7 @@ def _same_destination(route: Resource, target: Any) -> bool:
 
 
 def followers(
-    view: View, route: Resource, parts: Sequence[Part]
+    view: View, route: Resource, parts: Sequence[RoutePart]
 ) -> tuple[list[ResourceEdit], tuple[str, ...]] | str:
     """Return the edits of policies that mean the route, or why one of them cannot follow."""
     if route.type != ROUTE:
@@ -171,7 +171,7 @@ def _renamed_ref(ref: Mapping[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def _copies(
-    view: View, policy: Resource, parts: Sequence[Part], route: Resource
+    view: View, policy: Resource, parts: Sequence[RoutePart], route: Resource
 ) -> tuple[Any, ...] | None:
     """Return the policy and a copy for each new route, each named next to it."""
     manifests: list[Any] = [policy.body]

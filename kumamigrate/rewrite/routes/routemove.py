@@ -9,14 +9,14 @@ from kumamigrate.model.conf import JsonConf
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
-from kumamigrate.rewrite.routes.compensate import Choice, Unit
-from kumamigrate.rewrite.routes.inherited import Draft
+from kumamigrate.rewrite.routes.compensate import CompensationChoice, Unit
+from kumamigrate.rewrite.routes.inherited import InheritedDraft
 from kumamigrate.rewrite.siblings import sibling
 from kumamigrate.source.value import Moved
 
 
 def edits_of(
-    choice: Choice, units: Sequence[Unit], gone: Sequence[Resource], *, in_place: bool
+    choice: CompensationChoice, units: Sequence[Unit], gone: Sequence[Resource], *, in_place: bool
 ) -> tuple[ResourceEdit, ...]:
     """Return the edits that write a choice; policies of `gone` are removed.
 
@@ -41,7 +41,7 @@ def edits_of(
     return tuple(edits)
 
 
-def _in_place(policy: Resource, draft: Draft) -> dict[str, Any]:
+def _in_place(policy: Resource, draft: InheritedDraft) -> dict[str, Any]:
     """Return the old manifest with the reference moved, keys in their old order."""
     spec: dict[str, Any] = {}
     for key, value in policy.spec.items():
@@ -55,7 +55,7 @@ def _in_place(policy: Resource, draft: Draft) -> dict[str, Any]:
     return with_spec(policy, spec)
 
 
-def _copy(policy: Resource, draft: Draft) -> dict[str, Any]:
+def _copy(policy: Resource, draft: InheritedDraft) -> dict[str, Any]:
     """Return the manifest of the new half beside an old one, its comments at the same values."""
     top = {"targetRef": dict(draft.top)} if draft.top else {}
     first, *more = _entries(policy, draft, moved=True)
@@ -63,13 +63,13 @@ def _copy(policy: Resource, draft: Draft) -> dict[str, Any]:
     return sibling(policy, draft.name, {**top, "to": entries})
 
 
-def _beside(policy: Resource, draft: Draft) -> dict[str, Any]:
+def _beside(policy: Resource, draft: InheritedDraft) -> dict[str, Any]:
     """Return the manifest of a new policy beside the old one."""
     top = {"targetRef": dict(draft.top)} if draft.top else {}
     return sibling(policy, draft.name, {**top, "to": _entries(policy, draft, moved=False)})
 
 
-def _entries(policy: Resource, draft: Draft, *, moved: bool) -> list[dict[str, Any]]:
+def _entries(policy: Resource, draft: InheritedDraft, *, moved: bool) -> list[dict[str, Any]]:
     """Return the `to` entries; the first takes the old reference's text along when it moves."""
     old = policy.spec["to"][0]
     entries = []

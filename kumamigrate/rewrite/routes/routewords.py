@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.filled import RENDER, hidden
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
-from kumamigrate.rewrite.routes.compensate import Choice, Problem, Unit
+from kumamigrate.rewrite.routes.compensate import CompensationChoice, CompensationProblem, Unit
 from kumamigrate.rewrite.routes.routes import ROUTE
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import FieldPath
@@ -17,7 +17,9 @@ EVERYWHERE = ("Everywhere", "ReachableBackends")
 """Modes in which both kinds of outbound exist."""
 
 
-def copied_notes(view: View, unit: Unit, problem: Problem, choice: Choice) -> Iterator[str]:
+def copied_notes(
+    view: View, unit: Unit, problem: CompensationProblem, choice: CompensationChoice
+) -> Iterator[str]:
     """Yield what was copied into the entries of a policy, and where it came from."""
     for copied in choice.copied:
         first = next(u for u in problem.units if u.on(copied.route))
@@ -38,7 +40,7 @@ def _whence(view: View, entry: Any, path: Sequence[str]) -> str:
     return f" from {policy.type} {policy.display_name}" + (f" ({at})" if at else "")
 
 
-def rank_notes(choice: Choice, policy: Resource) -> Iterator[str]:
+def rank_notes(choice: CompensationChoice, policy: Resource) -> Iterator[str]:
     """Yield why the new policy has a top-level reference at all."""
     if choice.rank is not None:
         yield (
@@ -83,7 +85,7 @@ def mode_notes(view: View, mesh: str) -> list[str]:
     ]
 
 
-def why_not(problem: Problem, choice: Choice) -> str:
+def why_not(problem: CompensationProblem, choice: CompensationChoice) -> str:
     """Return what to do where no form fits."""
     for route in problem.routes:
         entries = route.spec.get("to")

@@ -11,7 +11,14 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.references.waiting import waiting_rules
-from kumamigrate.rewrite.routes.parts import Entry, Part, first, followers, further, name_beside
+from kumamigrate.rewrite.routes.parts import (
+    RouteEntry,
+    RoutePart,
+    first,
+    followers,
+    further,
+    name_beside,
+)
 from kumamigrate.rewrite.routes.routes import ROUTE, bound_to_gateway, made_by_gateway_api
 from kumamigrate.rewrite.view import View
 
@@ -87,8 +94,8 @@ def _split(view: View, route: Resource, groups: list[tuple[int, ...]]) -> Change
     )
 
 
-def _part(entries: tuple[int, ...], name: str) -> Part:
-    return Part(entries=tuple(Entry(at=at) for at in entries), name=name)
+def _part(entries: tuple[int, ...], name: str) -> RoutePart:
+    return RoutePart(entries=tuple(RouteEntry(at=at) for at in entries), name=name)
 
 
 def _suffixes(target: Any) -> Iterator[str]:

@@ -13,7 +13,13 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.references.proxies import never_meet
-from kumamigrate.rewrite.routes.compensate import Choice, Problem, Unit, choose, own_of
+from kumamigrate.rewrite.routes.compensate import (
+    CompensationChoice,
+    CompensationProblem,
+    Unit,
+    choose,
+    own_of,
+)
 from kumamigrate.rewrite.routes.halves import halves_of, just_as_written, without
 from kumamigrate.rewrite.routes.inherited import Reader
 from kumamigrate.rewrite.routes.madeupservices import with_destinations
@@ -296,7 +302,7 @@ def _moved(
 
     Rivals are named only if that fits.
     """
-    found: list[tuple[Problem, Choice]] = []
+    found: list[tuple[CompensationProblem, CompensationChoice]] = []
     for routes_of in (_own_routes, _all_routes):
         units, finding = _units(view, olds, routes_of, in_place=in_place)
         if finding is not None:
@@ -343,10 +349,10 @@ def _units(
     return tuple(units), None
 
 
-def _problem(view: View, reader: Reader, units: tuple[Unit, ...]) -> Problem:
+def _problem(view: View, reader: Reader, units: tuple[Unit, ...]) -> CompensationProblem:
     routes = tuple({r.identity: r for unit in units for r, _ in unit.routes}.values())
     taken = {unit.name for unit in units}
-    return Problem(
+    return CompensationProblem(
         reader=reader,
         units=units,
         routes=routes,
@@ -359,7 +365,12 @@ def _problem(view: View, reader: Reader, units: tuple[Unit, ...]) -> Problem:
 
 
 def _change(
-    view: View, olds: list[Old], problem: Problem, choice: Choice, *, in_place: bool
+    view: View,
+    olds: list[Old],
+    problem: CompensationProblem,
+    choice: CompensationChoice,
+    *,
+    in_place: bool,
 ) -> Change:
     by_identity = {old.policy.identity: old for old in olds}
     gone = [copy for old in olds for copy in old.copies] if in_place else []
@@ -506,7 +517,12 @@ def _contracted(view: View, old: Old) -> Change:
 
 
 def _moving(
-    view: View, old: Old, unit: Unit, problem: Problem, choice: Choice, in_place: bool
+    view: View,
+    old: Old,
+    unit: Unit,
+    problem: CompensationProblem,
+    choice: CompensationChoice,
+    in_place: bool,
 ) -> Finding:
     routes = " and ".join(route.display_name for route in old.routes)
     goal = "in spec.to[]" if in_place else f"in spec.to[] of {unit.name}, beside this policy"

@@ -14,7 +14,14 @@ from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, put
 from kumamigrate.rewrite.references.realref import Meaning, meaning, references, rewritten
 from kumamigrate.rewrite.references.waiting import hindered, waiting_rules
-from kumamigrate.rewrite.routes.parts import Entry, Part, first, followers, further, name_beside
+from kumamigrate.rewrite.routes.parts import (
+    RouteEntry,
+    RoutePart,
+    first,
+    followers,
+    further,
+    name_beside,
+)
 from kumamigrate.rewrite.routes.routes import bound_to_gateway, made_by_gateway_api
 from kumamigrate.rewrite.view import View, at_path
 from kumamigrate.source.text import path_text
@@ -46,7 +53,7 @@ def _split(view: View, owner: Resource, waiting: set[tuple[int, int | None]]) ->
     name = name_beside(view, owner, targets, (REST,), set())
     if name is None:
         return None
-    parts = [Part(entries=late, name=owner.name), Part(entries=rest, name=name)]
+    parts = [RoutePart(entries=late, name=owner.name), RoutePart(entries=rest, name=name)]
     if _is_refused_for_more(view, owner, rest):
         return None
     following = followers(view, owner, parts)
@@ -69,25 +76,25 @@ def _split(view: View, owner: Resource, waiting: set[tuple[int, int | None]]) ->
 
 def _apart(
     owner: Resource, waiting: set[tuple[int, int | None]]
-) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+) -> tuple[tuple[RouteEntry, ...], tuple[RouteEntry, ...]]:
     """Return the entries, or rules of them, that must wait, and the others."""
-    late: list[Entry] = []
-    rest: list[Entry] = []
+    late: list[RouteEntry] = []
+    rest: list[RouteEntry] = []
     for at, entry in enumerate(owner.spec["to"]):
         rules = entry.get("rules") if isinstance(entry, Mapping) else None
         mine = {number for place, number in waiting if place == at}
         if not mine:
-            rest.append(Entry(at=at))
+            rest.append(RouteEntry(at=at))
         elif None in mine or owner.type not in ROUTES or not isinstance(rules, list):
-            late.append(Entry(at=at))
+            late.append(RouteEntry(at=at))
         else:
             others = tuple(n for n in range(len(rules)) if n not in mine)
-            late.append(Entry(at=at, rules=tuple(sorted(n for n in mine if n is not None))))
-            rest += [Entry(at=at, rules=others)] if others else []
+            late.append(RouteEntry(at=at, rules=tuple(sorted(n for n in mine if n is not None))))
+            rest += [RouteEntry(at=at, rules=others)] if others else []
     return tuple(late), tuple(rest)
 
 
-def _is_refused_for_more(view: View, owner: Resource, rest: tuple[Entry, ...]) -> bool:
+def _is_refused_for_more(view: View, owner: Resource, rest: tuple[RouteEntry, ...]) -> bool:
     """Say whether the target would refuse the rest as well: then nothing is won."""
     body = owner.body
     for one in references(owner):
@@ -100,7 +107,7 @@ def _is_refused_for_more(view: View, owner: Resource, rest: tuple[Entry, ...]) -
     return bool(refusals_of(new, release=view.target_name, environment=view.environment))
 
 
-def _only(entry: Mapping[str, Any], one: Entry) -> Mapping[str, Any]:
+def _only(entry: Mapping[str, Any], one: RouteEntry) -> Mapping[str, Any]:
     if one.rules is None:
         return entry
     return {**entry, "rules": [entry["rules"][number] for number in one.rules]}

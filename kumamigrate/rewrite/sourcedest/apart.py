@@ -19,9 +19,9 @@ from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.restraint import restrains
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE
-from kumamigrate.sourcedest.order import Tie
+from kumamigrate.sourcedest.order import CreationTie
 from kumamigrate.sourcedest.proxy import PASS_THROUGH
 from kumamigrate.sourcedest.selector import ANY, selectors_of
 
@@ -44,7 +44,7 @@ class Stuck:
     """The services that cannot be converted, and the ties that are a reason for that."""
 
     services: frozenset[str]
-    ties: tuple[Tie, ...] = ()
+    ties: tuple[CreationTie, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ def _reached(policy: Resource) -> frozenset[str]:
 
 
 def in_parts(
-    world: World, convert: Callable[[World, Sequence[Resource]], Conversion]
+    world: KnownWorld, convert: Callable[[KnownWorld, Sequence[Resource]], Conversion]
 ) -> Conversion:
     """Return the conversion of a kind, or of what can go without the rest.
 

@@ -25,7 +25,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
     NewPolicy,
 )
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
-from kumamigrate.rewrite.sourcedest.known import World, world_of
+from kumamigrate.rewrite.sourcedest.known import KnownWorld, world_of
 from kumamigrate.rewrite.sourcedest.notconverted import services_named
 from kumamigrate.rewrite.sourcedest.spare import with_spare
 from kumamigrate.rewrite.view import View
@@ -119,7 +119,7 @@ def _doubles(view: View, kind: str, mesh: str) -> list[Finding]:
     ]
 
 
-def _not_beside(view: View, world: World, kind: str) -> Iterator[Finding]:
+def _not_beside(view: View, world: KnownWorld, kind: str) -> Iterator[Finding]:
     """Yield why policies of a kind are not written beside the old ones: both would act."""
     for policy in world.old.of(kind):
         yield _finding(
@@ -143,7 +143,7 @@ def _beside(view: View, standing: Change) -> Iterator[Finding]:
             )
 
 
-def _already(world: World, kind: str) -> Conversion | None:
+def _already(world: KnownWorld, kind: str) -> Conversion | None:
     """Return what the old policies of a kind would become if all of that stands there already.
 
     That is so after stage expand, and where some of a kind had to stay with the old engine.
@@ -158,7 +158,7 @@ def _already(world: World, kind: str) -> Conversion | None:
     return done if all(p.identity in explained for p in world.old.of(kind)) else None
 
 
-def _present(world: World, kind: str) -> list[Resource]:
+def _present(world: KnownWorld, kind: str) -> list[Resource]:
     """Return the policies of the new types that an old kind has become or may become."""
     present = [r for type_ in _SUCCESSORS[kind] for r in world.existing(type_)]
     if kind == "HealthCheck":
@@ -166,7 +166,7 @@ def _present(world: World, kind: str) -> list[Resource]:
     return present
 
 
-def _alone(world: World, kind: str) -> Conversion | None:
+def _alone(world: KnownWorld, kind: str) -> Conversion | None:
     """Return what the old policies of a kind would become without the new ones that are there,
     None where none are."""
     present = _present(world, kind)
@@ -177,7 +177,7 @@ def _alone(world: World, kind: str) -> Conversion | None:
     return CONVERTERS[kind](replace(world, state=replace(world.state, resources=rest)))
 
 
-def _or_why(done: Conversion, world: World) -> Conversion:
+def _or_why(done: Conversion, world: KnownWorld) -> Conversion:
     """Return a conversion; where a part of the kind stayed, with what it stayed for."""
     listed = services_named(_present(world, done.kind)) if not done.writable else None
     why = _alone(world, done.kind) if listed else None
@@ -212,7 +212,7 @@ def _standing(view: View, done: Conversion) -> Change | None:
     )
 
 
-def _refused(view: View, world: World, kind: str) -> Iterator[Finding]:
+def _refused(view: View, world: KnownWorld, kind: str) -> Iterator[Finding]:
     """Yield what control planes refuse: such a policy takes no part."""
     for policy in world.old.refused:
         if policy.type == kind:
@@ -227,7 +227,7 @@ def _refused(view: View, world: World, kind: str) -> Iterator[Finding]:
             )
 
 
-def _said(view: View, world: World, done: Conversion) -> Iterator[Finding]:
+def _said(view: View, world: KnownWorld, done: Conversion) -> Iterator[Finding]:
     """Yield what asks for a decision about policies that stay."""
     gone = {r.identity for r in done.removed()} if done.writable else set()
     spoken: set[Any] = set()
@@ -269,7 +269,7 @@ def _manual(view: View, item: Manual) -> Finding:
     )
 
 
-def _change(view: View, world: World, done: Conversion) -> Change | None:
+def _change(view: View, world: KnownWorld, done: Conversion) -> Change | None:
     """Return the edits of a conversion: new policies in the place of the old, the rest removed."""
     if not done.writable or not (done.policies or done.dropped):
         return None
@@ -333,7 +333,7 @@ def _spare(view: View, done: Conversion) -> Change | None:
     )
 
 
-def _edit(view: View, world: World, done: Conversion, resource: Resource) -> ResourceEdit:
+def _edit(view: View, world: KnownWorld, done: Conversion, resource: Resource) -> ResourceEdit:
     assert resource.where is not None
     new = [p for p in done.policies if p.home.identity == resource.identity]
     manifests: list[Any] = [manifest(p, world, view) for p in new]
@@ -358,7 +358,7 @@ def _carried(written: Json, home: Resource, roots: Iterable[FieldPath]) -> Json:
     return {**written, "spec": carried(written["spec"], home, roots)}
 
 
-def manifest(policy: NewPolicy, world: World, view: View) -> Json:
+def manifest(policy: NewPolicy, world: KnownWorld, view: View) -> Json:
     """Return the manifest of a new policy in the form of its home.
 
     Old kinds are cluster-scoped on Kubernetes; their successors stand in the system namespace

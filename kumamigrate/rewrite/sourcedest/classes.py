@@ -9,8 +9,8 @@ from typing import TypeVar
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import SERVICE, ZONE, Identity, Resource
 from kumamigrate.rewrite.sourcedest.conversion import Json
-from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.sourcedest.proxy import Proxy
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.sourcedest.proxy import TaggedProxy
 from kumamigrate.sourcedest.selector import ANY, Tags, matches
 
 _V = TypeVar("_V")
@@ -32,7 +32,7 @@ def _as_written(tag: tuple[str, str]) -> tuple[bool, bool, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ProxyClass:
+class WinnerClass:
     """All proxies (or inbounds) that carry these tags, sorted by key."""
 
     tags: tuple[tuple[str, str], ...]
@@ -47,7 +47,7 @@ class ProxyClass:
         """The tags of a proxy that is in this class and, of those here, in no narrower one."""
         return {**dict.fromkeys(_ALWAYS, _OTHER), **self.as_map}
 
-    def within(self, other: ProxyClass) -> bool:
+    def within(self, other: WinnerClass) -> bool:
         """Say whether this class is part of another, or the same."""
         return set(other.tags) <= set(self.tags)
 
@@ -61,17 +61,17 @@ class Classes:
     when there were more classes than is sensible; then there are none.
     """
 
-    classes: tuple[ProxyClass, ...]
+    classes: tuple[WinnerClass, ...]
     wildcards: tuple[tuple[str, tuple[str, ...]], ...] = ()
     too_many: bool = False
 
 
-def class_of(tags: Tags) -> ProxyClass:
+def class_of(tags: Tags) -> WinnerClass:
     """Return the class with these tags."""
-    return ProxyClass(tuple(sorted(tags.items())))
+    return WinnerClass(tuple(sorted(tags.items())))
 
 
-def classes_of(selectors: Iterable[Tags], world: World) -> Classes:
+def classes_of(selectors: Iterable[Tags], world: KnownWorld) -> Classes:
     """Return the classes that these selectors tell apart, `{}` included.
 
     `'*'` for service and zone says nothing, since every proxy has them; any other `'*'` is
@@ -86,12 +86,12 @@ def classes_of(selectors: Iterable[Tags], world: World) -> Classes:
         closed |= {joined for tags in closed if (joined := _join(tags, seed)) is not None}
         if len(closed) > _LIMIT:
             return Classes(classes=(), wildcards=tuple(wild.items()), too_many=True)
-    ordered = sorted((ProxyClass(tuple(sorted(t))) for t in closed), key=_broad_first)
+    ordered = sorted((WinnerClass(tuple(sorted(t))) for t in closed), key=_broad_first)
     return Classes(classes=tuple(ordered), wildcards=tuple(sorted(wild.items())))
 
 
 def _written_out(
-    selector: Tags, world: World, wild: dict[str, tuple[str, ...]]
+    selector: Tags, world: KnownWorld, wild: dict[str, tuple[str, ...]]
 ) -> set[frozenset[tuple[str, str]]]:
     sets: list[dict[str, str]] = [{}]
     for key, value in selector.items():
@@ -110,33 +110,33 @@ def _join(
     return joined if len({key for key, _ in joined}) == len(joined) else None
 
 
-def _broad_first(item: ProxyClass) -> tuple[int, tuple[tuple[str, str], ...]]:
+def _broad_first(item: WinnerClass) -> tuple[int, tuple[tuple[str, str], ...]]:
     return (len(item.tags), item.tags)
 
 
-def largest(tags: Tags, classes: Sequence[ProxyClass]) -> ProxyClass:
+def largest(tags: Tags, classes: Sequence[WinnerClass]) -> WinnerClass:
     """Return the narrowest class that these tags are in; classes hold `{}` and are closed."""
     return max((c for c in classes if matches(c.as_map, tags)), key=lambda c: len(c.tags))
 
 
 def dwellers(
-    item: ProxyClass, classes: Sequence[ProxyClass], proxies: Iterable[Proxy]
-) -> list[Proxy]:
+    item: WinnerClass, classes: Sequence[WinnerClass], proxies: Iterable[TaggedProxy]
+) -> list[TaggedProxy]:
     """Return the proxies of which some inbound (or the gateway) reads this class."""
     return [
         proxy for proxy in proxies if any(largest(tags, classes) == item for tags in proxy.tag_sets)
     ]
 
 
-def inhabited(item: ProxyClass, classes: Sequence[ProxyClass], world: World) -> bool:
+def inhabited(item: WinnerClass, classes: Sequence[WinnerClass], world: KnownWorld) -> bool:
     """Say whether a listed proxy reads a class; where none is listed, any may."""
     return not world.listed or bool(dwellers(item, classes, world.proxies))
 
 
 def connected(
-    item: ProxyClass,
-    classes: Sequence[ProxyClass],
-    world: World,
+    item: WinnerClass,
+    classes: Sequence[WinnerClass],
+    world: KnownWorld,
     service: str,
     named: Iterable[str],
 ) -> bool:
@@ -155,7 +155,7 @@ def connected(
     return False
 
 
-def reference(item: ProxyClass, *, sidecar: bool = False) -> Json:
+def reference(item: WinnerClass, *, sidecar: bool = False) -> Json:
     """Return the top-level targetRef that selects a class on 2.x.
 
     `sidecar`: types whose inbound section may not reach gateways (notes A4).
@@ -172,7 +172,7 @@ def reference(item: ProxyClass, *, sidecar: bool = False) -> Json:
     return {"kind": "MeshServiceSubset", "name": service, "tags": tags}
 
 
-def labels_mirror_tags(classes: Iterable[ProxyClass], world: World) -> bool:
+def labels_mirror_tags(classes: Iterable[WinnerClass], world: KnownWorld) -> bool:
     """Say whether Dataplane labels select exactly the proxies that these tags do.
 
     Only an answer when the state is complete: a proxy that nobody listed may be labelled
@@ -191,25 +191,25 @@ def labels_mirror_tags(classes: Iterable[ProxyClass], world: World) -> bool:
     )
 
 
-def by_labels(item: ProxyClass, *, sidecar: bool = False) -> Json:
+def by_labels(item: WinnerClass, *, sidecar: bool = False) -> Json:
     """Return the top-level targetRef by Dataplane labels."""
     if not item.tags:
         return reference(item, sidecar=sidecar)
     return {"kind": "Dataplane", "labels": item.as_map}
 
 
-def directly_around(item: ProxyClass, among: Iterable[ProxyClass]) -> list[ProxyClass]:
+def directly_around(item: WinnerClass, among: Iterable[WinnerClass]) -> list[WinnerClass]:
     """Return the narrowest classes among some that this one lies in, itself left out."""
     around = [c for c in among if c != item and item.within(c)]
     return [c for c in around if not any(o != c and o.within(c) for o in around)]
 
 
-def prune(values: Mapping[ProxyClass, _V]) -> dict[ProxyClass, _V]:
+def prune(values: Mapping[WinnerClass, _V]) -> dict[WinnerClass, _V]:
     """Return the classes, broadest first, that differ from some class they directly lie in (C6).
 
     `{}` stays. Every proxy reads its largest class, so the others need no policy.
     """
-    kept: dict[ProxyClass, _V] = {}
+    kept: dict[WinnerClass, _V] = {}
     for item, value in values.items():
         direct = directly_around(item, kept)
         if not direct or any(kept[c] != value for c in direct):
@@ -217,7 +217,7 @@ def prune(values: Mapping[ProxyClass, _V]) -> dict[ProxyClass, _V]:
     return kept
 
 
-def name_of(item: ProxyClass) -> str:
+def name_of(item: WinnerClass) -> str:
     """Return a short name for a class: its values, made fit for a resource name."""
     values = [value for key, value in item.tags if key == SERVICE]
     values += [value for key, value in item.tags if key != SERVICE]
@@ -244,7 +244,7 @@ class Names:
         return name
 
 
-def in_rank_order(items: Sequence[tuple[ProxyClass, str]]) -> tuple[str, ...]:
+def in_rank_order(items: Sequence[tuple[WinnerClass, str]]) -> tuple[str, ...]:
     """Return names such that a narrower class always beats the broader one it lies in.
 
     Between references of one kind the smaller name wins (legacy.md §2.5), so within a kind more
@@ -266,7 +266,7 @@ def in_rank_order(items: Sequence[tuple[ProxyClass, str]]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _word(classes: Iterable[ProxyClass], item: ProxyClass) -> str:
+def _word(classes: Iterable[WinnerClass], item: WinnerClass) -> str:
     """Return a word that sorts a class before the broader ones among some."""
     sizes = sorted({len(one.tags) for one in classes}, reverse=True)
     place = sizes.index(len(item.tags))
@@ -276,9 +276,9 @@ def _word(classes: Iterable[ProxyClass], item: ProxyClass) -> str:
 
 
 def home_of(
-    item: ProxyClass,
+    item: WinnerClass,
     winners: Sequence[Resource],
-    seeds: dict[str, set[ProxyClass]],
+    seeds: dict[str, set[WinnerClass]],
     used: set[Identity],
 ) -> Resource:
     """Return the old policy whose place the policy of a class takes.

@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath
-from kumamigrate.sourcedest.order import Tie
+from kumamigrate.sourcedest.order import CreationTie
 
 Json = dict[str, Any]
 
@@ -72,9 +72,9 @@ class Conversion:
     dropped: tuple[Dropped, ...] = ()
     manual: tuple[Manual, ...] = ()
     kept: tuple[Resource, ...] = ()
-    ties: tuple[Tie, ...] = ()
+    ties: tuple[CreationTie, ...] = ()
     spare: tuple[Dropped, ...] = ()
-    left: tuple[Tie, ...] = ()
+    left: tuple[CreationTie, ...] = ()
     instead: Conversion | None = None
     assumptions: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()

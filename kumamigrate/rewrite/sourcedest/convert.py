@@ -11,7 +11,7 @@ from kumamigrate.rewrite.sourcedest.external import (
 )
 from kumamigrate.rewrite.sourcedest.faults import convert_fault_injection
 from kumamigrate.rewrite.sourcedest.gatewayroute import convert_gateway_route
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.limits import convert_rate_limit
 from kumamigrate.rewrite.sourcedest.meshfields import (
     convert_mesh_locality,
@@ -34,7 +34,7 @@ from kumamigrate.rewrite.sourcedest.trafficpermission import convert_traffic_per
 from kumamigrate.rewrite.sourcedest.trafficroute import convert_traffic_route
 from kumamigrate.rewrite.sourcedest.wholeproxy import convert_proxy_template, convert_traffic_trace
 
-CONVERTERS: Mapping[str, Callable[[World], Conversion]] = {
+CONVERTERS: Mapping[str, Callable[[KnownWorld], Conversion]] = {
     "TrafficPermission": convert_traffic_permission,
     "Timeout": convert_timeout,
     "Retry": convert_retry,

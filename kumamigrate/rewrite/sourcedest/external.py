@@ -10,7 +10,7 @@ from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.classes import Names, slug
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, Manual, NewPolicy
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.selector import ANY, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import zone_egress
 
@@ -18,7 +18,7 @@ _SINCE = "2.8"
 _PROTOCOL = "kuma.io/protocol"
 
 
-def convert_external_service(world: World) -> Conversion:
+def convert_external_service(world: KnownWorld) -> Conversion:
     """Return MeshExternalServices that stand beside the ExternalServices of a mesh.
 
     Applications reach them under other names, so the old ones are kept: deleting them is the
@@ -65,7 +65,7 @@ def convert_external_service(world: World) -> Conversion:
     )
 
 
-def _ground(world: World, first: Resource) -> list[Manual]:
+def _ground(world: KnownWorld, first: Resource) -> list[Manual]:
     if not at_least(world.target, _SINCE):
         return [_manual(first, f"MeshExternalService exists from {_SINCE} on")]
     mesh = world.mesh_resource
@@ -133,7 +133,7 @@ def _names_change(resource: Resource, name: str) -> Manual:
     )
 
 
-def report_virtual_outbound(world: World) -> Conversion:
+def report_virtual_outbound(world: KnownWorld) -> Conversion:
     """Return the report on VirtualOutbounds: HostnameGenerators name services, not tag sets."""
     manual = []
     for policy in world.old.of("VirtualOutbound"):
@@ -166,5 +166,5 @@ def _note(resource: Resource, message: str) -> Manual:
     )
 
 
-def _conversion(world: World, **parts: Any) -> Conversion:
+def _conversion(world: KnownWorld, **parts: Any) -> Conversion:
     return Conversion(kind="ExternalService", mesh=world.mesh, target=world.target, **parts)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.apart import in_parts
-from kumamigrate.rewrite.sourcedest.classes import Classes, ProxyClass, classes_of, prune
+from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confs import int_or_text
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
-from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import (
     sharing,
     standstill,
@@ -23,7 +23,7 @@ from kumamigrate.rewrite.sourcedest.notconverted import (
 )
 from kumamigrate.rewrite.sourcedest.winnertable import differing
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.order import Tie, merge_ties
+from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.proxy import PROTOCOL
 from kumamigrate.sourcedest.selector import matches, selectors_of
 from kumamigrate.sourcedest.winners import Listed, inbound_list
@@ -35,19 +35,19 @@ Stack = tuple[Resource, ...]
 """Policies whose faults one request meets, in the old engine's order."""
 
 
-def convert_fault_injection(world: World) -> Conversion:
+def convert_fault_injection(world: KnownWorld) -> Conversion:
     """Return the MeshFaultInjections for the FaultInjections of a mesh."""
     return in_parts(world, _convert)
 
 
-def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
+def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
     policies = world.old.of("FaultInjection")
     stopped = standstill(world, "FaultInjection", "MeshFaultInjection", policies, routed=False)
     if stopped is not None:
         return stopped
     targets = _classes(policies, "destinations", world)
     clients = _classes(policies, "sources", world)
-    ties: list[Tie] = []
+    ties: list[CreationTie] = []
     groups = {item: _listed(item, world).policies for item in targets.classes}
     stuck = [p for p in policies if _grpc_too_early(p, world)]
     spread = sharing([*stuck, *staying], groups.values())
@@ -60,7 +60,7 @@ def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
         for item, row in stacks.items()
     }
     drafts = tuple(
-        Draft(item=item, winners=_met(stacks[item]), from_=_from(prune(values[item])))
+        PolicyDraft(item=item, winners=_met(stacks[item]), from_=_from(prune(values[item])))
         for item in prune(values)
         if any(stacks[item].values())
     )
@@ -93,19 +93,19 @@ def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
     )
 
 
-def _classes(policies: Sequence[Resource], field: str, world: World) -> Classes:
+def _classes(policies: Sequence[Resource], field: str, world: KnownWorld) -> Classes:
     return classes_of((tags for p in policies for tags in selectors_of(p.spec, field)), world)
 
 
-def _listed(item: ProxyClass, world: World) -> Listed:
+def _listed(item: WinnerClass, world: KnownWorld) -> Listed:
     return inbound_list(world.old.of("FaultInjection"), item.witness, world.old.ties)
 
 
 def _stacks(
-    item: ProxyClass, clients: Classes, world: World, ties: list[Tie]
-) -> dict[ProxyClass, Stack]:
+    item: WinnerClass, clients: Classes, world: KnownWorld, ties: list[CreationTie]
+) -> dict[WinnerClass, Stack]:
     listed = _listed(item, world)
-    result: dict[ProxyClass, Stack] = {}
+    result: dict[WinnerClass, Stack] = {}
     for client in clients.classes:
         met = tuple(
             p
@@ -114,15 +114,15 @@ def _stacks(
         )
         result[client] = met
         if not listed.known and differing(met):
-            ties.append(Tie(policies=distinct(met)))
+            ties.append(CreationTie(policies=distinct(met)))
     return result
 
 
-def _met(stacks: dict[ProxyClass, Stack]) -> tuple[Resource, ...]:
+def _met(stacks: dict[WinnerClass, Stack]) -> tuple[Resource, ...]:
     return distinct(policy for stack in stacks.values() for policy in stack)
 
 
-def _from(values: dict[ProxyClass, list[Json]]) -> list[Json]:
+def _from(values: dict[WinnerClass, list[Json]]) -> list[Json]:
     entries: list[Json] = []
     for client, faults in values.items():
         ref: Json = {"kind": "Mesh"}
@@ -181,7 +181,7 @@ def _limit_note(policy: Resource) -> Manual:
     )
 
 
-def _grpc_too_early(policy: Resource, world: World) -> bool:
+def _grpc_too_early(policy: Resource, world: KnownWorld) -> bool:
     grpc = any(t.get(PROTOCOL) == "grpc" for t in selectors_of(policy.spec, "destinations"))
     return grpc and not at_least(world.target, _GRPC_SINCE)
 
@@ -196,7 +196,7 @@ def _grpc_note(policy: Resource) -> Manual:
     )
 
 
-def _dropped(policies: Iterable[Resource], drafts: Iterable[Draft]) -> tuple[Dropped, ...]:
+def _dropped(policies: Iterable[Resource], drafts: Iterable[PolicyDraft]) -> tuple[Dropped, ...]:
     carried = [w for draft in drafts for w in draft.winners]
     return tuple(
         Dropped(resource=policy, reason="no inbound that can exist matches it")

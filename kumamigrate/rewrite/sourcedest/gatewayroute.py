@@ -11,7 +11,7 @@ from typing import Any
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.rewrite.sourcedest.classes import Names, slug
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, Manual, NewPolicy, distinct
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.selector import matches, selectors_of, tags_of
 
 _PATHS = {"EXACT": "Exact", "PREFIX": "PathPrefix", "REGEX": "RegularExpression"}
@@ -20,7 +20,7 @@ _HEADERS = {
 }  # fmt: skip
 
 
-def convert_gateway_route(world: World) -> Conversion:
+def convert_gateway_route(world: KnownWorld) -> Conversion:
     """Return the routes for the MeshGatewayRoutes of a mesh."""
     routes = [r for r in world.state.of_type("MeshGatewayRoute") if r.mesh == world.mesh]
     gateways = [r for r in world.state.of_type("MeshGateway") if r.mesh == world.mesh]

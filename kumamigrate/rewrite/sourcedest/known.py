@@ -11,7 +11,7 @@ from kumamigrate.model.resource import EFFECT, SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.order import Ties
-from kumamigrate.sourcedest.proxy import Proxy, proxy_of
+from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import ANY, Tags, best_rank, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import HTTP_FAMILY, UNKNOWN, service_protocols
 from kumamigrate.sourcedest.winners import OldPolicies, led_to, old_policies
@@ -20,7 +20,7 @@ _RULES_SINCE = "2.10"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class KnownWorld:
     """A mesh as the converter sees it.
 
     `protocols` holds the services of which the state has endpoints. `intended` converts inert
@@ -32,7 +32,7 @@ class World:
     mesh: str
     target: str
     old: OldPolicies
-    proxies: tuple[Proxy, ...]
+    proxies: tuple[TaggedProxy, ...]
     services: tuple[str, ...]
     protocols: Mapping[str, str]
     intended: bool = False
@@ -116,8 +116,8 @@ def world_of(
     intended: bool = False,
     onward: bool = False,
     on_word: bool = False,
-    extra: Iterable[Proxy] = (),
-) -> World:
+    extra: Iterable[TaggedProxy] = (),
+) -> KnownWorld:
     """Return what is known of a mesh. `extra` are proxies beside the Dataplanes of the state."""
     proxies = (*_listed(state, mesh), *extra)
     external = [
@@ -126,7 +126,7 @@ def world_of(
     protocols = service_protocols(proxies, external)
     old = old_policies(state, mesh, Ties(ties))
     named = {o.service for p in proxies for o in p.outbounds} | set(protocols)
-    return World(
+    return KnownWorld(
         state=state,
         mesh=mesh,
         target=target,
@@ -140,14 +140,14 @@ def world_of(
     )
 
 
-def _listed(state: State, mesh: str) -> tuple[Proxy, ...]:
+def _listed(state: State, mesh: str) -> tuple[TaggedProxy, ...]:
     """Return the Dataplanes of a mesh; every rule asks for them, and there may be thousands."""
     key = ("old proxies", mesh)
     if key not in state.known:
         zone = state.environment.zone
         dataplanes = (r for r in state.of_type("Dataplane") if r.mesh == mesh)
         state.known[key] = tuple(proxy_of(r, zone) for r in dataplanes)
-    found: tuple[Proxy, ...] = state.known[key]
+    found: tuple[TaggedProxy, ...] = state.known[key]
     return found
 
 

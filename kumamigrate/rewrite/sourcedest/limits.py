@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.rewrite.sourcedest.apart import in_parts
-from kumamigrate.rewrite.sourcedest.classes import ProxyClass, classes_of, prune
+from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confs import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
-from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import (
     sharing,
     standstill,
@@ -24,7 +24,7 @@ from kumamigrate.rewrite.sourcedest.notconverted import (
 )
 from kumamigrate.rewrite.sourcedest.winnertable import differing
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.order import Tie, latest, merge_ties, newest_first
+from kumamigrate.sourcedest.order import CreationTie, latest, merge_ties, newest_first
 from kumamigrate.sourcedest.selector import ANY, Rank, Tags, matches, rank, selectors_of, tags_of
 
 _SHORTEST = 50_000_000
@@ -37,15 +37,15 @@ class _Inbound:
     listed: tuple[Resource, ...]
     winner: Resource | None = None
     single: Resource | None = None
-    tie: Tie | None = None
+    tie: CreationTie | None = None
 
 
-def convert_rate_limit(world: World) -> Conversion:
+def convert_rate_limit(world: KnownWorld) -> Conversion:
     """Return the MeshRateLimits for the RateLimits of a mesh, group by group."""
     return in_parts(world, _convert)
 
 
-def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
+def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
     policies = world.old.of("RateLimit")
     stopped = standstill(world, "RateLimit", "MeshRateLimit", policies, routed=False)
     if stopped is not None:
@@ -88,7 +88,7 @@ def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
     )
 
 
-def _inbound(item: ProxyClass, policies: Iterable[Resource], world: World) -> _Inbound:
+def _inbound(item: WinnerClass, policies: Iterable[Resource], world: KnownWorld) -> _Inbound:
     listed = [
         p
         for p in policies
@@ -111,7 +111,7 @@ def _inbound(item: ProxyClass, policies: Iterable[Resource], world: World) -> _I
     return _Inbound(listed=met)
 
 
-def _before(every: list[Resource], single: list[Resource], world: World) -> bool:
+def _before(every: list[Resource], single: list[Resource], world: KnownWorld) -> bool:
     ordered, known = newest_first(distinct([*every, *single]), world.old.ties)
     return known and ordered[0] in every and ordered[0] not in single
 
@@ -122,8 +122,8 @@ def _any_client(tags: Tags) -> bool:
 
 def _stuck(
     policies: Iterable[Resource],
-    table: Mapping[ProxyClass, _Inbound],
-    world: World,
+    table: Mapping[WinnerClass, _Inbound],
+    world: KnownWorld,
     notes: list[Manual],
     staying: Sequence[Resource],
 ) -> list[Resource]:
@@ -172,9 +172,9 @@ def _client_side(policy: Resource, service: str) -> Manual:
 
 
 def _drafts(
-    table: Mapping[ProxyClass, _Inbound], world: World, notes: list[Manual]
-) -> tuple[Draft, ...]:
-    values: dict[ProxyClass, Json | None] = {}
+    table: Mapping[WinnerClass, _Inbound], world: KnownWorld, notes: list[Manual]
+) -> tuple[PolicyDraft, ...]:
+    values: dict[WinnerClass, Json | None] = {}
     for item, found in table.items():
         values[item] = limit_conf(found.winner, notes) if found.winner is not None else None
     drafts = []
@@ -189,11 +189,11 @@ def _drafts(
     return tuple(drafts)
 
 
-def _draft(item: ProxyClass, winner: Resource, conf: Json, world: World) -> Draft:
+def _draft(item: WinnerClass, winner: Resource, conf: Json, world: KnownWorld) -> PolicyDraft:
     if world.with_rules:
-        return Draft(item=item, winners=(winner,), rules=[{"default": conf}])
+        return PolicyDraft(item=item, winners=(winner,), rules=[{"default": conf}])
     entry = {"targetRef": {"kind": "Mesh"}, "default": conf}
-    return Draft(item=item, winners=(winner,), from_=[entry])
+    return PolicyDraft(item=item, winners=(winner,), from_=[entry])
 
 
 def limit_conf(policy: Resource, notes: list[Manual]) -> Json:

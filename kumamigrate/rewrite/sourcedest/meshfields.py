@@ -9,7 +9,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.classes import Names
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, NewPolicy
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.trafficroute import locality_aware
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.engine import policy_engine
@@ -38,7 +38,7 @@ _TLS_MODES = {
 }
 
 
-def convert_mesh_metrics(world: World) -> Conversion:
+def convert_mesh_metrics(world: KnownWorld) -> Conversion:
     """Return the MeshMetric for `Mesh.metrics`."""
     mesh, metrics = _section(world, "metrics")
     if mesh is None or metrics is None:
@@ -66,7 +66,7 @@ def convert_mesh_metrics(world: World) -> Conversion:
     return _conversion(world, "Mesh.metrics", policies=(policy,), dropped=gone, manual=tuple(notes))
 
 
-def _metric(conf: OldConf, world: World) -> Json:
+def _metric(conf: OldConf, world: KnownWorld) -> Json:
     mode = conf.get("tls", "mode")
     if mode is None:
         mode = "disabled" if conf.get("skipMTLS") else "activeMTLSBackend"
@@ -97,7 +97,7 @@ def _application(values: Mapping[str, Any]) -> Json:
     return {**result, "path": values.get("path") or "/metrics"}
 
 
-def _metric_notes(conf: OldConf, mesh: Resource, world: World) -> list[Manual]:
+def _metric_notes(conf: OldConf, mesh: Resource, world: KnownWorld) -> list[Manual]:
     found = []
     if conf.get("envoy", "filterRegex"):
         message = "filterRegex matched Envoy's names; MeshMetric matches Prometheus' names"
@@ -118,7 +118,7 @@ def _metric_notes(conf: OldConf, mesh: Resource, world: World) -> list[Manual]:
     return found
 
 
-def convert_mesh_mtls_mode(world: World) -> Conversion:
+def convert_mesh_mtls_mode(world: KnownWorld) -> Conversion:
     """Return the MeshTLS for a PERMISSIVE backend of `Mesh.mtls`, once nothing else is left."""
     mesh, mtls = _section(world, "mtls")
     kind = "Mesh.mtls.mode"
@@ -147,7 +147,7 @@ def convert_mesh_mtls_mode(world: World) -> Conversion:
     return _conversion(world, kind)
 
 
-def convert_mesh_passthrough(world: World) -> Conversion:
+def convert_mesh_passthrough(world: KnownWorld) -> Conversion:
     """Return the MeshPassthrough for `networking.outbound.passthrough`."""
     mesh, networking = _section(world, "networking")
     kind = "Mesh.networking.outbound.passthrough"
@@ -172,7 +172,7 @@ def convert_mesh_passthrough(world: World) -> Conversion:
     return _conversion(world, kind, policies=(policy,), dropped=(gone,))
 
 
-def convert_mesh_locality(world: World) -> Conversion:
+def convert_mesh_locality(world: KnownWorld) -> Conversion:
     """Return the MeshLoadBalancingStrategy for `routing.localityAwareLoadBalancing`."""
     mesh, routing = _section(world, "routing")
     kind = "Mesh.routing.localityAwareLoadBalancing"
@@ -195,17 +195,17 @@ def convert_mesh_locality(world: World) -> Conversion:
     return _conversion(world, kind, policies=(policy,), dropped=(gone,))
 
 
-def convert_mesh_logging(world: World) -> Conversion:
+def convert_mesh_logging(world: KnownWorld) -> Conversion:
     """Return what becomes of `Mesh.logging` once no TrafficLog reads it."""
     return _backends(world, "logging", "TrafficLog")
 
 
-def convert_mesh_tracing(world: World) -> Conversion:
+def convert_mesh_tracing(world: KnownWorld) -> Conversion:
     """Return what becomes of `Mesh.tracing` once no TrafficTrace reads it."""
     return _backends(world, "tracing", "TrafficTrace")
 
 
-def _backends(world: World, section: str, reader: str) -> Conversion:
+def _backends(world: KnownWorld, section: str, reader: str) -> Conversion:
     mesh, found = _section(world, section)
     kind = f"Mesh.{section}"
     if mesh is None or found is None:
@@ -220,7 +220,7 @@ def _backends(world: World, section: str, reader: str) -> Conversion:
     return _conversion(world, kind, dropped=(gone,), assumptions=assumed)
 
 
-def report_constraints(world: World) -> Conversion:
+def report_constraints(world: KnownWorld) -> Conversion:
     """Return the report on `Mesh.constraints`, which has no successor."""
     mesh, found = _section(world, "constraints")
     if mesh is None or not found:
@@ -235,7 +235,7 @@ def report_constraints(world: World) -> Conversion:
     return _conversion(world, "Mesh.constraints", manual=(note,))
 
 
-def convert_policy_engine(world: World) -> Conversion:
+def convert_policy_engine(world: KnownWorld) -> Conversion:
     """Return what becomes of `Mesh.policyEngine`: it goes, since no release reads it."""
     mesh = world.mesh_resource
     found = policy_engine(mesh, world.target) if mesh is not None else None
@@ -245,7 +245,7 @@ def convert_policy_engine(world: World) -> Conversion:
     return _conversion(world, "Mesh.policyEngine", dropped=(gone,))
 
 
-def _section(world: World, name: str) -> tuple[Resource | None, Mapping[str, Any] | None]:
+def _section(world: KnownWorld, name: str) -> tuple[Resource | None, Mapping[str, Any] | None]:
     mesh = world.mesh_resource
     value = mesh.spec.get(name) if mesh is not None else None
     return mesh, value if isinstance(value, Mapping) else None
@@ -259,7 +259,7 @@ def _enabled(section: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def _policy(world: World, mesh: Resource, type_: str, word: str, sections: Json) -> NewPolicy:
+def _policy(world: KnownWorld, mesh: Resource, type_: str, word: str, sections: Json) -> NewPolicy:
     taken = {r.name for r in world.state.of_type(type_) if r.mesh == world.mesh}
     name = Names(taken).take(f"{mesh.name}-{word}", "mesh")
     spec = {"targetRef": {"kind": "Mesh"}, **sections}
@@ -267,7 +267,7 @@ def _policy(world: World, mesh: Resource, type_: str, word: str, sections: Json)
 
 
 def _early(
-    world: World, mesh: Resource, type_: str, kind: str, path: FieldPath
+    world: KnownWorld, mesh: Resource, type_: str, kind: str, path: FieldPath
 ) -> Conversion | None:
     if at_least(world.target, _POLICY_SINCE):
         return None
@@ -275,7 +275,7 @@ def _early(
     return _conversion(world, kind, manual=(_manual(mesh, message, *path),))
 
 
-def _present(world: World, type_: str, mesh: Resource, path: FieldPath) -> Conversion | None:
+def _present(world: KnownWorld, type_: str, mesh: Resource, path: FieldPath) -> Conversion | None:
     names = ", ".join(sorted(r.name for r in world.existing(type_)))
     if not names:
         return None
@@ -294,5 +294,5 @@ def _manual(mesh: Resource, message: str, *path: str | int, blocking: bool = Tru
     )
 
 
-def _conversion(world: World, kind: str, **parts: Any) -> Conversion:
+def _conversion(world: KnownWorld, kind: str, **parts: Any) -> Conversion:
     return Conversion(kind=kind, mesh=world.mesh, target=world.target, **parts)

@@ -9,7 +9,7 @@ from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import SERVICE, Identity, Resource
 from kumamigrate.rewrite.sourcedest.classes import (
     Names,
-    ProxyClass,
+    WinnerClass,
     by_labels,
     class_of,
     home_of,
@@ -19,15 +19,15 @@ from kumamigrate.rewrite.sourcedest.classes import (
     reference,
 )
 from kumamigrate.rewrite.sourcedest.conversion import Json, NewPolicy
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.selector import Tags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class PolicyDraft:
     """The policy of one class: its sections, and the old policies they come from, first first."""
 
-    item: ProxyClass
+    item: WinnerClass
     winners: tuple[Resource, ...]
     to: list[Json] = field(default_factory=list)
     from_: list[Json] = field(default_factory=list)
@@ -43,9 +43,9 @@ class Draft:
 
 
 def emit(
-    world: World,
+    world: KnownWorld,
     type_: str,
-    drafts: Sequence[Draft],
+    drafts: Sequence[PolicyDraft],
     *,
     sources_of: Callable[[Resource], Iterable[Tags]],
     sidecar: bool = False,
@@ -57,12 +57,12 @@ def emit(
     """
     taken = {r.name for r in world.state.of_type(type_) if r.mesh == world.mesh}
     names, used = Names(taken), set[Identity]()
-    seeds: dict[str, set[ProxyClass]] = {}
+    seeds: dict[str, set[WinnerClass]] = {}
     for draft in drafts:
         for winner in draft.winners:
             seeds[winner.name] = {_seed(tags) for tags in sources_of(winner)}
     homes: list[Resource] = []
-    wanted: list[tuple[ProxyClass, str]] = []
+    wanted: list[tuple[WinnerClass, str]] = []
     for draft in drafts:
         home = home_of(draft.item, draft.winners, seeds, used)
         used.add(home.identity)
@@ -86,6 +86,6 @@ def emit(
     )
 
 
-def _seed(tags: Tags) -> ProxyClass:
+def _seed(tags: Tags) -> WinnerClass:
     kept = {key: value for key, value in tags.items() if not (key == SERVICE and value == "*")}
     return class_of(kept)

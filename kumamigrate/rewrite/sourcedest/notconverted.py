@@ -8,7 +8,7 @@ from kumamigrate.effective.policies.patched import only_probes
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.rewrite.sourcedest.classes import Classes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
 
 _INBOUND = ("TrafficPermission", "FaultInjection", "RateLimit")
@@ -16,7 +16,7 @@ INERT = "inert: the mesh has no TrafficRoute, so the old engine sets nothing on 
 
 
 def standstill(
-    world: World, old: str, new: str, policies: tuple[Resource, ...], *, routed: bool = True
+    world: KnownWorld, old: str, new: str, policies: tuple[Resource, ...], *, routed: bool = True
 ) -> Conversion | None:
     """Return what there is to say when a kind cannot or need not be converted, else None.
 
@@ -114,14 +114,14 @@ def templated(policies: Iterable[Resource]) -> tuple[Manual, ...]:
     )
 
 
-def _inert(world: World, old: str, policies: tuple[Resource, ...]) -> Conversion:
+def _inert(world: KnownWorld, old: str, policies: tuple[Resource, ...]) -> Conversion:
     if world.no_defaults("TrafficRoute"):
         dropped = tuple(Dropped(resource=p, reason=INERT) for p in policies)
         return Conversion(kind=old, mesh=world.mesh, target=world.target, dropped=dropped)
     return unrouted(world, old, policies)
 
 
-def unrouted(world: World, old: str, policies: Iterable[Resource]) -> Conversion:
+def unrouted(world: KnownWorld, old: str, policies: Iterable[Resource]) -> Conversion:
     """Return what to ask where nobody knows whether the mesh has a TrafficRoute."""
     manual = tuple(
         Manual(
@@ -135,7 +135,7 @@ def unrouted(world: World, old: str, policies: Iterable[Resource]) -> Conversion
     return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=manual)
 
 
-def stock_policies(world: World, new: str) -> tuple[Resource, ...]:
+def stock_policies(world: KnownWorld, new: str) -> tuple[Resource, ...]:
     """Return the default policies that a control plane since 2.6 makes with a mesh (§4)."""
     words = {
         "MeshTimeout": "timeout",
@@ -149,7 +149,7 @@ def stock_policies(world: World, new: str) -> tuple[Resource, ...]:
 
 
 def _shadowed(
-    world: World, old: str, policies: tuple[Resource, ...], stock: tuple[Resource, ...]
+    world: KnownWorld, old: str, policies: tuple[Resource, ...], stock: tuple[Resource, ...]
 ) -> Conversion:
     name = stock[0].name
     manual = tuple(
@@ -222,7 +222,9 @@ def stays_too(policy: Resource) -> Manual:
     )
 
 
-def gateway_notes(world: World, old: str, policies: tuple[Resource, ...]) -> tuple[Manual, ...]:
+def gateway_notes(
+    world: KnownWorld, old: str, policies: tuple[Resource, ...]
+) -> tuple[Manual, ...]:
     """Return what cannot be kept on built-in gateways: there other rules pick (§2.8)."""
     gateways = [r for r in world.state.of_type("MeshGateway") if r.mesh == world.mesh]
     if not gateways or len(policies) < 2:

@@ -8,7 +8,7 @@ from kumamigrate.rewrite.sourcedest import confs
 from kumamigrate.rewrite.sourcedest.backends import access_log_backends
 from kumamigrate.rewrite.sourcedest.confs import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, NewPolicy
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.notconverted import unrouted
 from kumamigrate.rewrite.sourcedest.probes import patches, why_unpatched, with_lasting
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE, outbound_family
@@ -18,7 +18,7 @@ from kumamigrate.sourcedest.proxy import PASS_THROUGH
 from kumamigrate.sourcedest.targets import UNKNOWN
 
 
-def convert_timeout(world: World) -> Conversion:
+def convert_timeout(world: KnownWorld) -> Conversion:
     """Return the MeshTimeouts for the Timeouts of a mesh, the inbound half included (§1.3 (d))."""
     done = convert_outbound(world, _TIMEOUT)
     if not done.policies:
@@ -28,7 +28,7 @@ def convert_timeout(world: World) -> Conversion:
     return replace(done, policies=policies, assumptions=(*done.assumptions, *unknown))
 
 
-def with_inbound(policies: tuple[NewPolicy, ...], world: World) -> tuple[NewPolicy, ...]:
+def with_inbound(policies: tuple[NewPolicy, ...], world: KnownWorld) -> tuple[NewPolicy, ...]:
     """Return MeshTimeouts with what keeps inbounds as they are: a section, or one more policy."""
     mesh_wide = {"kind": "Mesh"}
     first = policies[0]
@@ -50,7 +50,7 @@ def _numbered(name: str) -> list[str]:
     return [name, *(f"{name}-{number}" for number in range(2, 100))]
 
 
-def _unknown_protocols(done: Conversion, world: World) -> tuple[str, ...]:
+def _unknown_protocols(done: Conversion, world: KnownWorld) -> tuple[str, ...]:
     if world.state.complete:
         return ()
     split = any(
@@ -94,7 +94,7 @@ _TIMEOUT = OutboundKind(
 )
 
 
-def convert_retry(world: World) -> Conversion:
+def convert_retry(world: KnownWorld) -> Conversion:
     """Return the MeshRetries for the Retries of a mesh."""
     return convert_outbound(world, _RETRY)
 
@@ -116,7 +116,7 @@ _RETRY = OutboundKind(
 )
 
 
-def convert_circuit_breaker(world: World) -> Conversion:
+def convert_circuit_breaker(world: KnownWorld) -> Conversion:
     """Return the MeshCircuitBreakers for the CircuitBreakers of a mesh."""
     return convert_outbound(world, _CIRCUIT_BREAKER)
 
@@ -133,7 +133,7 @@ _CIRCUIT_BREAKER = OutboundKind(
 )
 
 
-def convert_health_check(world: World) -> Conversion:
+def convert_health_check(world: KnownWorld) -> Conversion:
     """Return the MeshHealthChecks for the HealthChecks of a mesh, and patches for the rest."""
     return with_lasting(convert_outbound(world, _HEALTH_CHECK), world)
 
@@ -173,7 +173,7 @@ _HEALTH_CHECK = OutboundKind(
 )
 
 
-def convert_traffic_log(world: World) -> Conversion:
+def convert_traffic_log(world: KnownWorld) -> Conversion:
     """Return the MeshAccessLogs for the TrafficLogs of a mesh (§1.9)."""
     settled = world.old.routed or world.intended or world.no_defaults("TrafficRoute")
     policies = world.old.of("TrafficLog")

@@ -15,11 +15,11 @@ from kumamigrate.effective.policies.patched import PATCH, may_touch, plain_servi
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.rewrite.sourcedest import confs
-from kumamigrate.rewrite.sourcedest.classes import ProxyClass, prune
+from kumamigrate.rewrite.sourcedest.classes import WinnerClass, prune
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, Manual, distinct
-from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.rewrite.sourcedest.newpolicies import Draft
-from kumamigrate.rewrite.sourcedest.winnertable import Row, Setting
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft
+from kumamigrate.rewrite.sourcedest.winnertable import Row, WinnerSetting
 from kumamigrate.sourcedest.oldconf import read_conf
 
 _LASTS = (
@@ -31,7 +31,7 @@ _ASK = "say kuma.io/protocol: tcp on its inbounds if that is what it speaks"
 _THEN = "; once its inbounds say kuma.io/protocol: tcp the MeshHealthCheck does it, drop the patch"
 
 
-def why_unpatched(world: World, service: str) -> str:
+def why_unpatched(world: KnownWorld, service: str) -> str:
     """Return why no patch can set the probe of a service that is not probed otherwise, or ""."""
     mode = mesh_services_mode(world.state, world.mesh)
     if world.onward:
@@ -53,7 +53,7 @@ def _touches(policy: Resource, service: str) -> bool:
     return policy.templated or any(may_touch(one, service) for one in found)
 
 
-def patches(world: World, table: Mapping[ProxyClass, Row]) -> tuple[Draft, ...]:
+def patches(world: KnownWorld, table: Mapping[WinnerClass, Row]) -> tuple[PolicyDraft, ...]:
     """Return what sets the probes of each class on clusters of services not probed otherwise."""
     services = [
         service
@@ -64,7 +64,7 @@ def patches(world: World, table: Mapping[ProxyClass, Row]) -> tuple[Draft, ...]:
         item: {service: _check(row.get(service)) for service in services}
         for item, row in table.items()
     }
-    drafts: list[Draft] = []
+    drafts: list[PolicyDraft] = []
     for item, checks in prune(probes).items():
         around = [draft for draft in drafts if item.within(draft.item)]
         named = {one["cluster"]["match"]["name"] for d in around for one in _changes(d)}
@@ -77,11 +77,11 @@ def patches(world: World, table: Mapping[ProxyClass, Row]) -> tuple[Draft, ...]:
         winners = distinct(own or [r for draft in around for r in draft.winners])
         if changes:
             default = {"appendModifications": changes}
-            drafts.append(Draft(item=item, winners=winners, default=default))
+            drafts.append(PolicyDraft(item=item, winners=winners, default=default))
     return tuple(drafts)
 
 
-def with_lasting(done: Conversion, world: World) -> Conversion:
+def with_lasting(done: Conversion, world: KnownWorld) -> Conversion:
     """Return a conversion that says of each service whose probe a patch sets how long it holds."""
     told: dict[str, Manual] = {}
     for policy in done.policies if done.writable else ():
@@ -104,12 +104,12 @@ def _as_text(policy: Resource) -> bool:
     return not notes.items
 
 
-def _changes(draft: Draft) -> list[Json]:
+def _changes(draft: PolicyDraft) -> list[Json]:
     changes: list[Json] = (draft.default or {})["appendModifications"]
     return changes
 
 
-def _check(setting: Setting | None) -> Json | None:
+def _check(setting: WinnerSetting | None) -> Json | None:
     """Return the TCP health check of a cell as Envoy has it; None where nothing is probed so."""
     if setting is None:
         return None

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.rewrite.sourcedest.classes import ProxyClass, dwellers
-from kumamigrate.rewrite.sourcedest.known import World, route_destinations
+from kumamigrate.rewrite.sourcedest.classes import WinnerClass, dwellers
+from kumamigrate.rewrite.sourcedest.known import KnownWorld, route_destinations
 from kumamigrate.sourcedest.selector import ANY
 from kumamigrate.sourcedest.targets import common_protocol, live_targets, main_targets
 from kumamigrate.sourcedest.winners import connection_winner, route_targets
@@ -21,13 +21,13 @@ def self_routed(route: Resource) -> bool:
     return all(tags.get(SERVICE) == ANY for tags in route_destinations(route))
 
 
-def redirects(world: World) -> tuple[Resource, ...]:
+def redirects(world: KnownWorld) -> tuple[Resource, ...]:
     """Return the TrafficRoutes that lead some service to another one."""
     return tuple(r for r in world.old.of("TrafficRoute") if not self_routed(r))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class RouteReach:
     """Where the outbounds of a class lead.
 
     `top` are the services under which Retry, CircuitBreaker and HealthCheck are looked up; they
@@ -42,7 +42,9 @@ class Reach:
     protocols: Mapping[str, tuple[str, ...]]
 
 
-def reach_of(item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]) -> Reach:
+def reach_of(
+    item: WinnerClass, world: KnownWorld, all_classes: tuple[WinnerClass, ...]
+) -> RouteReach:
     """Return where the outbounds of a class lead."""
     every = (*world.services, OTHER_SERVICE)
     listed = _listed(item, world, all_classes)
@@ -69,7 +71,7 @@ def reach_of(item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]
             continue  # who leads to a cluster is known of those listed
         for (target, _), sources in clusters.items():
             leaders.setdefault(target, []).append(tuple(sources))
-    return Reach(
+    return RouteReach(
         top=frozenset(top),
         http_only=frozenset(below - top),
         leaders={name: tuple(dict.fromkeys(groups)) for name, groups in leaders.items()},
@@ -78,7 +80,7 @@ def reach_of(item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]
 
 
 def _listed(
-    item: ProxyClass, world: World, all_classes: tuple[ProxyClass, ...]
+    item: WinnerClass, world: KnownWorld, all_classes: tuple[WinnerClass, ...]
 ) -> list[tuple[str, ...]]:
     """Return the outbounds of the listed proxies of a class, in their order."""
     return [
@@ -88,7 +90,7 @@ def _listed(
     ]
 
 
-def outbound_family(service: str, reach: Reach, world: World) -> str:
+def outbound_family(service: str, reach: RouteReach, world: KnownWorld) -> str:
     """Return how the old engine treats an outbound: by the protocol of its targets (C3)."""
     targets = reach.protocols.get(service, (service,)) or (service,)
     protocol = common_protocol(world.protocol(t) for t in targets)

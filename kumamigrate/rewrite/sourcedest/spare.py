@@ -15,7 +15,7 @@ from kumamigrate.effective.readings import said_by
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.classes import Classes, class_of, classes_of
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped
-from kumamigrate.rewrite.sourcedest.known import World
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE
 from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of
 from kumamigrate.sourcedest.order import Ties, latest
@@ -35,7 +35,7 @@ _MOST = 2000
 _NOTHING = "it changes nothing: others win, or say the same, wherever it matches"
 
 
-def with_spare(done: Conversion, world: World) -> Conversion:
+def with_spare(done: Conversion, world: KnownWorld) -> Conversion:
     """Return a conversion that cannot be written with what can be removed from its kind."""
     policies = world.old.of(done.kind)
     if done.writable or len(policies) < 2 or any(p.templated for p in policies):
@@ -105,7 +105,7 @@ class _Tie:
     names: tuple[str, ...]
 
 
-def _decided(kind: str, world: World) -> tuple[Iterable[Ranks], Said] | None:
+def _decided(kind: str, world: KnownWorld) -> tuple[Iterable[Ranks], Said] | None:
     """Return where policies of a kind decide, as they rank there, and what comes of the best."""
     old = world.old
     policies = old.of(kind)
@@ -181,7 +181,7 @@ def _exact(tags: Tags) -> dict[str, str]:
     return {key: value for key, value in tags.items() if value != ANY}
 
 
-def _said(kind: str, policy: Resource | None, world: World) -> Any:
+def _said(kind: str, policy: Resource | None, world: KnownWorld) -> Any:
     """Return what a policy of a kind comes to, whatever the protocol."""
     if kind == "TrafficRoute":
         return policy.spec.get("conf") if policy is not None else None
@@ -221,7 +221,7 @@ def _agree(policies: Policies, effect: Callable[[Resource | None], Any]) -> bool
     return all(effect(p) == effect(policies[0]) for p in policies[1:])
 
 
-def _whole(policy: Resource | None, world: World) -> Any:
+def _whole(policy: Resource | None, world: KnownWorld) -> Any:
     if policy is None or policy.type == "TrafficTrace":
         return said_by("TrafficTrace", policy, mesh=world.mesh_resource)
     return policy.spec.get("conf")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.apart import in_parts
-from kumamigrate.rewrite.sourcedest.classes import ProxyClass, classes_of, inhabited, prune
+from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_of, inhabited, prune
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
     Dropped,
@@ -16,10 +16,10 @@ from kumamigrate.rewrite.sourcedest.conversion import (
     NewPolicy,
     distinct,
 )
-from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import standstill, wildcard_notes
-from kumamigrate.sourcedest.order import Latest, Tie, merge_ties
+from kumamigrate.sourcedest.order import CreationTie, Latest, merge_ties
 from kumamigrate.sourcedest.selector import ANY, matches, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import zone_egress
 from kumamigrate.sourcedest.winners import inbound_winner
@@ -44,12 +44,12 @@ def clients_of(permission: Resource) -> Clients:
     return frozenset(tuple(sorted(tags)) for tags in broadest)
 
 
-def convert_traffic_permission(world: World) -> Conversion:
+def convert_traffic_permission(world: KnownWorld) -> Conversion:
     """Return the MeshTrafficPermissions for the TrafficPermissions of a mesh."""
     return in_parts(world, _convert)
 
 
-def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
+def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
     """Return the conversion of all but what decides with policies that stay.
 
     An inbound is selected by every class that its own lies in, so those get no new policy either.
@@ -63,8 +63,8 @@ def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
     classes = classes_of(
         (tags for p in policies for tags in selectors_of(p.spec, "destinations")), world
     )
-    ties: list[Tie | None] = []
-    winners: dict[ProxyClass, Resource | None] = {}
+    ties: list[CreationTie | None] = []
+    winners: dict[WinnerClass, Resource | None] = {}
     for item in classes.classes:
         found = inbound_winner(policies, item.witness, world.old.ties)
         winners[item] = found.policy if found else None
@@ -76,7 +76,7 @@ def _convert(world: World, staying: Sequence[Resource]) -> Conversion:
     stay = distinct([*staying, *(w for c in apart if (w := winners[c]) is not None)])
     kept = prune({c: clients_of(w) if w else None for c, w in winners.items() if c not in apart})
     drafts = tuple(
-        Draft(item=item, winners=(winner,), from_=_from(item, clients_of(winner)))
+        PolicyDraft(item=item, winners=(winner,), from_=_from(item, clients_of(winner)))
         for item in kept
         if (winner := winners[item]) is not None
     )
@@ -111,7 +111,7 @@ def _decides_too(policy: Resource) -> Manual:
     )
 
 
-def _from(item: ProxyClass, clients: Clients) -> list[Json]:
+def _from(item: WinnerClass, clients: Clients) -> list[Json]:
     if () in clients:
         return [_allow(())]
     allowed = [_allow(tags) for tags in sorted(clients)]
@@ -120,13 +120,13 @@ def _from(item: ProxyClass, clients: Clients) -> list[Json]:
 
 def _allow(tags: tuple[tuple[str, str], ...]) -> Json:
     ref: Json = (
-        {"kind": "MeshSubset", "tags": ProxyClass(tags).as_map} if tags else {"kind": "Mesh"}
+        {"kind": "MeshSubset", "tags": WinnerClass(tags).as_map} if tags else {"kind": "Mesh"}
     )
     return {"targetRef": ref, "default": {"action": "Allow"}}
 
 
 def _dropped(
-    policies: Iterable[Resource], won: Iterable[Resource | None], drafts: Iterable[Draft]
+    policies: Iterable[Resource], won: Iterable[Resource | None], drafts: Iterable[PolicyDraft]
 ) -> tuple[Dropped, ...]:
     winners = [w for w in won if w is not None]
     carried = [w for draft in drafts for w in draft.winners]
@@ -141,7 +141,7 @@ def _dropped(
     return tuple(result)
 
 
-def guards(world: World) -> list[tuple[str, Latest | None]]:
+def guards(world: KnownWorld) -> list[tuple[str, Latest | None]]:
     """Return ExternalServices, each with the TrafficPermission that says who reaches it (§2.7).
 
     None where a zone egress asks new policies too.
@@ -157,7 +157,7 @@ def guards(world: World) -> list[tuple[str, Latest | None]]:
     return found
 
 
-def _with_external(result: Conversion, world: World) -> Conversion:
+def _with_external(result: Conversion, world: KnownWorld) -> Conversion:
     """Keep what TrafficPermissions still do for ExternalServices (§2.7).
 
     Without zone egress the old path filters them by TrafficPermission, the new path does not.

@@ -14,7 +14,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.sourcedest import exhaustive
 from kumamigrate.rewrite.sourcedest.classes import (
     Classes,
-    ProxyClass,
+    WinnerClass,
     classes_of,
     connected,
     directly_around,
@@ -28,8 +28,8 @@ from kumamigrate.rewrite.sourcedest.conversion import (
     NewPolicy,
     distinct,
 )
-from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import templated, wildcard_notes
 from kumamigrate.rewrite.sourcedest.outboundkinds import with_inbound
 from kumamigrate.rewrite.sourcedest.routerules import (
@@ -44,7 +44,7 @@ from kumamigrate.rewrite.sourcedest.routerules import (
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE, outbound_family, reach_of
 from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of, guards
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.order import Tie, merge_ties
+from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.selector import selectors_of
 from kumamigrate.sourcedest.winners import connection_winner
 
@@ -70,10 +70,10 @@ Row = dict[str, _Route]
 
 
 @dataclass(slots=True)
-class _Run:
-    world: World
+class _RouteRun:
+    world: KnownWorld
     classes: Classes
-    ties: list[Tie] = field(default_factory=list)
+    ties: list[CreationTie] = field(default_factory=list)
     manual: list[Manual] = field(default_factory=list)
     dead: bool = False
 
@@ -89,7 +89,7 @@ class _Run:
         )
 
 
-def convert_traffic_route(world: World, *, alone: bool = False) -> Conversion:
+def convert_traffic_route(world: KnownWorld, *, alone: bool = False) -> Conversion:
     """Return what replaces the TrafficRoutes of a mesh.
 
     `alone` leaves out of account that other outbound kinds stop working with the last
@@ -104,7 +104,7 @@ def convert_traffic_route(world: World, *, alone: bool = False) -> Conversion:
     classes = classes_of(
         (tags for p in policies for tags in selectors_of(p.spec, "sources")), world
     )
-    run = _Run(world=world, classes=classes)
+    run = _RouteRun(world=world, classes=classes)
     table = {item: _row(run, item) for item in classes.classes}
     kept = _pruned(table)
     policies_new = (
@@ -136,7 +136,7 @@ def convert_traffic_route(world: World, *, alone: bool = False) -> Conversion:
     )
 
 
-def still_off(world: World, home: Resource) -> tuple[NewPolicy, ...]:
+def still_off(world: KnownWorld, home: Resource) -> tuple[NewPolicy, ...]:
     """Return a MeshTimeout that keeps off what the old engine left off, where none says so.
 
     Outbounds of the new engine have Envoy's defaults where no MeshTimeout reaches them (§1.3
@@ -173,7 +173,7 @@ _DEAD = (
 )
 
 
-def _row(run: _Run, item: ProxyClass) -> Row:
+def _row(run: _RouteRun, item: WinnerClass) -> Row:
     world = run.world
     reach = reach_of(item, world, run.classes.classes)
     row: Row = {}
@@ -195,7 +195,9 @@ def _row(run: _Run, item: ProxyClass) -> Row:
     return row
 
 
-def _route(run: _Run, policy: Resource, service: str, old_family: str, *, reached: bool) -> _Route:
+def _route(
+    run: _RouteRun, policy: Resource, service: str, old_family: str, *, reached: bool
+) -> _Route:
     """Return how an outbound is routed; `reached` says whether a proxy can have it, so that what
     is lost there matters."""
     conf = read_conf("TrafficRoute", policy.spec)
@@ -231,8 +233,8 @@ def _route(run: _Run, policy: Resource, service: str, old_family: str, *, reache
     return _Route(type_, tuple(rules), balancer, policy)
 
 
-def _pruned(table: Mapping[ProxyClass, Row]) -> dict[ProxyClass, Row]:
-    kept: dict[ProxyClass, Row] = {}
+def _pruned(table: Mapping[WinnerClass, Row]) -> dict[WinnerClass, Row]:
+    kept: dict[WinnerClass, Row] = {}
     for item, row in table.items():
         direct = directly_around(item, kept)
         if not direct or any(_same(row, kept[c]) is False for c in direct):
@@ -244,9 +246,9 @@ def _same(one: Row, two: Row) -> bool:
     return {s: r.said for s, r in one.items()} == {s: r.said for s, r in two.items()}
 
 
-def _routes(run: _Run, kept: Mapping[ProxyClass, Row], type_: str) -> tuple[Any, ...]:
-    written: dict[ProxyClass, dict[str, list[Json]]] = {}
-    drafts: list[Draft] = []
+def _routes(run: _RouteRun, kept: Mapping[WinnerClass, Row], type_: str) -> tuple[Any, ...]:
+    written: dict[WinnerClass, dict[str, list[Json]]] = {}
+    drafts: list[PolicyDraft] = []
     for item, row in kept.items():
         entries: dict[str, list[Json]] = {}
         winners: list[Resource] = []
@@ -270,12 +272,12 @@ def _routes(run: _Run, kept: Mapping[ProxyClass, Row], type_: str) -> tuple[Any,
                 }
                 for service, rules in entries.items()
             ]
-            drafts.append(Draft(item=item, winners=distinct(winners), to=to))
+            drafts.append(PolicyDraft(item=item, winners=distinct(winners), to=to))
     return emit(run.world, type_, drafts, sources_of=lambda r: selectors_of(r.spec, "sources"))
 
 
 def _below(
-    item: ProxyClass, service: str, written: Mapping[ProxyClass, Mapping[str, list[Json]]]
+    item: WinnerClass, service: str, written: Mapping[WinnerClass, Mapping[str, list[Json]]]
 ) -> list[Json]:
     return [
         rule
@@ -286,7 +288,7 @@ def _below(
 
 
 def _restated(
-    run: _Run, own: list[Json], below: list[Json], route: _Route, service: str, type_: str
+    run: _RouteRun, own: list[Json], below: list[Json], route: _Route, service: str, type_: str
 ) -> list[Json]:
     """Return rules that also take every match of a broader policy: rules of policies unite."""
     if type_ == "MeshTCPRoute":
@@ -316,10 +318,10 @@ def _home(service: str) -> list[Json]:
     return [{"kind": "MeshService", "name": service, "weight": 1}]
 
 
-def _balancers(run: _Run, kept: Mapping[ProxyClass, Row]) -> tuple[Any, ...]:
+def _balancers(run: _RouteRun, kept: Mapping[WinnerClass, Row]) -> tuple[Any, ...]:
     aware = locality_aware(run.world.mesh_resource)
-    written: dict[ProxyClass, dict[str, Json]] = {}
-    drafts: list[Draft] = []
+    written: dict[WinnerClass, dict[str, Json]] = {}
+    drafts: list[PolicyDraft] = []
     for item, row in kept.items():
         entries: dict[str, Json] = {}
         winners: list[Resource] = []
@@ -351,7 +353,7 @@ def _balancers(run: _Run, kept: Mapping[ProxyClass, Row]) -> tuple[Any, ...]:
                 }
                 for service, conf in entries.items()
             ]
-            drafts.append(Draft(item=item, winners=distinct(winners), to=to))
+            drafts.append(PolicyDraft(item=item, winners=distinct(winners), to=to))
     return emit(
         run.world,
         "MeshLoadBalancingStrategy",
@@ -366,7 +368,7 @@ def locality_aware(mesh: Resource | None) -> bool:
     return isinstance(routing, Mapping) and routing.get("localityAwareLoadBalancing") is True
 
 
-def _before(world: World, policies: tuple[Resource, ...], alone: bool) -> list[Manual]:
+def _before(world: KnownWorld, policies: tuple[Resource, ...], alone: bool) -> list[Manual]:
     left = [kind for kind in OUTBOUND_KINDS if world.old.of(kind)]
     if alone or not left:
         return []
@@ -381,7 +383,7 @@ def _before(world: World, policies: tuple[Resource, ...], alone: bool) -> list[M
     ]
 
 
-def _existing(world: World, policies: tuple[Resource, ...]) -> list[Manual]:
+def _existing(world: KnownWorld, policies: tuple[Resource, ...]) -> list[Manual]:
     present = [
         r.name
         for type_ in ("MeshHTTPRoute", "MeshTCPRoute", "MeshLoadBalancingStrategy")
@@ -398,7 +400,7 @@ def _existing(world: World, policies: tuple[Resource, ...]) -> list[Manual]:
     ]
 
 
-def _external(world: World, policies: tuple[Resource, ...]) -> list[Manual]:
+def _external(world: KnownWorld, policies: tuple[Resource, ...]) -> list[Manual]:
     """Return what removing the last TrafficRoute opens: ExternalServices to everybody (§2.7)."""
     closed: dict[str, bool] = {}
     for name, found in guards(world):
@@ -429,7 +431,7 @@ def _dropped(policy: Resource, won: Iterable[Resource]) -> Dropped:
     return Dropped(resource=policy, reason="it never wins: others rank higher")
 
 
-def _assumptions(world: World, kept: Mapping[ProxyClass, Row]) -> tuple[str, ...]:
+def _assumptions(world: KnownWorld, kept: Mapping[WinnerClass, Row]) -> tuple[str, ...]:
     found = []
     routed = any(route.rules for row in kept.values() for route in row.values())
     unknown = [s for s in world.services if s not in world.protocols]

@@ -10,14 +10,14 @@ from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.sourcedest.backends import trace_conf
-from kumamigrate.rewrite.sourcedest.classes import Classes, ProxyClass, class_of, classes_of, prune
+from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, class_of, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confs import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
-from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import standstill, wildcard_notes
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.order import Tie, merge_ties
+from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.selector import selectors_of
 from kumamigrate.sourcedest.winners import proxy_winner
 
@@ -25,17 +25,17 @@ Value = Callable[[Resource, Notes], Any]
 
 
 @dataclass(slots=True)
-class _Run:
+class _WholeRun:
     """The winners of one kind over some classes, with what was noticed on the way."""
 
-    world: World
+    world: KnownWorld
     kind: str
     value: Value
-    ties: list[Tie] = field(default_factory=list)
+    ties: list[CreationTie] = field(default_factory=list)
     manual: list[Manual] = field(default_factory=list)
     memo: dict[Any, Any] = field(default_factory=dict)
 
-    def winner(self, item: ProxyClass) -> Resource | None:
+    def winner(self, item: WinnerClass) -> Resource | None:
         """Return the policy of a class; a tie that matters is kept."""
         old = self.world.old
         found = proxy_winner(old.of(self.kind), (item.witness,), old.ties)
@@ -56,18 +56,20 @@ class _Run:
         return self.memo[policy.identity]
 
 
-def convert_traffic_trace(world: World) -> Conversion:
+def convert_traffic_trace(world: KnownWorld) -> Conversion:
     """Return the MeshTraces for the TrafficTraces of a mesh."""
     policies = world.old.of("TrafficTrace")
     stopped = standstill(world, "TrafficTrace", "MeshTrace", policies, routed=False)
     if stopped is not None:
         return stopped
-    run = _Run(world, "TrafficTrace", lambda p, notes: trace_conf(world.mesh_resource, p, notes))
+    run = _WholeRun(
+        world, "TrafficTrace", lambda p, notes: trace_conf(world.mesh_resource, p, notes)
+    )
     classes = _classes(policies, world)
     winners = {item: run.winner(item) for item in classes.classes}
     values = {c: run.translate(w) if w is not None else None for c, w in winners.items()}
     kept = prune(values)
-    drafts: list[Draft] = []
+    drafts: list[PolicyDraft] = []
     for item, conf in kept.items():
         below = [d.default for d in drafts if d.default and item.within(d.item)]
         winner = winners[item]
@@ -76,11 +78,11 @@ def convert_traffic_trace(world: World) -> Conversion:
         default: Json = conf or {"backends": []}
         if any("sampling" in lower for lower in below) and "sampling" not in default:
             default = {**default, "sampling": {"overall": 100}}
-        drafts.append(Draft(item=item, winners=(winner,), default=default))
+        drafts.append(PolicyDraft(item=item, winners=(winner,), default=default))
     return _done(run, "MeshTrace", drafts, classes, winners)
 
 
-def convert_proxy_template(world: World) -> Conversion:
+def convert_proxy_template(world: KnownWorld) -> Conversion:
     """Return the MeshProxyPatches for the ProxyTemplates of a mesh.
 
     Modifications of all matching patches add up, so no proxy may match two.
@@ -89,7 +91,7 @@ def convert_proxy_template(world: World) -> Conversion:
     stopped = standstill(world, "ProxyTemplate", "MeshProxyPatch", policies, routed=False)
     if stopped is not None:
         return stopped
-    run = _Run(world, "ProxyTemplate", modifications)
+    run = _WholeRun(world, "ProxyTemplate", modifications)
     classes = _classes(policies, world)
     winners = {item: run.winner(item) for item in classes.classes}
     kept = _patches(run, winners)
@@ -110,26 +112,28 @@ def convert_proxy_template(world: World) -> Conversion:
         if winner is not None:
             run.manual.append(_adds_up(winner))
     drafts = [
-        Draft(item=item, winners=(winner,), default={"appendModifications": patches})
+        PolicyDraft(item=item, winners=(winner,), default={"appendModifications": patches})
         for item, patches in kept.items()
         if patches and (winner := winners[item]) is not None
     ]
     return _done(run, "MeshProxyPatch", drafts, classes, winners)
 
 
-def _classes(policies: Sequence[Resource], world: World) -> Classes:
+def _classes(policies: Sequence[Resource], world: KnownWorld) -> Classes:
     return classes_of((tags for p in policies for tags in selectors_of(p.spec, "selectors")), world)
 
 
-def _patches(run: _Run, winners: Mapping[ProxyClass, Resource | None]) -> dict[ProxyClass, Any]:
+def _patches(
+    run: _WholeRun, winners: Mapping[WinnerClass, Resource | None]
+) -> dict[WinnerClass, Any]:
     return prune({c: run.translate(w) if w is not None else [] for c, w in winners.items()})
 
 
-def _overlap(kept: Mapping[ProxyClass, Any]) -> list[ProxyClass]:
+def _overlap(kept: Mapping[WinnerClass, Any]) -> list[WinnerClass]:
     return [c for c in kept if any(kept[o] and o != c and c.within(o) for o in kept)]
 
 
-def _by_service(run: _Run, classes: Classes) -> dict[ProxyClass, Resource | None]:
+def _by_service(run: _WholeRun, classes: Classes) -> dict[WinnerClass, Resource | None]:
     services = {i.service for proxy in run.world.proxies for i in proxy.inbounds}
     services |= {
         p.gateway[SERVICE] for p in run.world.proxies if p.gateway and SERVICE in p.gateway
@@ -208,11 +212,11 @@ def _modification(item: Any, index: int, notes: Notes) -> Json | None:
 
 
 def _done(
-    run: _Run,
+    run: _WholeRun,
     new: str,
-    drafts: Sequence[Draft],
+    drafts: Sequence[PolicyDraft],
     classes: Classes,
-    winners: Mapping[ProxyClass, Resource | None],
+    winners: Mapping[WinnerClass, Resource | None],
 ) -> Conversion:
     world, policies = run.world, run.world.old.of(run.kind)
     carried = [w for draft in drafts for w in draft.winners]

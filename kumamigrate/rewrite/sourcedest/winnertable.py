@@ -17,25 +17,25 @@ from kumamigrate.rewrite.sourcedest import exhaustive
 from kumamigrate.rewrite.sourcedest.apart import Apart, Stuck, set_apart
 from kumamigrate.rewrite.sourcedest.classes import (
     Classes,
-    ProxyClass,
+    WinnerClass,
     classes_of,
     connected,
     prune,
 )
 from kumamigrate.rewrite.sourcedest.confs import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
-from kumamigrate.rewrite.sourcedest.known import World
-from kumamigrate.rewrite.sourcedest.newpolicies import Draft, emit
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import gateway_notes, standstill, wildcard_notes
 from kumamigrate.rewrite.sourcedest.routetargets import (
     OTHER_SERVICE,
-    Reach,
+    RouteReach,
     outbound_family,
     reach_of,
     redirects,
 )
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.order import Tie, merge_ties
+from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.selector import ANY, selectors_of
 from kumamigrate.sourcedest.winners import connection_winner
 
@@ -50,13 +50,13 @@ class Cell:
     listed, so that what is lost there matters.
     """
 
-    world: World
+    world: KnownWorld
     service: str
     policy: Resource
     winner: Resource | None
     leader: Resource | None
     leader_known: bool = True
-    reach: Reach | None = None
+    reach: RouteReach | None = None
     reached: bool = True
 
 
@@ -82,18 +82,20 @@ class OutboundKind:
     only: str = ""
     apart: bool = False
     with_endpoints: bool = False
-    patches: Callable[[World, Mapping[ProxyClass, Row]], tuple[Draft, ...]] | None = None
+    patches: Callable[[KnownWorld, Mapping[WinnerClass, Row]], tuple[PolicyDraft, ...]] | None = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class WinnerSetting:
     """A translated conf and the policies it comes from."""
 
     conf: Json
     winners: tuple[Resource, ...]
 
 
-Row = Mapping[str, Setting | None]
+Row = Mapping[str, WinnerSetting | None]
 """Service (OTHER_SERVICE for any unnamed one) → what a class reads for it."""
 
 
@@ -101,17 +103,17 @@ Row = Mapping[str, Setting | None]
 class _Run:
     """One conversion under way: memo tables and what was noticed."""
 
-    world: World
+    world: KnownWorld
     kind: OutboundKind
     named: frozenset[str]
-    classes: tuple[ProxyClass, ...] = ()
-    ties: list[Tie] = field(default_factory=list)
+    classes: tuple[WinnerClass, ...] = ()
+    ties: list[CreationTie] = field(default_factory=list)
     tied: set[str] = field(default_factory=set)
     manual: list[Manual] = field(default_factory=list)
     memo: dict[Any, tuple[Json, Notes]] = field(default_factory=dict)
     stuck: dict[str, None] = field(default_factory=dict)
 
-    def winner(self, item: ProxyClass, service: str, treated: str = "") -> Resource | None:
+    def winner(self, item: WinnerClass, service: str, treated: str = "") -> Resource | None:
         """Return the policy of a connection; a tie that matters is kept.
 
         `treated` is the family that routes give the outbound.
@@ -125,7 +127,7 @@ class _Run:
             self.ties.append(found.tie)
         return found.policy
 
-    def _matters(self, tie: Tie, item: ProxyClass, service: str, treated: str) -> bool:
+    def _matters(self, tie: CreationTie, item: WinnerClass, service: str, treated: str) -> bool:
         world = self.world
         if not connected(item, self.classes, world, service, world.services):
             return False
@@ -162,7 +164,7 @@ def differing(policies: Iterable[Resource]) -> bool:
     return any(conf != confs[0] for conf in confs[1:])
 
 
-def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
+def convert_outbound(world: KnownWorld, kind: OutboundKind) -> Conversion:
     """Return the conversion of one outbound kind of a mesh."""
     policies = world.old.of(kind.old)
     stopped = standstill(world, kind.old, kind.new, policies, routed=kind.routed)
@@ -193,7 +195,7 @@ def convert_outbound(world: World, kind: OutboundKind) -> Conversion:
 
 
 def _apart(
-    run: _Run, policies: tuple[Resource, ...], table: Mapping[ProxyClass, Row]
+    run: _Run, policies: tuple[Resource, ...], table: Mapping[WinnerClass, Row]
 ) -> Apart | None:
     """Return what of a kind stays so that the rest need not, None where there is no such part."""
     stuck = Stuck(services=frozenset((*run.stuck, *run.tied)), ties=merge_ties(run.ties))
@@ -210,7 +212,7 @@ def _apart(
 
 
 def _converted(
-    run: _Run, classes: Classes, policies: Sequence[Resource], table: Mapping[ProxyClass, Row]
+    run: _Run, classes: Classes, policies: Sequence[Resource], table: Mapping[WinnerClass, Row]
 ) -> Conversion:
     """Return the conversion of policies by what each class of proxies reads."""
     world, kind = run.world, run.kind
@@ -245,14 +247,14 @@ def _sources(policy: Resource) -> tuple[dict[str, str], ...]:
     return selectors_of(policy.spec, "sources")
 
 
-def _classes(world: World, policies: Iterable[Resource]) -> Classes:
+def _classes(world: KnownWorld, policies: Iterable[Resource]) -> Classes:
     routes = world.old.of("TrafficRoute") if redirects(world) else ()
     return classes_of(
         (tags for p in (*policies, *routes) for tags in selectors_of(p.spec, "sources")), world
     )
 
 
-def _too_many(world: World, kind: OutboundKind, policies: tuple[Resource, ...]) -> Conversion:
+def _too_many(world: KnownWorld, kind: OutboundKind, policies: tuple[Resource, ...]) -> Conversion:
     manual = Manual(
         resource=policies[0],
         message="its sources tell too many classes of proxies apart to write a policy for each",
@@ -261,17 +263,19 @@ def _too_many(world: World, kind: OutboundKind, policies: tuple[Resource, ...]) 
     return Conversion(kind=kind.old, mesh=world.mesh, target=world.target, manual=(manual,))
 
 
-def _row(run: _Run, item: ProxyClass, every: tuple[ProxyClass, ...]) -> Row:
+def _row(run: _Run, item: WinnerClass, every: tuple[WinnerClass, ...]) -> Row:
     world = run.world
     reach = reach_of(item, world, every) if redirects(world) else None
     services = (OTHER_SERVICE, *sorted(set(world.services) | run.named))
     if run.kind.only:
-        row: dict[str, Setting | None] = dict.fromkeys(services)
+        row: dict[str, WinnerSetting | None] = dict.fromkeys(services)
         return {**row, run.kind.only: _setting(run, item, run.kind.only, reach)}
     return {service: _setting(run, item, service, reach) for service in services}
 
 
-def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> Setting | None:
+def _setting(
+    run: _Run, item: WinnerClass, service: str, reach: RouteReach | None
+) -> WinnerSetting | None:
     ties = len(run.ties)
     found = _settled(run, item, service, reach)
     if len(run.ties) > ties:
@@ -279,7 +283,9 @@ def _setting(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> 
     return found
 
 
-def _settled(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> Setting | None:
+def _settled(
+    run: _Run, item: WinnerClass, service: str, reach: RouteReach | None
+) -> WinnerSetting | None:
     if not _takes_effect(run.kind, service, reach):
         return None
     treated = outbound_family(service, reach, run.world) if reach is not None else ""
@@ -308,16 +314,18 @@ def _settled(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> 
         treated,
     )
     winners = distinct(r for r in (winner, leader) if r is not None)
-    return Setting(run.translate(cell, key), winners)
+    return WinnerSetting(run.translate(cell, key), winners)
 
 
-def _reached_by_listed(run: _Run, item: ProxyClass, service: str, reach: Reach | None) -> bool:
+def _reached_by_listed(
+    run: _Run, item: WinnerClass, service: str, reach: RouteReach | None
+) -> bool:
     if not run.world.listed or reach is None:
         return connected(item, run.classes, run.world, service, run.world.services)
     return service in reach.leaders
 
 
-def _takes_effect(kind: OutboundKind, service: str, reach: Reach | None) -> bool:
+def _takes_effect(kind: OutboundKind, service: str, reach: RouteReach | None) -> bool:
     if reach is None or kind.looked_up == "outbound":
         return True
     if kind.looked_up == "own":
@@ -326,7 +334,7 @@ def _takes_effect(kind: OutboundKind, service: str, reach: Reach | None) -> bool
 
 
 def _leader(
-    run: _Run, item: ProxyClass, service: str, reach: Reach | None, winner: Resource | None
+    run: _Run, item: WinnerClass, service: str, reach: RouteReach | None, winner: Resource | None
 ) -> tuple[Resource | None, bool]:
     """Return whose conf the cluster of a service has: the last outbound that leads there (C2b)."""
     if not run.kind.leads:
@@ -348,19 +356,19 @@ def _same(one: Resource | None, two: Resource | None) -> bool:
     return one is two or not differing((one, two))
 
 
-def _values(table: Mapping[ProxyClass, Row]) -> dict[ProxyClass, dict[str, Json | None]]:
+def _values(table: Mapping[WinnerClass, Row]) -> dict[WinnerClass, dict[str, Json | None]]:
     return {c: {service: _conf(s) for service, s in row.items()} for c, row in table.items()}
 
 
-def _conf(setting: Setting | None) -> Json | None:
+def _conf(setting: WinnerSetting | None) -> Json | None:
     return setting.conf if setting is not None else None
 
 
 def _drafts(
-    type_: str, kept: Mapping[ProxyClass, Row]
-) -> tuple[tuple[Draft, ...], tuple[Manual, ...]]:
-    written: dict[ProxyClass, dict[str, Json]] = {}
-    drafts: list[Draft] = []
+    type_: str, kept: Mapping[WinnerClass, Row]
+) -> tuple[tuple[PolicyDraft, ...], tuple[Manual, ...]]:
+    written: dict[WinnerClass, dict[str, Json]] = {}
+    drafts: list[PolicyDraft] = []
     manual: list[Manual] = []
     for item, row in kept.items():
         lower = [written[c] for c in written if c != item and item.within(c)]
@@ -385,7 +393,7 @@ def _drafts(
         if entries and not winners:  # it only switches off what broader classes have
             winners.extend(r for d in drafts if item.within(d.item) for r in d.winners)
         if entries and winners:
-            drafts.append(Draft(item=item, to=_to(entries), winners=distinct(winners)))
+            drafts.append(PolicyDraft(item=item, to=_to(entries), winners=distinct(winners)))
     return tuple(drafts), tuple(manual)
 
 
@@ -423,7 +431,7 @@ def _to(entries: Mapping[str, Json]) -> list[Json]:
 
 
 def _dropped(
-    policies: Iterable[Resource], table: Mapping[ProxyClass, Row], drafts: Iterable[Draft]
+    policies: Iterable[Resource], table: Mapping[WinnerClass, Row], drafts: Iterable[PolicyDraft]
 ) -> tuple[Dropped, ...]:
     won = [r for row in table.values() for s in row.values() if s is not None for r in s.winners]
     carried = [r for draft in drafts for r in draft.winners]

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kumamigrate.source.editing.align import LIKE, Slot, align_items, align_keys, likeness, same
-from kumamigrate.source.editing.edits import Edit, Run, finish
+from kumamigrate.source.editing.edits import Edit, EditRun, finish
 from kumamigrate.source.editing.emit import literal_text, scalar_text
 from kumamigrate.source.editing.layout import Layout
 from kumamigrate.source.editing.render import Renderer, inline_first, node_style
 from kumamigrate.source.editing.sheet import RefusedError, Sheet
 from kumamigrate.source.editing.sources import (
-    Place,
     Source,
+    SourcePlace,
     entry_place,
     first_start,
     item_place,
@@ -75,9 +75,9 @@ class Draft:
 
     sheet: Sheet
     base: Node
-    base_place: Place
+    base_place: SourcePlace
     layout: Layout
-    runs: list[Run]
+    runs: list[EditRun]
     copying: bool = False
     vacated: frozenset[int] = frozenset()
 
@@ -92,7 +92,7 @@ class Draft:
             elsewhere=self.copying,
         )
 
-    def diff(self, node: Node, value: Value, place: Place) -> None:
+    def diff(self, node: Node, value: Value, place: SourcePlace) -> None:
         """Draft the edits that turn a node into a value."""
         if isinstance(value, Moved) and moved_node(self.base, value) is node:
             if isinstance(value.value, Unchanged):
@@ -123,7 +123,7 @@ class Draft:
         else:
             self.replace(node, value, place)
 
-    def scalar(self, node: ScalarNode, value: Value, wanted: JSON, place: Place) -> bool:
+    def scalar(self, node: ScalarNode, value: Value, wanted: JSON, place: SourcePlace) -> bool:
         """Replace a scalar by another in its own style, if the new value permits that."""
         if isinstance(value, Moved) or isinstance(wanted, (dict, list)):
             return False
@@ -136,19 +136,23 @@ class Draft:
         if isinstance(wanted, str) and "\n" in wanted and quote is None:
             return False
         text = scalar_text(wanted, self.layout, flow=place.flow, quote=quote)
-        self.put(Run(start=node.start, end=node.end, render=lambda: ("", text), above=place.above))
+        self.put(
+            EditRun(start=node.start, end=node.end, render=lambda: ("", text), above=place.above)
+        )
         return True
 
-    def literal(self, node: ScalarNode, wanted: JSON, place: Place) -> bool:
+    def literal(self, node: ScalarNode, wanted: JSON, place: SourcePlace) -> bool:
         if node.style is not Style.LITERAL or not isinstance(wanted, str):
             return False
         text = literal_text(wanted, place.column + self.layout.step, self.layout.newline)
         if text is None:
             return False
-        self.put(Run(start=node.start, end=node.end, render=lambda: ("", text), above=place.above))
+        self.put(
+            EditRun(start=node.start, end=node.end, render=lambda: ("", text), above=place.above)
+        )
         return True
 
-    def put(self, run: Run) -> None:
+    def put(self, run: EditRun) -> None:
         """Add a run; what stands in its span will vanish from there."""
         self.runs.append(run)
         if run.end > run.start and not self.copying:
@@ -156,7 +160,7 @@ class Draft:
 
     # Mappings
 
-    def mapping(self, node: MapNode, value: Mapping[str, Value], place: Place) -> None:
+    def mapping(self, node: MapNode, value: Mapping[str, Value], place: SourcePlace) -> None:
         names = [MERGE if is_merge(key) else key_text(key) for key, _ in node.entries]
         merged = self.merged(node, names, value)
         renames = self.renames(node, names, value)
@@ -191,7 +195,7 @@ class Draft:
         slot: Slot,
         value: Mapping[str, Value],
         new_names: Mapping[str, str],
-        place: Place,
+        place: SourcePlace,
     ) -> None:
         assert slot.old is not None
         assert slot.key is not None
@@ -200,7 +204,7 @@ class Draft:
         if name != key_text(key):
             quote = {Style.SINGLE: "'", Style.DOUBLE: '"'}.get(key.style)
             text = scalar_text(name, self.layout, flow=place.flow, quote=quote)
-            self.put(Run(start=key.start, end=key.end, render=lambda: ("", text)))
+            self.put(EditRun(start=key.start, end=key.end, render=lambda: ("", text)))
         self.diff(child, value[name], entry_place(self.sheet, node, slot.old, place))
 
     def merged(self, node: MapNode, names: Sequence[str], value: Mapping[str, Value]) -> set[str]:
@@ -276,7 +280,7 @@ class Draft:
 
     # Sequences
 
-    def sequence(self, node: SeqNode, value: Sequence[Value], place: Place) -> None:
+    def sequence(self, node: SeqNode, value: Sequence[Value], place: SourcePlace) -> None:
         pinned: dict[int, int] = {}
         positions = {id(child): index for index, child in enumerate(node.items)}
         for index, item in enumerate(value):
@@ -297,7 +301,7 @@ class Draft:
         self.items(node, [(found, item) for found, item in zip(aligned, value, strict=True)], place)
 
     def items(
-        self, node: SeqNode, wanted: Sequence[tuple[int | None, Value]], place: Place
+        self, node: SeqNode, wanted: Sequence[tuple[int | None, Value]], place: SourcePlace
     ) -> None:
         """Draft a sequence given, for each new item, the index of the old one it continues."""
         slots: list[Slot] = []
@@ -325,7 +329,7 @@ class Draft:
 
     # Children that come and go
 
-    def gap(self, children: _Children, gap: _Gap, place: Place) -> None:
+    def gap(self, children: _Children, gap: _Gap, place: SourcePlace) -> None:
         for index in gap.dropped:
             self.sheet.check_cut(children.nodes[index])
         if children.node.style is Style.FLOW:
@@ -359,7 +363,9 @@ class Draft:
             # The comments above the first child of a copy may not be part of the copy.
             start = end = lines.start(starts[0]) if self.copying else lines.head(starts[0])
         self.check_branch(start if gap.fresh else starts[0], starts[0])
-        self.put(Run(start=start, end=end, render=lambda: ("", text()), column=column, whole=True))
+        self.put(
+            EditRun(start=start, end=end, render=lambda: ("", text()), column=column, whole=True)
+        )
 
     def first_gap(
         self, children: _Children, gap: _Gap, text: Callable[[], str], column: int
@@ -383,9 +389,9 @@ class Draft:
             over, body = inline_first(text(), column, indent)
             return over, body.rstrip("\r\n") + tail
 
-        self.put(Run(start=starts[0], end=end, render=render, above=above, column=indent))
+        self.put(EditRun(start=starts[0], end=end, render=render, above=above, column=indent))
 
-    def flow_gap(self, children: _Children, gap: _Gap, place: Place) -> None:
+    def flow_gap(self, children: _Children, gap: _Gap, place: SourcePlace) -> None:
         lines, starts, ends = self.sheet.lines, children.starts, children.ends
         node = children.node
         split = lines.start(node.start) != lines.start(starts[0])
@@ -417,7 +423,7 @@ class Draft:
             start = end = starts[0]
             after = comma
         self.put(
-            Run(
+            EditRun(
                 start=start,
                 end=end,
                 render=lambda: ("", before + joined() + after if gap.fresh else ""),
@@ -433,13 +439,13 @@ class Draft:
 
     # Values replaced whole
 
-    def replace(self, node: Node, value: Value, place: Place) -> None:
+    def replace(self, node: Node, value: Value, place: SourcePlace) -> None:
         """Write a value of another kind where a node stands."""
         self.sheet.check_cut(node)
         if place.flow:
             text = self.flow_value(value, place)
             self.put(
-                Run(
+                EditRun(
                     start=node.start,
                     end=node.end,
                     render=text,
@@ -452,11 +458,11 @@ class Draft:
         else:
             self.replace_entry(node, value, place)
 
-    def flow_value(self, value: Value, place: Place) -> Callable[[], tuple[str, str]]:
+    def flow_value(self, value: Value, place: SourcePlace) -> Callable[[], tuple[str, str]]:
         renderer = self.renderer
         return lambda: ("", renderer.flow(value, place.column))
 
-    def replace_item(self, node: Node, value: Value, place: Place) -> None:
+    def replace_item(self, node: Node, value: Value, place: SourcePlace) -> None:
         lines = self.sheet.lines
         start, lead, column = node.start, "", lines.column(node.start)
         if node.end == node.start:
@@ -469,14 +475,16 @@ class Draft:
             over, body = renderer.behind_dash(value, place.column, column)
             return over, lead + body.rstrip("\r\n")
 
-        self.put(Run(start=start, end=end, render=render, above=place.above, column=place.column))
+        self.put(
+            EditRun(start=start, end=end, render=render, above=place.above, column=place.column)
+        )
 
     def behind_comment(self, offset: int) -> int:
         """Return the end of the comment behind an offset, if one stands there."""
         comment = self.sheet.lines.trailing(offset)
         return offset if comment is None else comment.end
 
-    def replace_entry(self, node: Node, value: Value, place: Place) -> None:
+    def replace_entry(self, node: Node, value: Value, place: SourcePlace) -> None:
         lines = self.sheet.lines
         renderer = self.renderer
         below = lines.start(first_start(node)) != lines.start(place.gap)
@@ -491,7 +499,7 @@ class Draft:
                 over, text = renderer.inline(value, column, commented=commented)
                 return over, lead + text if text else ""
 
-            self.put(Run(start=start, end=end, render=inline, above=place.above, column=column))
+            self.put(EditRun(start=start, end=end, render=inline, above=place.above, column=column))
             return
 
         def lines_below() -> tuple[str, str]:
@@ -501,8 +509,8 @@ class Draft:
             start, end = lines.next(place.gap), lines.tail(node.end, place.column)
         else:
             start = end = lines.next(node.end)
-            self.put(Run(start=place.gap, end=node.end, above=place.above, column=place.column))
-        self.put(Run(start=start, end=end, render=lines_below, column=place.column, whole=True))
+            self.put(EditRun(start=place.gap, end=node.end, above=place.above, column=place.column))
+        self.put(EditRun(start=start, end=end, render=lines_below, column=place.column, whole=True))
 
 
 def edits_of_copy(renderer: Renderer, source: Source, value: Value) -> list[Edit]:

@@ -25,7 +25,7 @@ class Edit:
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class EditRun:
     """A span to be replaced by what `render` returns: comment lines for `above`, and the text.
 
     `above` is the line start where comments go that lose their place; None puts them in front
@@ -42,7 +42,7 @@ class Run:
     rendered: tuple[str, str] = field(default=NO_TEXT)
 
 
-def finish(runs: Sequence[Run], sheet: Sheet, *, copying: bool) -> list[Edit]:
+def finish(runs: Sequence[EditRun], sheet: Sheet, *, copying: bool) -> list[Edit]:
     """Return the edits in text order. What moves takes its comments before the rest is left."""
     for run in runs:
         run.rendered = run.render()
@@ -58,7 +58,7 @@ def finish(runs: Sequence[Run], sheet: Sheet, *, copying: bool) -> list[Edit]:
     return sorted((e for e in edits if e.text or e.start != e.end), key=lambda e: (e.start, e.end))
 
 
-def _orphans(run: Run, sheet: Sheet, *, copying: bool) -> str:
+def _orphans(run: EditRun, sheet: Sheet, *, copying: bool) -> str:
     """Return the comments of a span as lines of their own."""
     lost: list[str] = []
     newline = sheet.newline
@@ -71,14 +71,14 @@ def _orphans(run: Run, sheet: Sheet, *, copying: bool) -> str:
     return "".join(lost)
 
 
-def _settled(run: Run, text: str, runs: Sequence[Run], sheet: Sheet) -> Edit:
+def _settled(run: EditRun, text: str, runs: Sequence[EditRun], sheet: Sheet) -> Edit:
     """Keep blank lines from piling up where whole lines vanish."""
     if not run.whole or text or run.start == run.end:
         return Edit(run.start, run.end, text)
     return Edit(*_without_gap(run.start, run.end, runs, sheet), "")
 
 
-def _without_gap(start: int, end: int, runs: Sequence[Run], sheet: Sheet) -> tuple[int, int]:
+def _without_gap(start: int, end: int, runs: Sequence[EditRun], sheet: Sheet) -> tuple[int, int]:
     lines = sheet.lines
     above = lines.previous(start)
     if above is not None and not lines.blank(above):

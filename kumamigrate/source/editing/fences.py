@@ -18,7 +18,7 @@ _MARK = pattern(r"--- # fence \d+\r?\n?\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class FencedSheet:
     """The lines of a Markdown text, and as many of YAML. `blocks` are numbers of blocks in it."""
 
     lines: tuple[str, ...]
@@ -36,7 +36,7 @@ def count_of(text: str) -> int:
     return sum(1 for _ in _closed(text))
 
 
-def sheet_of(text: str, only: int | None = None) -> Sheet:
+def sheet_of(text: str, only: int | None = None) -> FencedSheet:
     """Return the sheet of a Markdown text, of one of its blocks alone with `only`."""
     lines = _LINES.findall(text)
     yaml = [_ending(line) for line in lines]
@@ -51,10 +51,10 @@ def sheet_of(text: str, only: int | None = None) -> Sheet:
         yaml[first:last] = inner
         yaml[last] = f"--- # fence {2 * number + 1}{_ending(lines[last])}"
         indents.append(_indent(text, block))
-    return Sheet(lines=tuple(lines), yaml=tuple(yaml), indents=tuple(indents))
+    return FencedSheet(lines=tuple(lines), yaml=tuple(yaml), indents=tuple(indents))
 
 
-def put_back(sheet: Sheet, edited: str) -> str | None:
+def put_back(sheet: FencedSheet, edited: str) -> str | None:
     """Return the Markdown text with the blocks as they were edited; None where that is not clear.
 
     Lines that stayed are as they were, new ones get the indent of their block. What stands outside

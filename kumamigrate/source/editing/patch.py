@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from kumamigrate.source.editing.align import same
 from kumamigrate.source.editing.draft import Draft, edits_of_copy
-from kumamigrate.source.editing.edits import OverlapError, Run, apply, check_masks, finish
+from kumamigrate.source.editing.edits import EditRun, OverlapError, apply, check_masks, finish
 from kumamigrate.source.editing.layout import Layout, layout_of
 from kumamigrate.source.editing.render import Renderer
 from kumamigrate.source.editing.sheet import RefusedError, Sheet, is_refused, sheet_of
@@ -75,7 +75,7 @@ def _edited(
     file: SourceFile, sheet: Sheet, replacements: Sequence[Replacement]
 ) -> str | tuple[Refusal, ...]:
     refusals: list[Refusal] = []
-    runs: list[Run] = []
+    runs: list[EditRun] = []
     for document, group in _by_document(replacements):
         if (lock := document.lock) is not None:
             refusals.append(_locked(file, lock))
@@ -151,7 +151,7 @@ def _failed(file: SourceFile, replacements: Sequence[Replacement], problem: str)
 
 def _document_runs(
     file: SourceFile, sheet: Sheet, document: Document, group: Mapping[FieldPath, Replacement]
-) -> list[Run]:
+) -> list[EditRun]:
     root = document.root
     if root is None:
         raise ValueError(f"document {document.index} has no content to replace")
@@ -159,7 +159,7 @@ def _document_runs(
     layout = layout_of(root, others, sheet.lines)
     if () in group:
         return _whole(file, sheet, document, root, layout, group[()])
-    runs: list[Run] = []
+    runs: list[EditRun] = []
     for parent in dict.fromkeys(path[:-1] for path in group):
         runs.extend(_list_runs(sheet, root, layout, parent, group))
     return runs
@@ -171,7 +171,7 @@ def _list_runs(
     layout: Layout,
     parent: FieldPath,
     group: Mapping[FieldPath, Replacement],
-) -> list[Run]:
+) -> list[EditRun]:
     """Edit the items of one list; new ones are put behind the item they come from."""
     place = root_place(sheet, root)
     found = place_of(sheet, root, parent, place)
@@ -226,7 +226,7 @@ def _whole(
     root: Node,
     layout: Layout,
     one: Replacement,
-) -> list[Run]:
+) -> list[EditRun]:
     """Edit a document that is one resource, write others behind it, or remove it."""
     place = root_place(sheet, root)
     if not one.values:
@@ -241,7 +241,7 @@ def _whole(
         at = sheet.lines.start(place.at)
         pad = sheet.text[at : place.at] if sheet.text[at : place.at].isspace() else ""
         shown = "".join(pad + line for line in head.splitlines(keepends=True))
-        draft.put(Run(start=at, end=at, render=lambda: ("", shown), whole=True))
+        draft.put(EditRun(start=at, end=at, render=lambda: ("", shown), whole=True))
     added = one.values[1:]
     if added:
         renderer = Renderer(
@@ -263,7 +263,7 @@ def _whole(
                 for number, value in enumerate(added, 1)
             )
 
-        draft.put(Run(start=at, end=at, render=render, whole=True))
+        draft.put(EditRun(start=at, end=at, render=render, whole=True))
     return draft.runs
 
 
@@ -318,7 +318,7 @@ def _separator_blanks(file: SourceFile, sheet: Sheet) -> tuple[str, str]:
 
 def _removal(
     file: SourceFile, sheet: Sheet, document: Document, root: Node, one: Replacement
-) -> list[Run]:
+) -> list[EditRun]:
     """Remove a document and one separator. Comments stay, unless they shall go, too."""
     lines, text = sheet.lines, file.text
     sheet.check_cut(root)
@@ -327,7 +327,7 @@ def _removal(
     beside = marker is not None and lines.start(root.start) == marker
     start = marker if beside and marker is not None else lines.start(first)
     end = lines.tail(root.end, -1) if one.drop_comments else lines.next(root.end)
-    runs: list[Run] = []
+    runs: list[EditRun] = []
     if one.drop_comments:
         start = min(start, lines.head(first))
         sheet.drop(start, end)
@@ -336,10 +336,10 @@ def _removal(
     following = text.startswith("---", document.span.end) and _bare(sheet, document.span.end)
     if following and (marker is None or (own and document.index + 1 in one.successors)):
         separator = document.span.end
-        runs.append(Run(start=separator, end=lines.next(separator), whole=True))
+        runs.append(EditRun(start=separator, end=lines.next(separator), whole=True))
     elif own and marker is not None:
-        runs.append(Run(start=marker, end=lines.next(marker), whole=True))
-    runs.append(Run(start=start, end=end, whole=True))
+        runs.append(EditRun(start=marker, end=lines.next(marker), whole=True))
+    runs.append(EditRun(start=start, end=end, whole=True))
     sheet.cuts.extend((run.start, run.end) for run in runs)
     return runs
 

@@ -16,7 +16,14 @@ from kumamigrate.source.editing.emit import (
 )
 from kumamigrate.source.editing.layout import Layout
 from kumamigrate.source.editing.sheet import RefusedError, Sheet
-from kumamigrate.source.editing.sources import Place, Source, first_start, place_of, plain, tied
+from kumamigrate.source.editing.sources import (
+    Source,
+    SourcePlace,
+    first_start,
+    place_of,
+    plain,
+    tied,
+)
 from kumamigrate.source.node import AliasNode, MapNode, Node, ScalarNode, SeqNode, Style
 from kumamigrate.source.text import Reason
 from kumamigrate.source.value import Moved, Unchanged, Value
@@ -42,7 +49,7 @@ class Renderer:
 
     sheet: Sheet
     base: Node
-    base_place: Place
+    base_place: SourcePlace
     layout: Layout
     redraft: Callable[[Renderer, Source, Value], list[Edit]]
     elsewhere: bool = False

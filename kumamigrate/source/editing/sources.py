@@ -25,7 +25,7 @@ from kumamigrate.source.value import Moved, Unchanged, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SourcePlace:
     """Where a value stands.
 
     `at` is the offset of its key or dash, `gap` that behind the colon or dash, `column` the
@@ -47,16 +47,16 @@ class Source:
     """A node that a `Moved` refers to and its place. `own` is false behind an alias."""
 
     node: Node
-    place: Place
+    place: SourcePlace
     own: bool = True
 
 
-def root_place(sheet: Sheet, node: Node) -> Place:
+def root_place(sheet: Sheet, node: Node) -> SourcePlace:
     """Return the place of the root of a document."""
     start = first_start(node)
     line = sheet.lines.start(start)
     flow = isinstance(node, (MapNode, SeqNode)) and node.style is Style.FLOW
-    return Place(at=start, gap=start, column=-1, flow=flow, above=line, root=True)
+    return SourcePlace(at=start, gap=start, column=-1, flow=flow, above=line, root=True)
 
 
 def first_start(node: Node) -> int:
@@ -76,12 +76,12 @@ def colon_end(text: str, key: ScalarNode, child: Node) -> int:
     return colon + 1
 
 
-def entry_place(sheet: Sheet, node: MapNode, index: int, place: Place) -> Place:
+def entry_place(sheet: Sheet, node: MapNode, index: int, place: SourcePlace) -> SourcePlace:
     """Return the place of a mapping's value."""
     key, child = node.entries[index]
     flow = node.style is Style.FLOW
     lines = sheet.lines
-    return Place(
+    return SourcePlace(
         at=key.start,
         gap=colon_end(sheet.masked.text, key, child),
         column=_indent(sheet, key.start) if flow else lines.column(key.start),
@@ -90,12 +90,12 @@ def entry_place(sheet: Sheet, node: MapNode, index: int, place: Place) -> Place:
     )
 
 
-def item_place(sheet: Sheet, node: SeqNode, index: int, place: Place) -> Place:
+def item_place(sheet: Sheet, node: SeqNode, index: int, place: SourcePlace) -> SourcePlace:
     """Return the place of a sequence's item."""
     lines = sheet.lines
     flow = node.style is Style.FLOW
     at = node.items[index].start if flow else node.dashes[index]
-    return Place(
+    return SourcePlace(
         at=at,
         gap=at if flow else at + 1,
         column=_indent(sheet, at) if flow else lines.column(at),
@@ -112,7 +112,7 @@ def _indent(sheet: Sheet, offset: int) -> int:
     return start - sheet.lines.start(offset)
 
 
-def place_of(sheet: Sheet, root: Node, path: FieldPath, place: Place) -> Source:
+def place_of(sheet: Sheet, root: Node, path: FieldPath, place: SourcePlace) -> Source:
     """Return the node at a path with its place. Raises ValueError if there is none."""
     node = root
     own = True

@@ -38,7 +38,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EmbeddedReading:
     """Where a Terraform file reads others: a path, perhaps with `*` for what is not known."""
 
     line: int
@@ -129,7 +129,7 @@ def objects(text: str) -> Iterator[tuple[int, str]]:
         yield match.start(), match["kind"]
 
 
-def readings(path: str, text: str) -> Iterator[Reading]:
+def readings(path: str, text: str) -> Iterator[EmbeddedReading]:
     """Yield what a Terraform file reads, relative to the root that its own path is relative to.
 
     `path.root` and `path.cwd` are taken for its own folder, which they mostly are.
@@ -137,12 +137,14 @@ def readings(path: str, text: str) -> Iterator[Reading]:
     folder = posixpath.dirname(path)
     for match in _READS.finditer(text):
         if not _in_comment(text, match.start()):
-            yield Reading(text.count("\n", 0, match.start()) + 1, _place(folder, match["path"]))
+            yield EmbeddedReading(
+                text.count("\n", 0, match.start()) + 1, _place(folder, match["path"])
+            )
     for match in _LISTS.finditer(text):
         if not _in_comment(text, match.start()):
             named = match["folder"].strip('"') if match["folder"][0] == '"' else ""
             pattern = _place(folder, f"{named}/{match['glob']}" if named else match["glob"])
-            yield Reading(text.count("\n", 0, match.start()) + 1, pattern)
+            yield EmbeddedReading(text.count("\n", 0, match.start()) + 1, pattern)
 
 
 def _place(folder: str, written: str) -> str:

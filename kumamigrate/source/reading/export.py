@@ -27,7 +27,7 @@ _BETWEEN = pattern(r"\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ExportPart:
     """One document, or one item of a list: its value and the line it begins on."""
 
     value: JSON
@@ -57,7 +57,7 @@ def text_of(data: bytes) -> str:
         raise BrokenError(f"byte 0x{data[error.start]:02x} is not UTF-8", line, 1) from None
 
 
-def parts_of(text: str) -> tuple[Part, ...]:
+def parts_of(text: str) -> tuple[ExportPart, ...]:
     """Return all that stands in an export, in order; lists of kubectl item by item.
 
     Raises BrokenError for the first thing that cannot be read.
@@ -65,7 +65,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
     if text.lstrip()[:1] in ("{", "["):
         return tuple(_json_parts(text))
     starts = line_starts(text)
-    found: list[Part] = []
+    found: list[ExportPart] = []
     for span in document_spans(text):
         chunk = text[span.start : span.end]
         line = bisect_right(starts, span.start)
@@ -74,7 +74,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _json_parts(text: str) -> Iterator[Part]:
+def _json_parts(text: str) -> Iterator[ExportPart]:
     """Yield the values of JSON texts that stand one behind the other."""
     decoder = json.JSONDecoder(parse_float=_number)
     match = _BETWEEN.match(text)
@@ -88,7 +88,7 @@ def _json_parts(text: str) -> Iterator[Part]:
             cut = not text[error.pos :].strip() or error.msg.startswith("Unterminated")
             said = "it ends in the middle: the export was cut off" if cut else error.msg
             raise BrokenError(f"not complete JSON: {said}", error.lineno, error.colno) from None
-        yield Part(value, text.count("\n", 0, at) + 1)
+        yield ExportPart(value, text.count("\n", 0, at) + 1)
         match = _BETWEEN.match(text, end)
         at = match.end() if match is not None else end
 
@@ -98,7 +98,7 @@ def _number(text: str) -> JSON:
     return int(number) if number.is_integer() and abs(number) < 1e21 else number
 
 
-def _items(chunk: str, line: int) -> list[Part] | None:
+def _items(chunk: str, line: int) -> list[ExportPart] | None:
     """Return the items of a list as kubectl prints it, each read alone; None for anything else.
 
     One document of ten thousand items takes much longer than ten thousand documents. What stands
@@ -113,21 +113,21 @@ def _items(chunk: str, line: int) -> list[Part] | None:
     places = [match.start() for match in _ITEM.finditer(chunk, head.end(), end)]
     if around is None or not places or chunk[head.end() : places[0]].strip():
         return None
-    parts = [Part({**around[0], "items": [{}] * len(places)}, line)]
+    parts = [ExportPart({**around[0], "items": [{}] * len(places)}, line)]
     number, seen = line, 0
     for at, until in zip(places, (*places[1:], end), strict=True):
         read = quick_value(" " + chunk[at + 1 : until])
         if read is None:
             return None
         number, seen = number + chunk.count("\n", seen, at), at
-        parts.append(Part(read[0], number))
+        parts.append(ExportPart(read[0], number))
     return parts
 
 
-def _document(text: str, start: int, end: int, starts: tuple[int, ...]) -> Iterator[Part]:
+def _document(text: str, start: int, end: int, starts: tuple[int, ...]) -> Iterator[ExportPart]:
     quick = quick_value(text[start:end])
     if quick is not None:
-        yield Part(quick[0], bisect_right(starts, start + quick[1]))
+        yield ExportPart(quick[0], bisect_right(starts, start + quick[1]))
         return
     try:
         root = parse_document(text, Masked(text=text), start, end)
@@ -136,4 +136,4 @@ def _document(text: str, start: int, end: int, starts: tuple[int, ...]) -> Itera
         column = problem.offset - starts[line - 1] + 1
         raise BrokenError(f"not complete YAML: {problem.detail}", line, column) from None
     if root is not None:
-        yield Part(json_value(root), bisect_right(starts, root.start))
+        yield ExportPart(json_value(root), bisect_right(starts, root.start))

@@ -92,7 +92,7 @@ def pods_only(data: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundText:
     """Files below some paths, relative to the root, sorted, each once.
 
     `embedding` are those of other languages that may hold YAML inside, and scripts.
@@ -103,7 +103,7 @@ class Found:
     embedding: tuple[str, ...]
 
 
-def find_all(paths: Sequence[Path], *, root: Path) -> Found:
+def find_all(paths: Sequence[Path], *, root: Path) -> FoundText:
     """Return the files to read below some paths, and those that may hold YAML inside.
 
     A path that names a file is taken whatever its name. Folders are walked: `.gitignore` files
@@ -128,7 +128,7 @@ def find_all(paths: Sequence[Path], *, root: Path) -> Found:
             walk.refuse(shown, Reason.UNREADABLE, _SPECIAL)
         else:
             walk.refuse(shown, Reason.UNREADABLE, "no such file or folder")
-    return Found(
+    return FoundText(
         files=tuple(sorted(walk.found)),
         refusals=tuple(sorted(walk.refusals, key=lambda r: r.path)),
         embedding=tuple(sorted(walk.embedding)),

@@ -11,7 +11,7 @@ from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON, json_value
 from kumamigrate.source.reading.directives import directives
 from kumamigrate.source.reading.find import Kind, classify
-from kumamigrate.source.reading.locks import Place, lock_of, overlay_of, sealed
+from kumamigrate.source.reading.locks import LockPlace, lock_of, overlay_of, sealed
 from kumamigrate.source.reading.mask import Masked, mask_templates
 from kumamigrate.source.reading.nested import Nested, is_kuma, mentions_kuma, nested_places
 from kumamigrate.source.reading.parse import UnparsableError, parse_document
@@ -70,7 +70,7 @@ def read_file(path: str, data: bytes) -> SourceFile:
             refusals.append(_refusal(path, index, problem, text, masked, starts, span))
         except Exception as error:  # a fault of ours costs its own document only
             refusals.append(_fault(path, index, span, starts, fault(error)))
-        place = Place(behind, span, root)
+        place = LockPlace(behind, span, root)
         behind = place.content.end
         if overlay := overlay_of(place, ruling):
             refusals.append(_overlay(path, index, overlay.start, starts))

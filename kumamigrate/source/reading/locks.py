@@ -16,7 +16,7 @@ SOPS = "sops"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LockPlace:
     """Where a document stands: behind the content of the one before, in its own span."""
 
     behind: int
@@ -30,7 +30,7 @@ class Place:
         return Span(root.start, root.end) if root is not None else self.span
 
 
-def lock_of(place: Place, masked: Masked, found: Sequence[Directive]) -> Lock | None:
+def lock_of(place: LockPlace, masked: Masked, found: Sequence[Directive]) -> Lock | None:
     """Return why a document may not be edited, None if it may."""
     for directive in (d for d in _around(place, found) if not d.loads):
         return _by_directive(directive.start)
@@ -40,7 +40,7 @@ def lock_of(place: Place, masked: Masked, found: Sequence[Directive]) -> Lock | 
     return _by_checksum(place.root)
 
 
-def overlay_of(place: Place, found: Sequence[Directive]) -> Directive | None:
+def overlay_of(place: LockPlace, found: Sequence[Directive]) -> Directive | None:
     """Return the directive that makes a document an overlay, which is no manifest of its own."""
     for directive in _around(place, found):
         if directive.patches and directive.start < place.content.end:
@@ -54,7 +54,7 @@ def sealed(value: object, offset: int) -> Lock | None:
     return _checksum(offset) if holds else None
 
 
-def _around(place: Place, found: Sequence[Directive]) -> Iterator[Directive]:
+def _around(place: LockPlace, found: Sequence[Directive]) -> Iterator[Directive]:
     first = bisect_left(found, place.behind, key=lambda directive: directive.start)
     for directive in found[first:]:
         if directive.start >= place.span.end:
