@@ -325,7 +325,7 @@ def test_commands_are_shown_and_not_run(monkeypatch: pytest.MonkeyPatch, tmp_pat
     only = command("snapshot", "--print-commands", "--context", "prod east").out
     assert "kubectl --context 'prod east' get namespaces,services --all-namespaces -o yaml" in only
     assert "kumactl" not in only
-    for line in kubectl.commands(kubectl.Cluster(context="prod east")):
+    for line in kubectl.commands(kubectl.KubectlCluster(context="prod east")):
         assert line in only
 
 

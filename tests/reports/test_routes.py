@@ -65,8 +65,12 @@ def test_11001_a_move_in_mode_disabled_leaves_the_old_half(tmp_path: Path) -> No
     nothing.
     """
     done = run(tmp_path, {"m.yaml": DISABLED + "---\n" + ROUTE, "t.yaml": ON_ROUTE})
-    assert done.after["t.yaml"].startswith(ON_ROUTE + "---\n")
-    assert done.after["t.yaml"].count("MeshHTTPRoute, name: orders-api") == 1
+    new = (
+        "type: MeshTimeout\nname: on-route-route\nmesh: default\nspec:\n  to:\n"
+        "    - targetRef: {kind: MeshHTTPRoute, name: orders-api}\n"
+        "      default: {http: {requestTimeout: 15s}}\n"
+    )
+    assert done.after["t.yaml"] == f"{ON_ROUTE}---\n{new}"
     assert done.outcome.proof is not None
     assert done.outcome.proof.verdict("live").value == "equivalent"
     assert done.effects() == set()
