@@ -103,6 +103,7 @@ FORMS: Mapping[str, Callable[[str], bool]] = {
     "host-name": _is_host_name,
     "ip": _is_ip,
     "no-trailing-slash": lambda text: text == "/" or not text.endswith("/"),
+    "no-slash-at-end": lambda text: not text.endswith("/"),
     "reference-name": lambda text: _NAME.fullmatch(text) is not None,
     "regex": _is_regex,
     "retry-on": _is_retry_on,

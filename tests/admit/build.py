@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.admit.constraint import Constraint
 from kumamigrate.admit.shape import spec_shape
 from kumamigrate.model.policytype import Field
-from kumamigrate.model.release import release
+from kumamigrate.model.release import policy_type_names, release
 
 BASES = ("3.0", "2.14", "2.13", "2.12", "2.11", "2.10", "2.9", "2.6")
 GOOD = {
@@ -22,6 +22,7 @@ GOOD = {
     "host-name": "example.com",
     "ip": "10.0.0.1",
     "no-trailing-slash": "/a",
+    "no-slash-at-end": "spiffe://mesh/ns",
     "regex": "a.*",
     "retry-on": "GatewayError",
     "spiffe": "spiffe://mesh/ns/a/sa/b",
@@ -39,6 +40,7 @@ BAD = {
     "host-name": "10.0.0.1",
     "ip": "10.0.0.0.1",
     "no-trailing-slash": "/a/",
+    "no-slash-at-end": "spiffe://mesh/",
     "regex": "a(",
     "retry-on": "GatewayErrorx",
     "spiffe": "mesh/ns/a",
@@ -52,7 +54,7 @@ def examples(constraint: Constraint) -> Iterator[tuple[str, str]]:
     """Yield the kinds of a constraint, each with a release that has both."""
     for kind in constraint.types:
         for name in BASES:
-            known = kind in release(name).policy_types or kind == "Mesh"
+            known = kind in release(name).policy_types or not is_policy(kind)
             if constraint.holds_in(name) and known and _reachable(constraint, kind, name):
                 yield kind, name
                 break
@@ -62,7 +64,7 @@ def anchor_of(constraint: Constraint, kind: str, name: str) -> str:
     """Return the first place of a constraint that the release has, as a pattern from the spec."""
     for pattern in constraint.at:
         for place in _expanded(pattern, kind, name):
-            if kind == "Mesh" or not place or field_at(kind, name, place) is not None:
+            if not is_policy(kind) or not place or field_at(kind, name, place) is not None:
                 return place
     raise AssertionError(f"{constraint.id}: no place in {kind} of {name}")
 
@@ -123,7 +125,7 @@ def join(anchor: str, pattern: str) -> str:
 
 def sample(kind: str, name: str, pattern: str) -> Any:
     """Return some value that the field of a pattern takes."""
-    field = None if kind == "Mesh" else field_at(kind, name, pattern)
+    field = field_at(kind, name, pattern) if is_policy(kind) else None
     if field is None:
         return "x"
     if field.is_list and not pattern.endswith("[]"):
@@ -166,7 +168,7 @@ def _expanded(pattern: str, kind: str, name: str) -> Iterator[str]:
 
 
 def _reachable(constraint: Constraint, kind: str, name: str) -> bool:
-    if kind == "Mesh":
+    if not is_policy(kind):
         return True
     try:
         anchor = anchor_of(constraint, kind, name)
@@ -176,3 +178,8 @@ def _reachable(constraint: Constraint, kind: str, name: str) -> bool:
     if constraint.effect in ("forbid", "require", "fill", "empty", "not_true"):
         return any(field_at(kind, name, join(anchor, p)) is not None for p in wanted)
     return True
+
+
+def is_policy(kind: str) -> bool:
+    """Say whether tables know the fields of a kind; of others only what a constraint names is."""
+    return kind in policy_type_names()

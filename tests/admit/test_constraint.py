@@ -18,8 +18,11 @@ from kumamigrate.admit.effect import EFFECTS
 from kumamigrate.admit.places import places
 from kumamigrate.model.state import Environment
 from kumamigrate.source.text import FieldPath
-from tests.admit.build import BAD, GOOD, examples, field_at, join, put, sample, spec_for
+from tests.admit.build import BAD, GOOD, examples, field_at, is_policy, join, put, sample, spec_for
 from tests.admit.manifest import resource_of
+
+FLAT = {"Dataplane", "Mesh"}
+"""Kinds whose fields stand beside their name on Universal."""
 
 LISTS = {"all_or_none", "distinct", "each", "no_mix", "unique"}
 BY_HAND: dict[str, tuple[Any, Any]] = {
@@ -108,7 +111,7 @@ def broken_paths(
     Inside a section that is refused whole, only the section shows.
     """
     manifest: dict[str, Any] = {"type": kind, "mesh": "default", "name": "p"}
-    manifest |= spec if kind == "Mesh" else {"spec": spec}
+    manifest |= spec if kind in FLAT else {"spec": spec}
     resource = resource_of(manifest)
     if rule.warn:
         found = warnings_of(resource, release=release)
@@ -172,7 +175,7 @@ def _changes(
 
 
 def _known(kind: str, release: str, pattern: str) -> bool:
-    return kind == "Mesh" or field_at(kind, release, pattern) is not None
+    return not is_policy(kind) or field_at(kind, release, pattern) is not None
 
 
 def _one_of(values: dict[str, Any], *, breaking: bool) -> Iterator[dict[str, Any]]:

@@ -133,7 +133,8 @@ def test_a_cause_stands_once_with_its_places_below(repository: Path) -> None:
 
 def test_what_no_release_asks_for_yet_is_a_count_and_a_command(repository: Path) -> None:
     """A check for 2.14 leaves out what only 3.0 refuses."""
-    (repository / "mesh.yaml").write_text(MESH + "  routing: {zoneEgress: true}\n")
+    mtls = "  mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}\n"
+    (repository / "mesh.yaml").write_text(MESH + mtls + "  routing: {zoneEgress: true}\n")
     said = command("check", given=None).out
     assert "mesh-zone-egress" not in said
     assert "\n1 more finding is of 3.0 alone: kumamigrate check --target 3.0\n" in said

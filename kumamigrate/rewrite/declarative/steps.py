@@ -38,7 +38,7 @@ def plan_declarative(view: View) -> Iterator[Change | Finding]:
         if not rule.steps or rule.safety is Safety.MANUAL or resource.where is None:
             yield from findings
             continue
-        spec: Any = _as_written(resource)
+        spec: Any = resource.spec
         for path in reversed(hits):
             spec = edited(spec, path, rule.steps, above=(*resource.spec_path, *path))
         yield Change(
@@ -62,15 +62,6 @@ def hit_paths(rule: Rule, spec: Any) -> list[FieldPath]:
         and _holds(value, rule.select.where)
         and not _excluded(value, rule.select.unless)
     ]
-
-
-def _as_written(resource: Resource) -> Any:
-    """Return a spec as its file has it: a control plane gives Dataplanes the tag of their zone."""
-    if resource.type != "Dataplane":
-        return resource.spec
-    if resource.spec_path:
-        return resource.body.get(str(resource.spec_path[0]), resource.spec)
-    return {key: resource.body.get(key, value) for key, value in resource.spec.items()}
 
 
 def with_spec(resource: Resource, spec: Any) -> dict[str, Any]:
