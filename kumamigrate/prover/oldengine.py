@@ -22,13 +22,13 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
+from kumamigrate.model.versions import at_least, version
 from kumamigrate.prover.doubts.besideold import AskedOfBoth, said
 from kumamigrate.prover.enginerun import EngineAnswer, EngineRun
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.stages.search import Findings
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, either
-from kumamigrate.sourcedest.engine import order
 from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.sourcedest.targets import UNKNOWN
 from kumamigrate.universe.oldtraits import atom_traits, traits_of
@@ -42,7 +42,7 @@ ASSUMABLE = (UNKNOWN, "http", "http2", "grpc", "tcp", "kafka")
 
 def converted(state: State, mesh: str) -> bool:
     """Say whether a mesh has old policies that count on the release of the state."""
-    if order(state.release) >= order(REMOVED):
+    if at_least(state.release, REMOVED):
         return False
     return any(r.mesh == mesh for r in state.of_type(*OLD_POLICIES))
 
@@ -297,4 +297,4 @@ def _has_gateways(side: Side) -> bool:
 
 
 def _newer(side: Side, release: tuple[int, int]) -> bool:
-    return order(side.release.name) >= release
+    return version(side.release.name) >= release

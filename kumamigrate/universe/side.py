@@ -14,8 +14,8 @@ from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
+from kumamigrate.model.versions import at_least
 from kumamigrate.model.workloads import port_protocol, service_tag
-from kumamigrate.sourcedest.engine import order
 from kumamigrate.sourcedest.winners import OldPolicies, old_policies
 from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL, Places, ports_of, protocols_at
 from kumamigrate.targetref.matcher import Matcher
@@ -101,7 +101,7 @@ class Side:
     @cached_property
     def old(self) -> OldPolicies:
         """The old policies that count: those the control plane accepts; from 3.0 on none."""
-        if order(self.release.name) >= order(REMOVED):
+        if at_least(self.release.name, REMOVED):
             return OldPolicies(mesh=self.mesh, by_kind={})
         return old_policies(self.state, self.mesh)
 

@@ -14,7 +14,7 @@ from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.routing import ROUTING, TCP_ROUTING
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
-from kumamigrate.sourcedest.engine import order
+from kumamigrate.model.versions import version
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.backend import called, place_of
 from kumamigrate.universe.side import Side
@@ -47,7 +47,7 @@ class Makers:
     @cached_property
     def tagging(self) -> str:
         """The kind of policy for which outbounds carry the tags of their proxy; "" for none."""
-        if order(self.side.release.name) <= ALWAYS_TAGGED:
+        if version(self.side.release.name) <= ALWAYS_TAGGED:
             return ""
         there = {*self.side.old.by_kind, *self.side.types}
         return next((kind for kind in TAGGING if kind in there), "")

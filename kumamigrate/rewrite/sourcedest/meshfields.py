@@ -12,8 +12,8 @@ from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json,
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.trafficroute import locality_aware
 from kumamigrate.source.text import FieldPath
-from kumamigrate.sourcedest.engine import policy_engine
 from kumamigrate.sourcedest.oldconf import OldConf, read_shape
+from kumamigrate.sourcedest.policyengine import policy_engine
 
 _POLICY_SINCE = "2.9"
 _REMOVED = "3.0"
