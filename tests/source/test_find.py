@@ -99,6 +99,16 @@ def test_paths_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         "'type': Dataplane",
         '{"name": "x", "type": "TrafficRoute"}',
         "type:\n  Retry\n",
+        "type: # which one\n  # a plain one\n  Retry\n",
+        "? type\n: Retry\n",
+        "type: !!str Retry\n",
+        "type: &kind !!str Retry\n",
+        "name: &kind Retry\ntype: *kind\n",
+        "type: >-\n  Retry\n",
+        'type: "\\x52etry"\n',
+        '"t\\u0079pe": Retry\n',
+        '{"apiVersion": "\\u006buma.io/v1alpha1"}',
+        'apiVersion: "kuma.\\\n  io/v1alpha1"\n',
     ],
 )
 def test_kuma_content_is_noticed(text: str) -> None:

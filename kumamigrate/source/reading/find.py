@@ -41,13 +41,31 @@ def _words() -> dict[str, Any]:
     return words
 
 
+_BETWEEN = rb"(?>[ \t\r\n]++|#[^\n]{0,999}+\n|[&!][^ \t\r\n]{0,199}+|[>|][-+0-9]{0,3}+){0,8}+"
+"""What YAML allows between a key and its value: comments, anchors, tags, block headers.
+
+Bounded and without a way back, so that no text makes the search slow.
+"""
+_ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|u00([0-9A-Fa-f]{2})|U000000([0-9A-Fa-f]{2}))")
+_CONTINUED = re.compile(rb"\\\r?\n[ \t]*")
+
+
 @cache
-def _patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+def _patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern[bytes]]:
+    value = rb"""["']?%b:%b["']?""" % (_BETWEEN, _BETWEEN)
     types = "|".join(_words()["universal_types"]).encode()
     kinds = "|".join(_words()["workload_kinds"]).encode()
-    universal = re.compile(rb"""type["']?[ \t]*:[ \t\r\n]*["']?(?:%b)(?![A-Za-z0-9-])""" % types)
-    workload = re.compile(rb"""kind["']?[ \t]*:[ \t\r\n]*["']?(%b)(?![A-Za-z0-9-])""" % kinds)
-    return universal, workload
+    universal = re.compile(rb"type%b(?:%b)(?![A-Za-z0-9-])" % (value, types))
+    workload = re.compile(rb"kind%b(%b)(?![A-Za-z0-9-])" % (value, kinds))
+    anchored = rb"""&[^ \t\r\n&]{1,200}+%b["']?""" % _BETWEEN
+    elsewhere = re.compile(rb"%b(?:%b)(?![A-Za-z0-9-])" % (anchored, types))
+    return universal, workload, elsewhere
+
+
+def _unescaped(data: bytes) -> bytes:
+    """Return a text in which ASCII characters stand as themselves, not as escapes of YAML."""
+    plain = _ESCAPE.sub(lambda m: bytes.fromhex((m[1] or m[2] or m[3]).decode()), data)
+    return _CONTINUED.sub(b"", plain)
 
 
 def universal_type_pattern() -> str:
@@ -63,7 +81,16 @@ def may_hold_kuma(data: bytes) -> bool:
         return may_hold_kuma(data.decode("utf-16", "replace").encode())
     if b"\0" in data:  # UTF-32, or UTF-16 without its mark
         return may_hold_kuma(data.replace(b"\0", b""))
-    return _patterns()[0].search(data) is not None
+    return _speaks_of_kuma(data) or (b"\\" in data and _speaks_of_kuma(_unescaped(data)))
+
+
+def _speaks_of_kuma(data: bytes) -> bool:
+    universal, _, elsewhere = _patterns()
+    return (
+        b"kuma.io" in data
+        or universal.search(data) is not None
+        or (b"&" in data and elsewhere.search(data) is not None)
+    )
 
 
 def classify(data: bytes) -> Kind:
