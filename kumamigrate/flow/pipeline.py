@@ -473,10 +473,9 @@ def _said(
     rule: Rule, before: Estate, estate: Estate, options: Options
 ) -> tuple[Change | Finding, ...]:
     """Return what a rule says of the sources of every environment, each thing once."""
-    editable = estate.editable
     texts = estate.texts if rule.id == NAMED else {}
     return all_said(
-        plan(replace(_view(rule, old, new, options, editable), texts=texts))
+        plan(replace(_view(rule, old, new, options, estate.editable_of(new)), texts=texts))
         for old, new in zip(before.sites, estate.sites, strict=True)
     )
 
@@ -528,8 +527,8 @@ def _view(rule: Rule, old: Site, new: Site, options: Options, editable: frozense
         before=before.state(before.source)[0],
         target_name=scene.target,
         stage=options.stage,
-        editable=editable & scene.repository.files.keys(),
-        refused=tuple(one.resource for one in scene.state(scene.source)[1]),
+        editable=editable,
+        refused=scene.refused(),
         locate=before.locate,
         deployed=partial(is_deployed, before),
         accepted=frozenset((*options.accept, *(one.rule for one in options.accept_at))),

@@ -63,6 +63,14 @@ class Scene:
         found: tuple[State, tuple[Rejection, ...]] = self.states[release]
         return found
 
+    def refused(self) -> tuple[Resource, ...]:
+        """Return what the release in use would refuse. Kept as well."""
+        if "refused" not in self.states:
+            rejections = self.state(self.source)[1]
+            self.states["refused"] = tuple(one.resource for one in rejections)
+        found: tuple[Resource, ...] = self.states["refused"]
+        return found
+
     def given(self) -> dict[str, Given]:
         """Return what is known of the initial policies of each mesh (world.md §1)."""
         if "given" not in self.states:

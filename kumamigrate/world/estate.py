@@ -63,6 +63,9 @@ class Estate:
     strays: tuple[str, ...] = ()
     beside: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
     scripts: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+    kept: dict[int, frozenset[str]] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def texts(self) -> Mapping[str, bytes]:
@@ -80,6 +83,12 @@ class Estate:
         """Return the files that rules may change."""
         own = frozenset(self.whole.repository.files)
         return own if self.writable is None else own & self.writable
+
+    def editable_of(self, site: Site) -> frozenset[str]:
+        """Return those that are sources of one of its environments. Every rule asks for them."""
+        if id(site) not in self.kept:
+            self.kept[id(site)] = self.editable & site.written.repository.files.keys()
+        return self.kept[id(site)]
 
     def edited(self, texts: Mapping[str, str | None]) -> Estate | tuple[Refusal, ...]:
         """Return the estate with some files changed (None removes one), or what forbids it.

@@ -177,3 +177,25 @@ spec: {provider: kuma, targetRef: {apiVersion: apps/v1, kind: Deployment, name: 
     done = run(tmp_path, text, target="3.0")
     assert done.after["a.yaml"] == text
     assert done.found == [("flagger-canary", "manual", "web")]
+
+
+def _let_in(number: int) -> str:
+    return (
+        f"type: MeshTrafficPermission\nname: new-{number:02}\nmesh: default\n"
+        "spec:\n  targetRef: {kind: Mesh}\n"
+        "  from: [{targetRef: {kind: Mesh}, default: {action: Allow}}]\n"
+    )
+
+
+def test_what_is_said_of_each_policy_does_not_grow_with_the_others(tmp_path: Path) -> None:
+    """Each of 2,000 old policies named all 2,000 new ones, so reports grew with the square."""
+    done = run(tmp_path, documents(MTLS, permission("b"), *map(_let_in, range(7))))
+    (said,) = (f.message for f in done.of("legacy-traffic-permission"))
+    assert "already (new-00, new-01, new-02, new-03 and 3 more);" in said
+    (told,) = (
+        f.message
+        for f in run(tmp_path, documents(MTLS, permission("b"), _let_in(0))).of(
+            "legacy-traffic-permission"
+        )
+    )
+    assert "already (new-00);" in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import ne
 from typing import Generic, TypeVar
 
 from kumamigrate.dataclass import dataclass, field
@@ -17,9 +18,8 @@ MOST_GAPS = 3
 
 @dataclass(slots=True)
 class Heap(Generic[T]):
-    """Things of one cause: what is said of all of them, and when the first was found."""
+    """Things of one cause, and what is said of all of them."""
 
-    first: int
     words: list[str]
     things: list[T] = field(default_factory=list)
 
@@ -31,20 +31,33 @@ class Heap(Generic[T]):
 
 def heaped(things: Iterable[T], said: Callable[[T], str]) -> list[Heap[T]]:
     """Return things by what is said of them, in the order found."""
-    heaps: dict[int, list[Heap[T]]] = {}
-    for at, thing in enumerate(things):
-        words = said(thing).split(" ")
-        near = heaps.setdefault(len(words), [])
-        for heap in near:
-            both = _both(heap.words, words)
-            if both is not None:
-                heap.words = both
-                heap.things.append(thing)
-                break
-        else:
-            near.append(Heap(at, words, [thing]))
-    found = (heap for near in heaps.values() for heap in near)
-    return sorted(found, key=lambda heap: heap.first)
+    heaps: list[Heap[T]] = []
+    near: dict[int, list[Heap[T]]] = {}
+    known: dict[str, Heap[T]] = {}
+    for thing in things:
+        sentence = said(thing)
+        heap = known.get(sentence)
+        if heap is None:
+            words = sentence.split(" ")
+            alike = near.setdefault(len(words), [])
+            heap = _joined(alike, words)
+            if heap is None:
+                heap = Heap(words)
+                alike.append(heap)
+                heaps.append(heap)
+            known[sentence] = heap
+        heap.things.append(thing)
+    return heaps
+
+
+def _joined(heaps: Iterable[Heap[T]], words: Sequence[str]) -> Heap[T] | None:
+    """Return the first heap whose sentence has a new one's words, with gaps where it has not."""
+    for heap in heaps:
+        both = _both(heap.words, words)
+        if both is not None:
+            heap.words = both
+            return heap
+    return None
 
 
 _PLACE = pattern(r" \(([^()\s]*:\d+(?::\d+)?)\)")
@@ -53,13 +66,13 @@ MOST_PLACES = 4
 
 def doubts(reasons: Iterable[str]) -> list[str]:
     """Return what makes a verdict unknown, each once, with the places before and after."""
-    places: dict[str, list[str]] = {}
+    places: dict[str, dict[str, None]] = {}
     for reason in reasons:
         found = _PLACE.findall(reason)
-        known = places.setdefault(_PLACE.sub(" (@)", reason) if len(found) == 1 else reason, [])
-        known += [place for place in found if place not in known]
+        known = places.setdefault(_PLACE.sub(" (@)", reason) if len(found) == 1 else reason, {})
+        known.update(dict.fromkeys(found))
     return [
-        text.replace(" (@)", f" ({_some(known)})") if " (@)" in text else text
+        text.replace(" (@)", f" ({_some([*known])})") if " (@)" in text else text
         for text, known in places.items()
     ]
 
@@ -75,6 +88,8 @@ def sentences(said: Iterable[str]) -> list[str]:
 
 def _both(known: Sequence[str], words: Sequence[str]) -> list[str] | None:
     """Return what two sentences have in common, None where that is too little."""
+    if sum(map(ne, known, words)) * MOST_GAPS > len(words):
+        return None
     both = [a if a == b else _gap(a, b) for a, b in zip(known, words, strict=True)]
     gaps = [word.strip("()'`,;:.") == GAP for word in both]
     # More than two words in a row are no name: something else is said there.

@@ -23,6 +23,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
     Json,
     Manual,
     NewPolicy,
+    named,
 )
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import KnownWorld, world_of
@@ -200,7 +201,7 @@ def _standing(view: View, done: Conversion) -> Change | None:
     edits = tuple(
         ResourceEdit(where=r.where, manifests=(), successors=stand) for r in gone if r.where
     )
-    names = ", ".join(p.name for p in done.policies)
+    names = named(p.name for p in done.policies)
     reason = f"what takes its place stands already: {names}" if names else "it changes nothing"
     return Change(
         rule=view.rule.id,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.order import CreationTie
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +94,39 @@ class Conversion:
         return tuple(gone.values())
 
 
-def distinct(items: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the items without repetitions, in order; for unhashable ones by equality."""
-    result: list[Any] = []
+def distinct(items: Iterable[T]) -> tuple[T, ...]:
+    """Return the items without repetitions, in order; for unhashable ones by equality.
+
+    Two that are equal are of one resource, so only those are compared.
+    """
+    found: list[T] = []
+    near: dict[Identity | None, list[T]] = {}
     for item in items:
-        if item not in result:
-            result.append(item)
-    return tuple(result)
+        alike = near.setdefault(_about(item), [])
+        if item not in alike:
+            alike.append(item)
+            found.append(item)
+    return tuple(found)
+
+
+def _about(item: object) -> Identity | None:
+    resource = item if isinstance(item, Resource) else getattr(item, "resource", None)
+    return resource.identity if isinstance(resource, Resource) else None
+
+
+def among(resources: Iterable[Resource]) -> Callable[[Resource], bool]:
+    """Return what says whether a resource is one of some: `in`, however many they are."""
+    known: dict[Identity, list[Resource]] = {}
+    for resource in resources:
+        known.setdefault(resource.identity, []).append(resource)
+    return lambda resource: resource in known.get(resource.identity, ())
+
+
+MOST_NAMES = 4
+
+
+def named(names: Iterable[str]) -> str:
+    """Return names for a sentence, some of them where they are many: each policy gets one."""
+    every = list(names)
+    more = len(every) - MOST_NAMES
+    return ", ".join(every[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

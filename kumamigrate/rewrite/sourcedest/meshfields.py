@@ -8,7 +8,14 @@ from typing import Any
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.classes import Names
-from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, NewPolicy
+from kumamigrate.rewrite.sourcedest.conversion import (
+    Conversion,
+    Dropped,
+    Json,
+    Manual,
+    NewPolicy,
+    named,
+)
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.trafficroute import locality_aware
 from kumamigrate.source.text import FieldPath
@@ -276,7 +283,7 @@ def _early(
 
 
 def _present(world: KnownWorld, type_: str, mesh: Resource, path: FieldPath) -> Conversion | None:
-    names = ", ".join(sorted(r.name for r in world.existing(type_)))
+    names = named(sorted(r.name for r in world.existing(type_)))
     if not names:
         return None
     message = f"the mesh has {type_} policies already ({names}), which go before the Mesh"

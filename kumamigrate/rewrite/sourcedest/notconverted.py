@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kumamigrate.effective.policies.patched import only_probes
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.rewrite.sourcedest.classes import Classes
-from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct
+from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct, named
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
 
@@ -35,7 +35,7 @@ def standstill(
     present = [r for r in world.existing(new) if not only_probes(r)]
     besides = _at_others if old in _INBOUND else _for_others
     if present and not besides(present, policies):
-        names = ", ".join(sorted(r.name for r in present))
+        names = named(sorted(r.name for r in present))
         return Conversion(
             kind=old,
             mesh=world.mesh,

@@ -14,6 +14,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
     Json,
     Manual,
     NewPolicy,
+    among,
     distinct,
 )
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
@@ -71,9 +72,11 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
         differ = found and found.tie and len({clients_of(p) for p in found.tie.policies}) > 1
         if found and differ and inhabited(item, classes.classes, world):
             ties.append(found.tie)
-    old = [c for c, w in winners.items() if any(w is p for p in staying)]
+    stays = among(staying)
+    old = [c for c, w in winners.items() if w is not None and stays(w)]
     apart = [c for c in winners if any(o.within(c) for o in old)]
     stay = distinct([*staying, *(w for c in apart if (w := winners[c]) is not None)])
+    kept_back = among(stay)
     kept = prune({c: clients_of(w) if w else None for c, w in winners.items() if c not in apart})
     drafts = tuple(
         PolicyDraft(item=item, winners=(winner,), from_=_from(item, clients_of(winner)))
@@ -90,13 +93,13 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
             drafts,
             sources_of=lambda r: selectors_of(r.spec, "destinations"),
         ),
-        dropped=_dropped([p for p in policies if p not in stay], winners.values(), drafts),
+        dropped=_dropped([p for p in policies if not kept_back(p)], winners.values(), drafts),
         kept=stay,
         manual=(
             *wildcard_notes(classes, policies),
-            *(_decides_too(p) for p in stay if p not in staying),
+            *(_decides_too(p) for p in stay if not stays(p)),
         ),
-        ties=merge_ties(t for t in ties if t and not any(p in staying for p in t.policies)),
+        ties=merge_ties(t for t in ties if t and not any(map(stays, t.policies))),
         steps=("apply all MeshTrafficPermissions before any TrafficPermission is deleted",),
     )
     return _with_external(result, world)
@@ -128,14 +131,14 @@ def _allow(tags: tuple[tuple[str, str], ...]) -> Json:
 def _dropped(
     policies: Iterable[Resource], won: Iterable[Resource | None], drafts: Iterable[PolicyDraft]
 ) -> tuple[Dropped, ...]:
-    winners = [w for w in won if w is not None]
-    carried = [w for draft in drafts for w in draft.winners]
+    wins = among(w for w in won if w is not None)
+    carried = among(w for draft in drafts for w in draft.winners)
     result = []
     for policy in policies:
-        if not any(w is policy for w in winners):
+        if not wins(policy):
             reason = "it never wins: others rank higher on every inbound it matches"
             result.append(Dropped(resource=policy, reason=reason))
-        elif not any(w is policy for w in carried):
+        elif not carried(policy):
             reason = "it lets in the same clients as the policy that would win without it"
             result.append(Dropped(resource=policy, reason=reason))
     return tuple(result)
