@@ -211,7 +211,8 @@ def _migrated(
     for rule in rules:
         findings.extend(_left(rule, before, estate, options, in_the_end))
     outcome = _outcome(options, before, estate, findings)
-    outcome = replace(outcome, kept=tuple(kept), held=done.held, grounds=tuple(grounds))
+    left = tuple(one for one in done.held if not one.change.instead)
+    outcome = replace(outcome, kept=tuple(kept), held=left, grounds=tuple(grounds))
     outcome = replace(outcome, findings=(*outcome.findings, *_unused_accepts(outcome, rules)))
     known = with_known(outcome.held, outcome.findings, outcome.options.baseline)
     return replace(outcome, held=known), between
@@ -543,6 +544,8 @@ def _left(
     for said in _said(rule, before, estate, options):
         if isinstance(said, Finding):
             yield from _at_place([said], scene)
+        elif said.key in held and said.instead:
+            yield from _at_place(said.instead, scene)
         elif said.key in held:
             yield from _placed(said, Status.HELD, scene)
         elif _silenced(said, scene, options):

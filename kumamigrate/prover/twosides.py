@@ -105,10 +105,13 @@ class TwoSides:
     def always(self) -> tuple[bool, bool]:
         """Whether inbounds of each side have a MeshTimeout's defaults without any.
 
-        Where an old Timeout goes, what both engines meant up to 2.9 is compared (legacy.md §1.3).
+        Where an old Timeout goes, what both engines meant up to 2.9 is compared (legacy.md §1.3);
+        from a release that had none to one that has them it keeps no inbound as it was (C16).
         """
-        known = "MeshTimeout" not in self.covered
-        return known and writes_defaults(self.before), known and writes_defaults(self.after)
+        sides = writes_defaults(self.before), writes_defaults(self.after)
+        if "MeshTimeout" in self.covered and sides[0] == sides[1]:
+            return False, False
+        return sides
 
     @cached_property
     def chosen(self) -> Chosen:

@@ -40,6 +40,7 @@ class Change:
 
     Changes of one `group` (a policy type in a mesh, say) are first proven together; if that
     fails each is tried alone. `otherwise` is another form, for when this one cannot be proven.
+    `instead` is what to say of one that was only worth a try and does not hold.
     """
 
     rule: str
@@ -50,6 +51,7 @@ class Change:
     rollout: Rollout = Rollout.NOW
     steps: tuple[str, ...] = ()
     otherwise: Change | None = None
+    instead: tuple[Finding, ...] = ()
 
     @property
     def key(self) -> tuple[str, tuple[Where, ...]]:

@@ -64,3 +64,58 @@ def test_a_policy_with_the_old_values_keeps_them(tmp_path: Path) -> None:
         for w in proxy["witnesses"]
     }
     assert not changed & {("inbound", "http.requestTimeout"), ("inbound", "connectionTimeout")}
+
+
+OLD = """---
+type: TrafficRoute
+mesh: default
+name: route-all
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {destination: {kuma.io/service: '*'}}
+---
+type: Timeout
+mesh: default
+name: slow
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {connectTimeout: 2s}
+"""
+
+
+def test_an_old_timeout_keeps_nothing_over_the_upgrade(tmp_path: Path) -> None:
+    """Of it 2.14 leaves half, and inbounds were never its own (legacy.md fact 6)."""
+    file = tmp_path / "a.yaml"
+    file.write_text(MESH + OLD)
+    words = ("--from", "2.9", "--target", "2.14", "--format", "json")
+    claims = command("prove", file, file, *words).json["claims"]
+    found = {
+        (w["field"], w["before"]["value"], w["after"]["value"])
+        for w in claims["release"]["dataplanes"]["web-1"]["witnesses"]
+    }
+    assert ("http.requestTimeout", "0s", "15s") in found
+    assert ("connectionTimeout", "10s", "5s") in found
+    assert "Timeout slow" in str(claims["release"])
+    same = command("prove", file, file, "--target", "2.9", "--format", "json").json["claims"]
+    assert same["live"]["verdict"] == "equivalent"
+
+
+LIMIT = """---
+type: RateLimit
+mesh: default
+name: limit
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: web}}]
+conf: {http: {requests: 5, interval: 1s}}
+"""
+
+
+def test_up_to_2_9_requests_carry_tags_in_every_mesh(tmp_path: Path) -> None:
+    """So a mesh where something reads them carries them before and after (prover.md §6 F)."""
+    file = tmp_path / "a.yaml"
+    web = MESH.replace(
+        "inbound:", "outbound: [{port: 81, tags: {kuma.io/service: web}}]\n  inbound:"
+    )
+    file.write_text(web + TIMEOUT + LIMIT)
+    words = ("--from", "2.9", "--target", "2.14", "--format", "json")
+    assert "x-kuma-tags" not in str(command("prove", file, file, *words).json["claims"])

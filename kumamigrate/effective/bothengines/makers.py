@@ -26,7 +26,7 @@ TAGS_HEADER = "request header x-kuma-tags"
 TAGGING = ("FaultInjection", "RateLimit", "MeshFaultInjection")
 """Kinds of which one in a mesh is enough for the header to stand on all HTTP outbounds."""
 ALWAYS_TAGGED = (2, 9)
-"""Up to this release the new engine writes the header anyway."""
+"""Up to this release the new engine writes the header anyway, whoever reads it."""
 
 Made = tuple[bool, ...]
 """Whether the new engine makes an outbound, for each protocol it may have."""
@@ -47,10 +47,13 @@ class Makers:
     @cached_property
     def tagging(self) -> str:
         """The kind of policy for which outbounds carry the tags of their proxy; "" for none."""
-        if version(self.side.release.name) <= ALWAYS_TAGGED:
-            return ""
         there = {*self.side.old.by_kind, *self.side.types}
         return next((kind for kind in TAGGING if kind in there), "")
+
+    @property
+    def always_tags(self) -> bool:
+        """Whether outbounds carry the tags of their proxy whatever policies there are."""
+        return version(self.side.release.name) <= ALWAYS_TAGGED
 
     def new(self, proxy: Resource, destination: Destination) -> Made:
         """Return whether the new engine makes an outbound of a proxy."""
@@ -89,10 +92,11 @@ def come_or_gone(mesh: str, made: tuple[Made, Made], destination: Destination) -
 def tags_carried(mesh: str, makers: tuple[Makers, Makers], destination: Destination) -> Witnesses:
     """Return whether requests begin or cease to carry the tags of the proxy.
 
-    Without any policy left that reads the header, losing it is what no policy can express.
+    Without any policy left that reads the header, losing it is what no policy can express. A
+    release that stops writing it where nothing reads it changes nothing that policies do.
     """
     was, now = (one.tagging for one in makers)
-    if bool(was) == bool(now):
+    if bool(was) == bool(now) or any(one.always_tags for one in makers):
         return ()
     effect = Effect.RESIDUE if was else Effect.VALUE
     there = (bool(was), bool(now))

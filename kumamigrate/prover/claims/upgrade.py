@@ -8,7 +8,7 @@ from typing import Any
 
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.unset import unset_differences
+from kumamigrate.effective.unset import begins, unset_differences
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource
@@ -59,6 +59,7 @@ def _coming(before: Side) -> set[tuple[str, str]]:
 
 def upgrade_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield what the earlier release read and the later one does not, and nobody compares."""
+    yield from _half_dead(before, after)
     if not _ends(before, after):
         return
     for mesh in before.state.of_type("Mesh"):
@@ -74,6 +75,18 @@ def upgrade_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     yield from _unread(before, after)
     for kind in (k for k in _table()["gone"] if k not in GATEWAYS):
         yield from _gone(before, after, kind)
+
+
+def _half_dead(before: Side, after: Side) -> Iterator[Doubt]:
+    """Yield the old Timeouts of which the later release overrules half (legacy.md fact 6)."""
+    if not begins(before, after) or not after.old.routed:
+        return
+    for policy in after.old.of("Timeout"):
+        yield Doubt(
+            DoubtKind.RELEASE,
+            f"release {after.release.name} overrules what Timeout {policy.name} says of connecting"
+            " and of idle connections; let a MeshTimeout say it before the upgrade",
+        )
 
 
 def _gone(before: Side, after: Side, kind: str) -> Iterator[Doubt]:

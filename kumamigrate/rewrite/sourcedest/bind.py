@@ -83,7 +83,10 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
         if standing is not None and view.stage == "expand":
             yield from _beside(view, standing)
             continue
+        tries = list(_perhaps(view, done)) if view.stage != "expand" else []
+        yield from tries
         spare = {d.resource.identity for d in done.spare if view.owns(d.resource)}
+        spare |= {f.resource.identity for one in tries for f in one.findings if f.resource}
         for said in _said(view, world, done):
             if said.resource is None or said.resource.identity not in spare:
                 yield said
@@ -98,6 +101,28 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
                 change = replace(change, otherwise=other)
             if change is not None:
                 yield change
+            elif not done.spare:
+                yield from _elsewhere(view, done)
+
+
+def _elsewhere(view: View, done: Conversion) -> Iterator[Finding]:
+    """Yield why policies wait that could be converted: others of the kind are not in the files."""
+    outside = [r for r in done.removed() if not view.owns(r)]
+    if not done.writable or not outside:
+        return
+    names = named(sorted(r.name for r in outside))
+    theirs = "which Kuma made with the mesh" if all(r.where is None for r in outside) else ""
+    for policy in done.removed():
+        if view.owns(policy):
+            yield _finding(
+                view,
+                policy,
+                f"it waits: the {done.kind} policies of a mesh are converted together, and {names}"
+                f"{', ' + theirs + ',' if theirs else ''} would stay in force: not in these files",
+                action="have Kuma's own in Git (--adopt-initial-policies DIR), or remove it first"
+                if theirs
+                else "bring it into these files, or remove it first",
+            )
 
 
 def _doubles(view: View, kind: str, mesh: str) -> list[Finding]:
@@ -332,6 +357,23 @@ def _spare(view: View, done: Conversion) -> Change | None:
         findings=findings,
         group=f"{done.kind} {done.mesh}",
     )
+
+
+def _perhaps(view: View, done: Conversion) -> Iterator[Change]:
+    """Yield the removal of each policy that may say nothing any more; whether, the proof tells."""
+    said = {m.resource.identity: m for m in done.manual}
+    for one in done.perhaps:
+        policy = one.resource
+        if view.owns(policy) and policy.where is not None:
+            gone = _weighed(_finding(view, policy, f"removed: {one.reason}"), [one])
+            yield Change(
+                rule=view.rule.id,
+                mesh=done.mesh,
+                edits=(ResourceEdit(where=policy.where, manifests=()),),
+                findings=(gone,),
+                group=f"{done.kind} {done.mesh}",
+                instead=(_manual(view, said[policy.identity]),),
+            )
 
 
 def _edit(view: View, world: KnownWorld, done: Conversion, resource: Resource) -> ResourceEdit:

@@ -75,9 +75,9 @@ def classes_of(selectors: Iterable[Tags], world: KnownWorld) -> Classes:
     """Return the classes that these selectors tell apart, `{}` included.
 
     `'*'` for service and zone says nothing, since every proxy has them; any other `'*'` is
-    written out for the values that proxies or selectors of the mesh name (notes C7).
+    written out for the values that it may have where the rest of its selector matches (notes C7).
     """
-    wild: dict[str, tuple[str, ...]] = {}
+    wild: dict[str, set[str]] = {}
     seeds: set[frozenset[tuple[str, str]]] = set()
     for selector in selectors:
         seeds |= _written_out(selector, world, wild)
@@ -85,20 +85,25 @@ def classes_of(selectors: Iterable[Tags], world: KnownWorld) -> Classes:
     for seed in sorted(seeds, key=sorted):
         closed |= {joined for tags in closed if (joined := _join(tags, seed)) is not None}
         if len(closed) > _LIMIT:
-            return Classes(classes=(), wildcards=tuple(wild.items()), too_many=True)
+            return Classes(classes=(), wildcards=_listed(wild), too_many=True)
     ordered = sorted((WinnerClass(tuple(sorted(t))) for t in closed), key=_broad_first)
-    return Classes(classes=tuple(ordered), wildcards=tuple(sorted(wild.items())))
+    return Classes(classes=tuple(ordered), wildcards=_listed(wild))
+
+
+def _listed(wild: Mapping[str, set[str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((key, tuple(sorted(values))) for key, values in sorted(wild.items()))
 
 
 def _written_out(
-    selector: Tags, world: KnownWorld, wild: dict[str, tuple[str, ...]]
+    selector: Tags, world: KnownWorld, wild: dict[str, set[str]]
 ) -> set[frozenset[tuple[str, str]]]:
     sets: list[dict[str, str]] = [{}]
     for key, value in selector.items():
         if value != ANY:
             sets = [{**tags, key: value} for tags in sets]
         elif key not in _ALWAYS:
-            values = wild.setdefault(key, world.values(key))
+            values = world.values(key, selector)
+            wild.setdefault(key, set()).update(values)
             sets = [{**tags, key: known} for tags in sets for known in values]
     return {frozenset(tags.items()) for tags in sets}
 

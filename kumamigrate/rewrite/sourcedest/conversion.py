@@ -61,9 +61,10 @@ class Conversion:
     `policies` are removed because they have one. `assumptions` are facts the state does not hold on
     which the result rests. `kept` old resources stay although they are sources: what else they do
     has no successor yet. `spare` are those that can be removed although the rest cannot be written.
-    `left` are ties among those kept. `instead` is the conversion of all of the kind, which cannot
-    be written, where only a part of it is converted. `steps` say in which order to apply, where one
-    commit is not enough.
+    `perhaps` are those that may say nothing beside new policies of the mesh: a proof tells, and
+    `manual` what to say where they do. `left` are ties among those kept. `instead` is the
+    conversion of all of the kind, which cannot be written, where only a part of it is converted.
+    `steps` say in which order to apply, where one commit is not enough.
     """
 
     kind: str
@@ -75,6 +76,7 @@ class Conversion:
     kept: tuple[Resource, ...] = ()
     ties: tuple[CreationTie, ...] = ()
     spare: tuple[Dropped, ...] = ()
+    perhaps: tuple[Dropped, ...] = ()
     left: tuple[CreationTie, ...] = ()
     instead: Conversion | None = None
     assumptions: tuple[str, ...] = ()

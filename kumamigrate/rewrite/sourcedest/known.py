@@ -96,15 +96,41 @@ class KnownWorld:
         others = (p for p in self.proxies if best_rank(besides, p.tag_sets) is None)
         return any(not p.outbounds or service in led_to(self.old, p) for p in others)
 
-    def values(self, key: str) -> tuple[str, ...]:
-        """Return the values of a tag that proxies or selectors of the mesh name, sorted."""
-        found = {tags[key] for proxy in self.proxies for tags in proxy.tag_sets if key in tags}
+    def values(self, key: str, selector: Tags) -> tuple[str, ...]:
+        """Return the values that a tag may have where the rest of a selector matches, sorted.
+
+        Proxies have them, or selectors that may match the same proxy name them.
+        """
+        rest = {k: v for k, v in selector.items() if k != key and v != ANY}
+        found = {
+            tags[key]
+            for proxy in self.proxies
+            if _carries(proxy, rest)
+            for tags in proxy.tag_sets
+            if key in tags
+        }
+        found |= {
+            tags[key]
+            for tags in self._named
+            if key in tags and all(tags.get(k, v) in (v, ANY) for k, v in rest.items())
+        }
+        return tuple(sorted(found - {ANY}))
+
+    @property
+    def _named(self) -> Iterable[Tags]:
+        """The selectors of all old policies."""
         for kind in self.old.by_kind:
             for policy in self.old.of(kind):
                 for field in ("sources", "destinations", "selectors"):
-                    for tags in selectors_of(policy.spec, field):
-                        found.add(tags.get(key, ANY))
-        return tuple(sorted(found - {ANY}))
+                    yield from selectors_of(policy.spec, field)
+
+
+def _carries(proxy: TaggedProxy, wanted: Tags) -> bool:
+    """Say whether a proxy has each of some tags, be it on different inbounds.
+
+    Its clients' tags are matched all together (a header lists them), those of an inbound are not.
+    """
+    return all(any(tags.get(k) == v for tags in proxy.tag_sets) for k, v in wanted.items())
 
 
 def world_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kumamigrate.effective.policies.patched import only_probes
 from kumamigrate.model.resource import SERVICE, Resource, mapping
@@ -35,21 +35,33 @@ def standstill(
     present = [r for r in world.existing(new) if not only_probes(r)]
     besides = _at_others if old in _INBOUND else _for_others
     if present and not besides(present, policies):
-        names = named(sorted(r.name for r in present))
-        return Conversion(
-            kind=old,
-            mesh=world.mesh,
-            target=world.target,
-            manual=tuple(
-                Manual(
-                    resource=policy,
-                    message=f"the mesh has {new} policies already ({names}); both engines act",
-                    action=f"remove this {old} once the {new} says the same, or take those away",
-                )
-                for policy in policies
-            ),
-        )
+        return _overruled(world, old, policies, present)
     return None
+
+
+def _overruled(
+    world: KnownWorld, old: str, policies: Iterable[Resource], present: Sequence[Resource]
+) -> Conversion:
+    """Return what to do where new policies stand beside the old: those may say nothing more."""
+    new = present[0].type
+    names = named(sorted(r.name for r in present))
+    return Conversion(
+        kind=old,
+        mesh=world.mesh,
+        target=world.target,
+        perhaps=tuple(
+            Dropped(resource=policy, reason=f"{new} {names} says all that proxies read")
+            for policy in policies
+        ),
+        manual=tuple(
+            Manual(
+                resource=policy,
+                message=f"the mesh has {new} policies already ({names}); both engines act",
+                action=f"remove this {old} once the {new} says the same, or take those away",
+            )
+            for policy in policies
+        ),
+    )
 
 
 def _for_others(present: Iterable[Resource], policies: Iterable[Resource]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.policies.meshhealthcheck import UNPROBED
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.sourcedest import confs
 from kumamigrate.rewrite.sourcedest.backends import access_log_backends
 from kumamigrate.rewrite.sourcedest.confs import Notes
@@ -29,7 +30,12 @@ def convert_timeout(world: KnownWorld) -> Conversion:
 
 
 def with_inbound(policies: tuple[NewPolicy, ...], world: KnownWorld) -> tuple[NewPolicy, ...]:
-    """Return MeshTimeouts with what keeps inbounds as they are: a section, or one more policy."""
+    """Return MeshTimeouts with what keeps inbounds as they are: a section, or one more policy.
+
+    Where a MeshTimeout reaches every proxy already, inbounds have no values of their own any more.
+    """
+    if any(reaches_all(policy, world) for policy in world.existing("MeshTimeout")):
+        return policies
     mesh_wide = {"kind": "Mesh"}
     first = policies[0]
     if not world.with_rules:
@@ -44,6 +50,16 @@ def with_inbound(policies: tuple[NewPolicy, ...], world: KnownWorld) -> tuple[Ne
     name = next(n for n in _numbered(f"{first.home.name}-inbound") if n not in taken)
     inbound = NewPolicy(type="MeshTimeout", name=name, spec=spec, home=first.home)
     return (first, inbound, *policies[1:])
+
+
+def reaches_all(policy: Resource, world: KnownWorld) -> bool:
+    """Whether a policy is for every proxy of the mesh."""
+    ref = mapping(policy.spec.get("targetRef"))
+    if policy.namespace not in ("", world.state.environment.system_namespace):
+        return False
+    if not ref.get("proxyTypes") and not ref.get("tags") and not ref.get("labels"):
+        return ref.get("kind", "Mesh") in ("Mesh", "MeshSubset", "Dataplane")
+    return False
 
 
 def _numbered(name: str) -> list[str]:

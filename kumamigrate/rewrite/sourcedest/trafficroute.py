@@ -11,7 +11,6 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import Resource
-from kumamigrate.rewrite.sourcedest import exhaustive
 from kumamigrate.rewrite.sourcedest.classes import (
     Classes,
     WinnerClass,
@@ -31,7 +30,6 @@ from kumamigrate.rewrite.sourcedest.conversion import (
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import templated, wildcard_notes
-from kumamigrate.rewrite.sourcedest.outboundkinds import with_inbound
 from kumamigrate.rewrite.sourcedest.routerules import (
     REGEX_ROOT,
     ROOT,
@@ -42,12 +40,14 @@ from kumamigrate.rewrite.sourcedest.routerules import (
     load_balancer,
 )
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE, outbound_family, reach_of
+from kumamigrate.rewrite.sourcedest.switchedoff import still_off
 from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of, guards
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.selector import selectors_of
 from kumamigrate.sourcedest.winners import connection_winner
 
+_ROUTING = ("MeshHTTPRoute", "MeshTCPRoute", "MeshLoadBalancingStrategy")
 OUTBOUND_KINDS = ("Timeout", "Retry", "CircuitBreaker", "HealthCheck", "TrafficLog")
 
 
@@ -116,7 +116,7 @@ def convert_traffic_route(world: KnownWorld, *, alone: bool = False) -> Conversi
     if run.dead:
         run.note(policies[0], _DEAD)
     run.manual += [*_before(world, policies, alone), *_external(world, policies)]
-    run.manual += _existing(world, policies)
+    run.manual += _existing(world, policies, policies_new)
     carried = [r for p in policies_new for r in (*p.sources, p.home)]
     won = [route.winner for row in table.values() for route in row.values()]
     return Conversion(
@@ -129,44 +129,18 @@ def convert_traffic_route(world: KnownWorld, *, alone: bool = False) -> Conversi
         ties=merge_ties(run.ties),
         assumptions=_assumptions(world, kept),
         steps=(
-            "apply the routes and load balancing strategies",
+            *dict.fromkeys(_FIRST[p.type] for p in policies_new),
             "delete the TrafficRoutes last, route-all at the very end: every outbound changes"
             " over to the new engine with the last one",
         ),
     )
 
 
-def still_off(world: KnownWorld, home: Resource) -> tuple[NewPolicy, ...]:
-    """Return a MeshTimeout that keeps off what the old engine left off, where none says so.
-
-    Outbounds of the new engine have Envoy's defaults where no MeshTimeout reaches them (§1.3
-    (e)). It goes below every other MeshTimeout: the greater name loses.
-    """
-    present = world.existing("MeshTimeout")
-    broad = [p for p in present if (p.spec.get("targetRef") or {}).get("kind", "Mesh") == "Mesh"]
-    if any(_for_any_service(p) for p in broad):
-        return ()
-    taken = {p.name for p in world.state.of_type("MeshTimeout")}
-    last = max((p.display_name for p in broad), default="")
-    behind = (f"{last}-otherwise-off", *(f"{last}-otherwise-off-{n}" for n in range(2, 10)))
-    wanted = [f"{home.name}-timeouts", *(name for name in behind if last)]
-    name = next(n for n in wanted if n > last and n not in taken)
-    spec: Json = {
-        "targetRef": {"kind": "Mesh"},
-        "to": [{"targetRef": {"kind": "Mesh"}, "default": exhaustive.off("MeshTimeout")}],
-    }
-    off = NewPolicy(type="MeshTimeout", name=name, spec=spec, home=home)
-    if any(p.spec.get("from") or p.spec.get("rules") for p in present):
-        return (off,)
-    return with_inbound((off,), world)
-
-
-def _for_any_service(policy: Resource) -> bool:
-    items = policy.spec.get("to")
-    refs = [i.get("targetRef") for i in (items if isinstance(items, list) else ()) if i]
-    return any(isinstance(ref, Mapping) and ref.get("kind") == "Mesh" for ref in refs)
-
-
+_ROUTES_FIRST = "apply the routes and load balancing strategies"
+_FIRST = dict.fromkeys(_ROUTING, _ROUTES_FIRST) | {
+    "MeshTimeout": "apply the MeshTimeout that keeps off what is off, before a TrafficRoute goes"
+}
+_STOCK = ", which Kuma made with it"
 _DEAD = (
     "some outbounds are reached by no TrafficRoute and lead nowhere today; without TrafficRoutes"
     " they would come alive"
@@ -372,24 +346,30 @@ def _before(world: KnownWorld, policies: tuple[Resource, ...], alone: bool) -> l
     left = [kind for kind in OUTBOUND_KINDS if world.old.of(kind)]
     if alone or not left:
         return []
+    stock = all(r.where is None for kind in left for r in world.old.of(kind))
     return [
         Manual(
             resource=policy,
-            message=f"the mesh still has {', '.join(left)} policies, which stop working with the"
-            " last TrafficRoute",
-            action="convert those first",
+            message=f"the mesh still has {', '.join(left)} policies{_STOCK if stock else ''},"
+            " which stop working with the last TrafficRoute",
+            action="have them in Git (--adopt-initial-policies DIR), and they are converted too"
+            if stock
+            else "convert those first",
         )
         for policy in policies
+        if policy.where is not None or len(policies) == 1
     ]
 
 
-def _existing(world: KnownWorld, policies: tuple[Resource, ...]) -> list[Manual]:
-    present = [
-        r.name
-        for type_ in ("MeshHTTPRoute", "MeshTCPRoute", "MeshLoadBalancingStrategy")
-        for r in world.existing(type_)
-    ]
-    if not present:
+def _existing(
+    world: KnownWorld, policies: tuple[Resource, ...], new: Iterable[NewPolicy]
+) -> list[Manual]:
+    """Return what to ask where routes of both kinds stand; who leads, both rank in one order.
+
+    Routes that lead everything to itself write nothing, so there is no order to look at.
+    """
+    present = [r.name for type_ in _ROUTING for r in world.existing(type_)]
+    if not present or not any(policy.type in _ROUTING for policy in new):
         return []
     return [
         Manual(
