@@ -12,6 +12,10 @@ from kumamigrate.rewrite.dataplanes import DNS_LABEL, services_of
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, finding, items, put
 from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.sourcedest.winners import old_policies
+
+_BY_TAG = ("TrafficRoute", "Timeout", "Retry", "CircuitBreaker", "HealthCheck", "TrafficLog")
+"""Old kinds that decide by the service tag of an outbound: without it they decide nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,7 @@ class _Known:
 
 def plan(view: View) -> Iterator[Change | Finding]:
     """Yield a change for each Dataplane whose destinations are known with one port each."""
+    waiting = {mesh: _by_tag(view, mesh) for mesh in view.state.meshes()}
     for dataplane in view.of_type("Dataplane"):
         body: Json = dataplane.body
         settled = []
@@ -33,7 +38,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
             if not isinstance(tags, Mapping):
                 continue
             path = (*at, index)
-            found = _reference(view, dataplane.mesh, tags)
+            found = waiting.get(dataplane.mesh) or _reference(view, dataplane.mesh, tags)
             if isinstance(found, str):
                 yield finding(view, dataplane, path, reason=found)
                 continue
@@ -42,6 +47,15 @@ def plan(view: View) -> Iterator[Change | Finding]:
             settled.append(finding(view, dataplane, path, pending=True))
         if settled:
             yield change(view, dataplane, [body], settled)
+
+
+def _by_tag(view: View, mesh: str) -> str:
+    """Return what has to be decided before any outbound of a mesh changes, "" if nothing."""
+    old = old_policies(view.state.mesh(mesh), mesh)
+    left = [kind for kind in _BY_TAG if old.of(kind)]
+    if not left:
+        return ""
+    return f"The {', '.join(left)} policies of the mesh go by this tag. Convert them first."
 
 
 def _reference(view: View, mesh: str, tags: Mapping[str, Any]) -> dict[str, Any] | str:

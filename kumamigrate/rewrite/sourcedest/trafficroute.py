@@ -30,6 +30,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import templated, wildcard_notes
+from kumamigrate.rewrite.sourcedest.outboundkinds import still_off
 from kumamigrate.rewrite.sourcedest.routerules import (
     REGEX_ROOT,
     ROOT,
@@ -40,7 +41,6 @@ from kumamigrate.rewrite.sourcedest.routerules import (
     load_balancer,
 )
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE, outbound_family, reach_of
-from kumamigrate.rewrite.sourcedest.switchedoff import still_off
 from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of, guards
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import CreationTie, merge_ties
