@@ -21,6 +21,7 @@ from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.side import Side, inbounds_of, may_be_transparent, protocol_of
 
 LOG, _LOG = "MeshAccessLog", "TrafficLog"
+_MAY_BE_HTTP = (*HTTP_LIKE, UNKNOWN_PROTOCOL)
 Options = tuple[Resource | None, ...]
 """The old policies of which one decides; None where none does."""
 
@@ -39,6 +40,8 @@ def single_fact(
     at = At(
         part=SlotKind.PROXY,
         http=has_http(side, proxy),
+        calls=calls_http(side, proxy),
+        made=side.old.routed,
         transparent=may_be_transparent(proxy),
         mesh=side.mesh_spec,
     )
@@ -96,9 +99,14 @@ def _without_probes(found: Found, services: Collection[str]) -> Found:
 
 def has_http(side: Side, proxy: Resource) -> bool:
     """Whether some listener of a proxy is, or may be, an HTTP one."""
+    protocols = [protocol_of(inbound) for inbound in inbounds_of(proxy)]
+    return calls_http(side, proxy) or any(p in _MAY_BE_HTTP for p in protocols)
+
+
+def calls_http(side: Side, proxy: Resource) -> bool:
+    """Whether some outbound of a proxy is, or may be, an HTTP one."""
     written = written_outbounds(side, proxy)
     if written is None or not side.release.subset_rules:
         return True
-    protocols = [protocol_of(inbound) for inbound in inbounds_of(proxy)]
-    protocols += [side.protocol(cluster.destination) for cluster in written.values()]
-    return any(p in (*HTTP_LIKE, UNKNOWN_PROTOCOL) for p in protocols)
+    protocols = (side.protocol(cluster.destination) for cluster in written.values())
+    return any(p in _MAY_BE_HTTP for p in protocols)

@@ -21,8 +21,10 @@ from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
 from kumamigrate.effective.policies.meshfault import FAULTS, FILTER_NAME, same_but_for_units
+from kumamigrate.effective.policies.meshtrace import OUTBOUNDS
 from kumamigrate.effective.proxyfacts import (
     LOG,
+    calls_http,
     has_http,
     old_of_proxy,
     passthrough_fact,
@@ -102,7 +104,8 @@ class ProxySlots(TwoSides):
         if not self.compares(policy_type):
             return SAME
         read = self._read(self.before, was, policy_type), self._read(self.after, now, policy_type)
-        if read[0] == read[1] and self.same_ground and policy_type not in self.moved:
+        same = self.same_ground and self.same_outbounds
+        if read[0] == read[1] and same and policy_type not in self.moved:
             return SAME
         shape = (self._shape(self.before, was), self._shape(self.after, now))
         key = (policy_type, *read, shape)
@@ -113,7 +116,12 @@ class ProxySlots(TwoSides):
             )
             found = differences({("proxy",): facts[0]}, {("proxy",): facts[1]})
             doubt = undecided(policy_type, *facts)
-            witnesses = tuple(self.witness(policy_type, "proxy", d, None) for d in found)
+            witnesses = tuple(
+                replace(w, effect=Effect.ACTIVATION)
+                if w.field == OUTBOUNDS and w.before.value is None
+                else w
+                for w in (self.witness(policy_type, "proxy", d, None) for d in found)
+            )
             self._compared[key] = SlotsCompared(witnesses, () if doubt is None else (doubt,))
         return self._compared[key]
 
@@ -129,8 +137,8 @@ class ProxySlots(TwoSides):
         old = [p for p in old_of_proxy(side, proxy, policy_type) if p is not None]
         return side.signature(proxy, policy_type), side.contents.of_all(old)
 
-    def _shape(self, side: Side, proxy: Resource) -> tuple[bool, bool]:
-        return has_http(side, proxy), may_be_transparent(proxy)
+    def _shape(self, side: Side, proxy: Resource) -> tuple[bool, bool, bool]:
+        return has_http(side, proxy), calls_http(side, proxy), may_be_transparent(proxy)
 
     def inbounds(self, was: Resource, now: Resource) -> Witnesses:
         """Return what differs at the inbounds that both sides have."""

@@ -67,3 +67,18 @@ def test_normalized_paths_are_listed_where_they_come(root: Path) -> None:
         shown = any((w["field"], w["effect"]) == ("normalized paths", "residue") for w in seen)
         changed = any("normalizePath" in said["residues"] for said in truth)
         assert shown or not changed, folder.name
+
+
+@pytest.mark.parametrize("root", [COMMITTED, SHARED], ids=["committed", "all"])
+def test_spans_of_what_proxies_send_are_listed_where_they_begin(root: Path) -> None:
+    """Without a TrafficRoute the old engine traces only inbounds (legacy-notes C18)."""
+    folders = [f for f in _folders(root) if "TrafficTrace" in (f / "before.yaml").read_text()]
+    if not folders:
+        pytest.skip("the goldens are not beside the checkout")
+    for folder in folders:
+        proxies = json.loads((folder / "verdict.json").read_text())["dataplanes"]
+        for name, truth in proxies.items():
+            begins = any("OUTBOUND" in a and "tracing" in a for a in truth["activations"])
+            seen = _claim(folder)["dataplanes"][name]["witnesses"]
+            shown = any((w["field"], w["effect"]) == ("outbounds", "activation") for w in seen)
+            assert shown == begins, (folder.name, name)

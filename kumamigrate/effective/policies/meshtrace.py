@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.policies.meshsections import backend_of
 from kumamigrate.effective.reading import (
     At,
@@ -26,6 +27,8 @@ FIELDS = {
     "sampling.random": leaf(SlotKind.PROXY, default=100),
     "tags": leaf(SlotKind.PROXY),
 }
+OUTBOUNDS = "outbounds"
+"""Whether requests that the proxy sends get spans, besides those that it takes (notes C18)."""
 _ZIPKIN = {"traceId128bit": False, "apiVersion": "httpJson", "sharedSpanContext": True}
 _DATADOG = {"splitService": False}
 
@@ -38,7 +41,8 @@ def of_conf(conf: Conf | None, at: At) -> Values:
     if not at.http:
         return {BACKENDS: written}
     found = {k: number(v) if k.startswith("sampling.") else v for k, v in _read(conf).items()}
-    return {**found, BACKENDS: written}
+    sent = {OUTBOUNDS: "traced"} if at.calls else {}
+    return {**found, **sent, BACKENDS: written}
 
 
 def _read(conf: Conf | None) -> Values:
@@ -56,13 +60,14 @@ def _written_out(backend: Mapping[str, Any]) -> Values:
 
 
 def of_old(policy: Resource | None, at: At) -> Values:
-    """Return how the old engine traces a proxy."""
+    """Return how the old engine traces a proxy: only the outbounds that it makes itself."""
     backend = backend_of(policy, at.mesh, "tracing")
     if backend is None:
         return {}
     sampling = backend.get("sampling")
     said = {"overall": 100 if sampling is None else sampling}
-    return of_conf({BACKENDS: [_old_backend(backend)], "sampling": said}, at)
+    calls = at.calls and at.made
+    return of_conf({BACKENDS: [_old_backend(backend)], "sampling": said}, replace(at, calls=calls))
 
 
 def _old_backend(backend: Mapping[str, Any]) -> Values:

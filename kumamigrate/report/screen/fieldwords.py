@@ -39,6 +39,7 @@ _WHAT = {
     ("MeshAccessLog", "rules"): "access log",
     ("MeshMetric", "backends"): "metrics",
     ("MeshTrace", "backends"): "traces",
+    ("MeshTrace", "outbounds"): "requests sent",
     ("MeshTLS", "mode"): "TLS mode",
 }
 SWITCHES = frozenset(_RETRIES)

@@ -1,0 +1,201 @@
+"""What conversions owe to those who deploy them (legacy-notes §6), asked through the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cases import SHARED
+from tests.frontdoor import command, some
+from tests.prove.states import COMMITTED
+
+MESH = """type: Mesh
+name: default
+skipCreatingInitialPolicies: ['*']
+tracing:
+  defaultBackend: jaeger
+  backends:
+  - name: jaeger
+    type: zipkin
+    conf: {url: 'http://jaeger:9411/api/v2/spans'}
+---
+type: Dataplane
+name: web-1
+mesh: default
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 8080, tags: {kuma.io/service: web, kuma.io/protocol: http}}]
+  outbound: [{port: 10001, tags: {kuma.io/service: PEER}}]
+---
+type: Dataplane
+name: db-1
+mesh: default
+networking:
+  address: 10.0.0.2
+  inbound: [{port: 8080, tags: {kuma.io/service: db, kuma.io/protocol: tcp}}]
+  outbound: [{port: 10001, tags: {kuma.io/service: db}}]
+---
+"""
+TRACE = """type: TrafficTrace
+name: all
+mesh: default
+selectors: [{match: {kuma.io/service: '*'}}]
+---
+"""
+ROUTE = """type: TrafficRoute
+name: route-all
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {destination: {kuma.io/service: '*'}}
+---
+"""
+
+
+@pytest.mark.parametrize("release", ["2.9", "2.14"])
+@pytest.mark.parametrize("routed", [False, True])
+def test_requests_that_proxies_send_begin_to_be_traced(
+    release: str, *, routed: bool, tmp_path: Path
+) -> None:
+    """Without a TrafficRoute the old engine traces only what comes in (notes C18)."""
+    file = tmp_path / "a.yaml"
+    file.write_text(MESH.replace("PEER", "web") + TRACE + (ROUTE if routed else ""))
+    words = ("--from", release, "--target", release, "--select", "legacy-traffic-trace")
+    report = command("run", file, *words, "--format", "json").json
+    assert [f["status"] for f in report["findings"]] == ["fixed"]
+    proxies = report["proof"]["claims"]["live"]["dataplanes"]
+    begun = [
+        name
+        for name, said in proxies.items()
+        for w in said["witnesses"]
+        if (w["field"], w["effect"], w["after"]["value"]) == ("outbounds", "activation", "traced")
+    ]
+    assert ("web-1" in begun) is not routed
+    assert "db-1" not in begun
+
+
+def test_without_its_last_route_an_old_trace_loses_what_proxies_send(tmp_path: Path) -> None:
+    (tmp_path / "before").mkdir()
+    (tmp_path / "after").mkdir()
+    mesh = MESH.replace("PEER", "web") + TRACE
+    (tmp_path / "before" / "a.yaml").write_text(mesh + ROUTE)
+    (tmp_path / "after" / "a.yaml").write_text(mesh)
+    words = (tmp_path / "before", tmp_path / "after", "--target", "2.9", "--format", "json")
+    proved = command("prove", *words)
+    found = proved.json["claims"]["live"]["dataplanes"]["web-1"]["witnesses"]
+    assert ("outbounds", "value") in {(w["field"], w["effect"]) for w in found}
+    assert proved.code == 4
+
+
+ARGO = """apiVersion: kuma.io/v1alpha1
+kind: TrafficPermission
+mesh: default
+metadata:
+  name: allow-all
+  annotations:
+    argocd.argoproj.io/sync-wave: "3" # before the gateways
+    argocd.argoproj.io/tracking-id: "mesh:kuma.io/TrafficPermission:default/allow-all"
+    owner: platform
+spec:
+  sources: [{match: {kuma.io/service: '*'}}]
+  destinations: [{match: {kuma.io/service: '*'}}]
+"""
+
+
+def test_annotations_go_to_the_successor_but_those_that_name_the_object(tmp_path: Path) -> None:
+    """A sync wave holds for what comes of it, a tracking id names what went (notes C24)."""
+    file = tmp_path / "a.yaml"
+    file.write_text(ARGO)
+    command("run", file, "--target", "2.14")
+    text = file.read_text()
+    assert "kind: MeshTrafficPermission\n" in text
+    assert 'argocd.argoproj.io/sync-wave: "3" # before the gateways\n' in text
+    assert "owner: platform\n" in text
+    assert "tracking-id" not in text
+
+
+BREAKER = """type: CircuitBreaker
+name: eject
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {CONF}
+---
+type: MeshCircuitBreaker
+name: NAME
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  to:
+  - targetRef: {kind: Mesh}
+    default: {connectionLimits: {maxConnections: 1024, maxPendingRequests: 1024,
+                                 maxRequests: 1024, maxRetries: 3}}
+---
+"""
+EJECTS = "detectors: {totalErrors: {consecutive: 3}}"
+LIMITS = "thresholds: {maxConnections: 7}"
+
+
+@pytest.mark.parametrize("name", ["mesh-circuit-breaker-all-default", "limits"])
+@pytest.mark.parametrize("release", ["2.9", "2.14"])
+def test_limits_alone_leave_the_old_detectors_at_work(
+    name: str, release: str, tmp_path: Path
+) -> None:
+    """Envoy still ejects (notes C26): neither is that policy removed, nor is that advised."""
+    file = tmp_path / "a.yaml"
+    breaker = BREAKER.replace("NAME", name).replace("CONF", EJECTS)
+    file.write_text(MESH.replace("PEER", "web") + ROUTE + breaker)
+    report = command("run", file, "--from", release, "--target", release, "--format", "json").json
+    found = [f for f in report["findings"] if f["rule"] == "legacy-circuit-breaker"]
+    assert [f["status"] for f in found] == ["manual"]
+    assert not found[0]["message"].startswith("shadowed")
+    assert "type: CircuitBreaker" in file.read_text()
+
+
+def test_limits_of_which_nothing_is_left_go(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    breaker = BREAKER.replace("NAME", "limits").replace("CONF", LIMITS)
+    file.write_text(MESH.replace("PEER", "web") + ROUTE + breaker)
+    command("run", file, "--from", "2.9", "--target", "2.9", "--select", "legacy-circuit-breaker")
+    assert "type: CircuitBreaker" not in file.read_text()
+
+
+def _goldens(root: Path) -> list[Path]:
+    found = sorted((root / "legacy-2.9").glob("*.yaml"))
+    return found[::4] if root is COMMITTED else list(some(found))[::10]
+
+
+def _not_taken(path: Path, release: str) -> set[tuple[str, str]]:
+    """Return the resources that a release refuses, or reads only a part of."""
+    report = command("check", path, "--target", release, "--from", release, "--format", "json").json
+    return {
+        (f["resource"]["type"], f["resource"]["name"])
+        for f in report["findings"]
+        if f["rule"] in ("refused-by-release", "ignored-field")
+    }
+
+
+@pytest.mark.parametrize("root", [COMMITTED, SHARED / "goldens"], ids=["committed", "shared"])
+def test_what_goes_out_before_the_upgrade_is_read_by_both_releases(
+    root: Path, tmp_path: Path
+) -> None:
+    """`--from 2.9 --target 2.14` writes nothing that either would not take whole (notes C25)."""
+    goldens = _goldens(root)
+    if not goldens:
+        pytest.skip("the goldens are not beside the checkout")
+    written = 0
+    for golden in goldens:
+        file = tmp_path / golden.stem / golden.name
+        file.parent.mkdir()
+        file.write_bytes(golden.read_bytes())
+        releases = ("2.9", "2.14")
+        before = {release: _not_taken(file, release) for release in releases}
+        words = ("--from", "2.9", "--target", "2.14", "--zone", "east", "--format", "json")
+        ran = command("run", file, *words)
+        assert ran.out, (golden.name, ran.err)
+        written += bool(json.loads(ran.out)["written"])
+        after = {release: _not_taken(file, release) for release in releases}
+        assert all(after[r] <= before[r] for r in releases), golden.name
+    assert written
