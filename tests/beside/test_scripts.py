@@ -54,6 +54,32 @@ def test_a_command_may_go_on_in_the_next_lines(end: str, tmp_path: Path) -> None
     ]
 
 
+FLAGS = """kumactl get --mesh default retries
+kumactl get -m shop timeouts -o yaml
+kumactl get --mesh=default "traffic-logs"
+kumactl delete --all healthchecks
+echo $(kubectl get -n kuma-system retries.kuma.io,meshretries.kuma.io,timeouts.kuma.io)
+kubectl describe timeouts.kuma.io/slow
+kumactl get -m default meshtimeout retries
+kumactl get meshtimeouts -m timeouts
+"""
+
+
+def test_flags_may_stand_before_the_kind(tmp_path: Path) -> None:
+    """The last two speak of new kinds: an object and a mesh are called as an old kind is."""
+    (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    (tmp_path / "sync.sh").write_text(FLAGS, encoding="utf-8")
+    assert _found(tmp_path, "3.0") == [
+        ("sync.sh", 1, "kumactl has no retries"),
+        ("sync.sh", 2, "kumactl has no timeouts"),
+        ("sync.sh", 3, "kumactl has no traffic-logs"),
+        ("sync.sh", 4, "kumactl has no healthchecks"),
+        ("sync.sh", 5, "kubectl has no retries.kuma.io"),
+        ("sync.sh", 5, "kubectl has no timeouts.kuma.io"),
+        ("sync.sh", 6, "kubectl has no timeouts.kuma.io"),
+    ]
+
+
 MARKDOWN = """# Look
 
 `kumactl get retries` is told in words: kumactl get timeouts.

@@ -19,11 +19,10 @@ from kumamigrate.rewrite.view import View
 _WORDS = (b"kumactl", b"kubectl", b"CustomResourceDefinition", b"Role")
 _DOCUMENTS = pattern(r"^---[^\n]*\n", re.MULTILINE)
 _KIND = pattern(r"""^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
-_COMMAND = pattern(
-    r"\b(kumactl|kubectl)\b[^\n|;&]{0,400}?[ \t]"
-    r"(?:get|delete|inspect|describe|edit|patch|wait|annotate|label)[ \t]++"
-    r"([a-z-]++)(\.kuma\.io)?(?![\w.-])"
-)
+_COMMAND = pattern(r"\b(kumactl|kubectl)\b([^\n|;&]{0,600})")
+_VERBS = frozenset("get delete inspect describe edit patch wait annotate label".split())
+_WORD = pattern(r"[^\s,]+")
+_KIND_WORD = pattern(r"""["']?([a-z][a-z-]*+)(\.kuma\.io)?(?![\w.-])""")
 _RESOURCE = pattern(r"(?<![\w./-])([a-z]++)(?:/\w++)?(?![\w.-])")
 _CRD = pattern(r"""\bname["']?[ \t]*+:[ \t]*+["']?(\w++)\.kuma\.io\b""")
 _GOES_ON = pattern(r"(?<!\\)\\\r?\n")
@@ -110,13 +109,41 @@ def _in_scripts(text: str, names: _Names) -> Iterator[_Named]:
     text = _GOES_ON.sub(lambda found: " " * len(found[0]), text)
     for found in _COMMAND.finditer(text):
         line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        if line.lstrip().startswith(("#", "//")) or len(line) > _LONGEST:
+        if not line.lstrip().startswith(("#", "//")) and len(line) <= _LONGEST:
+            yield from _in_command(found[1], found[2], found.start(2), names)
+
+
+def _in_command(tool: str, said: str, start: int, names: _Names) -> Iterator[_Named]:
+    """Yield the kinds that a command is about: the first words after its verb that are no flags.
+
+    What follows a flag may be its value, or already the kind.
+    """
+    words = list(_WORD.finditer(said))
+    verb = next((i for i, word in enumerate(words) if word[0] in _VERBS), len(words))
+    of_flag = False
+    for word in words[verb + 1 :]:
+        if word[0].startswith("-"):
+            of_flag = "=" not in word[0]
             continue
-        tool, name, group = found[1], found[2], found[3] or ""
-        # What other tools of Kubernetes call alike is told apart by the group alone.
-        known = names.kumactl if tool == "kumactl" and not group else names.plurals
-        if name in known and (group or tool == "kumactl"):
-            yield _Named(found.start(2), "script", tool, f"{name}{group}", known[name])
+        one = _kind_of(tool, word, start, names)
+        if one is not None:
+            yield one
+        if said[word.end() : word.end() + 1] != "," and (one is not None or not of_flag):
+            return
+        of_flag = False
+
+
+def _kind_of(tool: str, word: re.Match[str], start: int, names: _Names) -> _Named | None:
+    found = _KIND_WORD.match(word[0])
+    if found is None:
+        return None
+    name, group = found[1], found[2] or ""
+    # What other tools of Kubernetes call alike is told apart by the group alone.
+    known = names.kumactl if tool == "kumactl" and not group else names.plurals
+    if name not in known or not (group or tool == "kumactl"):
+        return None
+    at = start + word.start() + found.start(1)
+    return _Named(at, "script", tool, f"{name}{group}", known[name])
 
 
 def _in_documents(text: str, names: _Names) -> Iterator[_Named]:
