@@ -157,3 +157,13 @@ def test_proxies_that_a_policy_does_not_reach_show_what_labels_mean(
     assert _proof(IN_EAST + before, IN_EAST + after).verdict("live") is verdict
     bare = IN_EAST.replace("app: web, ", "")
     assert _proof(bare + before, bare + after).verdict("live") is Verdict.DIFFERENT
+
+
+@pytest.mark.parametrize("label", ["app: web", "team: a", ""], ids=["mirrored", "another", "none"])
+def test_where_none_is_selected_each_proxy_with_the_tag_has_to_mirror_it(label: str) -> None:
+    """One that has the tag and not the label shows that the label means something else."""
+    known = WEB.replace("labels: {app: web}", f"labels: {{{label}}}")
+    tags = _policy("{kind: MeshSubset, tags: {app: db}}")
+    labels = _policy("{kind: Dataplane, labels: {app: db}}")
+    verdict = _proof(known + tags, known + labels).verdict("live")
+    assert verdict is (Verdict.EQUIVALENT if label == "app: web" else Verdict.DIFFERENT)

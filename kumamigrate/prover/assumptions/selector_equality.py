@@ -129,10 +129,9 @@ class Couplings:
             near = known.near(coupling)
             if not all(self._alike(coupling, a, b) for a, b in near):
                 continue
-            of_all = len(known.every)
-            if self._shown(coupling, near, of_all) or _follows(was, coupling, before):
+            if self._shown(coupling, near, known) or _follows(was, coupling, before):
                 yield replace(coupling, chosen=self._chosen(coupling, near))
-            elif self._shown_elsewhere(opened := _opened(coupling), near, of_all):
+            elif self._shown_elsewhere(opened := _opened(coupling), near, known):
                 yield replace(coupling, chosen=self._chosen(opened, near))
 
     def _known(self, before: State, after: State) -> Iterator[tuple[Resource, Resource]]:
@@ -155,7 +154,7 @@ class Couplings:
     def _chosen(self, one: Coupling, near: Sequence[Pair]) -> int:
         return sum(1 for old, _ in near if reach(one.old, old, self._old))
 
-    def _shown_elsewhere(self, one: Coupling, near: Sequence[Pair], known: int) -> bool:
+    def _shown_elsewhere(self, one: Coupling, near: Sequence[Pair], known: KnownProxies) -> bool:
         """Whether proxies show it that zone or namespace keep from the policy: what tags and
         labels mean does not depend on who asks, unless they speak of just these."""
         if dict(one.new.top.labels or ()).keys() & {ZONE, NAMESPACE}:
@@ -163,20 +162,24 @@ class Couplings:
         alike = all(self._alike(one, a, b) for a, b in near)
         return alike and bool(self._chosen(one, near)) and self._shown(one, near, known)
 
-    def _shown(self, one: Coupling, near: Sequence[Pair], known: int) -> bool:
+    def _shown(self, one: Coupling, near: Sequence[Pair], known: KnownProxies) -> bool:
         """Whether known proxies show it: one is selected and another is not, or the labels say what
-        the tags say. Where only gateways are known there are sidecars all the same."""
-        selected = self._chosen(one, near)
+        the tags say, and nowhere something else. Where only gateways are known there are sidecars
+        all the same."""
+        selected, of_all = self._chosen(one, near), len(known.every)
         labels = dict(one.new.top.labels or ())
         if one.old.top.kind == "Mesh":
             if "Sidecar" in (one.old.top.proxy_types or ()):
-                return bool(known)
-            return selected > 0 and (selected < known or labels == OF_GATEWAYS)
+                return bool(of_all)
+            return selected > 0 and (selected < of_all or labels == OF_GATEWAYS)
         if selected:
-            return selected < known or _says(one)
+            return selected < of_all or _says(one)
         if one.old.top.kind == "Dataplane":
-            return bool(known)
-        return bool(known) and _as_labels(one.old.top) == labels
+            return bool(of_all)
+        asked = _as_labels(one.old.top)
+        return (
+            bool(of_all) and asked == labels and all(known.mirrors(*one) for one in asked.items())
+        )
 
 
 Pair = tuple[Proxy, Proxy]
@@ -192,6 +195,18 @@ class KnownProxies:
         for at, (old, new) in enumerate(self.every):
             for need in {*offers_of(old), *offers_of(new)}:
                 self._by_need.setdefault(need, []).append(at)
+
+    def mirrors(self, key: str, value: str) -> bool:
+        """Whether the label has the value of the tag on each proxy that has the tag: where nothing
+        is selected, all that there is to show what a label means. Workloads are called one by one:
+        of those only the one in question counts."""
+        tag = SERVICE if key == _WORKLOAD else key
+        return all(
+            new.resource.labels.get(key) == tags[tag]
+            for old, new in self.every
+            for tags in (old.gateway_tags, *(place.tags for place in old.places))
+            if (tags.get(tag) == value if key == _WORKLOAD else tag in tags)
+        )
 
     def near(self, one: Coupling) -> list[Pair]:
         """Return the proxies that either reference may choose: the others are chosen by none."""
