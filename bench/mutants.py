@@ -27,7 +27,15 @@ from faults import Fault, choose, faults_of
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".mutants"
 PACKAGE = "kumamigrate"
-ROOMS = ("targetref", "sourcedest", "effective", "prover", "rewrite/sourcedest")
+ROOMS = (
+    "targetref",
+    "sourcedest",
+    "effective",
+    "prover",
+    "rewrite/sourcedest",
+    "admit",
+    "deployment",
+)
 SECONDS = 90
 """So long may the tests of one fault take together; what is dearer is not asked."""
 PATIENCE = 10

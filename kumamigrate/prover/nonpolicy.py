@@ -82,11 +82,7 @@ def _shown(resource: Resource, value: Any, instead: str) -> Any:
 def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:
     silent = set(side.release.policy_types) | _policies_of(side) | _SILENT
     silent |= {"Dataplane", *CERTIFICATES}
-    return {
-        (r.type, r.namespace, r.name): r
-        for r in side.state.resources
-        if r.type not in silent and not r.made_up
-    }
+    return {(r.type, r.namespace, r.name): r for r in side.state.resources if r.type not in silent}
 
 
 def _policies_of(side: Side) -> frozenset[str]:

@@ -501,3 +501,16 @@ def test_limits_of_an_old_breaker_stay_beside_new_ones_field_by_field(
 def test_a_patch_that_is_none_is_read_as_it_stands() -> None:
     read = meshproxypatch.of_conf({"appendModifications": [None, "x"]}, At(part=PROXY))
     assert [*read.values()] == [[None, "x"]]
+
+
+@pytest.mark.parametrize(
+    ("conf", "leaves"),
+    [
+        ({"a": {"b": [1]}, "c": {}}, {"a.b": [1], "c": {}}),
+        ({"a": None}, {}),
+        ({}, {}),
+        ([1], {"": [1]}),
+    ],
+)
+def test_what_is_no_mapping_is_a_leaf_and_not_nothing(conf: Any, leaves: dict[str, Any]) -> None:
+    assert flat(conf) == leaves

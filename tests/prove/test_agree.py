@@ -10,6 +10,7 @@ from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prover.agree import MOST, agreed, apart
 from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
+from kumamigrate.prover.prover import together
 
 IDLE = Witness(
     mesh="default",
@@ -133,3 +134,9 @@ def test_long_lists_are_counted() -> None:
     reasons = apart({"none": (), "2.6": many}, {"none": (), "2.6": ()})
     assert str(reasons[-1]) == "5 more settings depend on it as well"
     assert len(reasons) == MOST + 2
+
+
+def test_several_modes_are_told_in_their_order() -> None:
+    rain, snow = (proof(unknown=(Doubt(DoubtKind.UNREAD, why),)) for why in ("rain", "snow"))
+    told = together([rain.claims["live"], snow.claims["live"]])
+    assert [str(doubt) for proxy in told.proxies for doubt in proxy.unknown] == ["rain", "snow"]

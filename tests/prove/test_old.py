@@ -493,6 +493,15 @@ def test_an_external_service_is_opened_for_those_who_lead_there(
     assert not _opens_the_bank(_opened(before, before, proxies))
 
 
+@pytest.mark.parametrize("more", ["", ", kuma.io/protocol: http, kuma.io/zone: east"])
+def test_an_external_service_is_not_opened_for_those_whom_a_permission_names(more: str) -> None:
+    """Also where it names all tags that `web` has."""
+    own = "{port: 1, tags: {kuma.io/service: bank}}, "
+    proxies = PROXIES.replace("outbound: [", f"outbound: [{own}")
+    web = ONLY_BATCH.replace("kuma.io/service: batch", f"kuma.io/service: web{more}")
+    assert "web" not in _opens_the_bank(_opened((ROUTE, web), (web,), proxies))
+
+
 def test_a_policy_that_is_made_anew_wins_a_tie() -> None:
     one = PAIRS["retry"][0].replace("mesh: default", "mesh: default\ncreationTime: '2024-01-02'")
     two = one.replace("name: r", "name: s").replace("numRetries: 2", "numRetries: 3")

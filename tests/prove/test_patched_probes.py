@@ -166,9 +166,16 @@ def test_what_may_touch_the_cluster_before_it_is_overridden(touching: Any) -> No
     assert not equal(compare(before, (*GROUND, patch(touching, PATCH, name="own"))))
 
 
-def test_what_touches_another_cluster_may_stand_before_it() -> None:
-    before = (*GROUND, HEALTH_CHECK, patch(OTHER, name="own"))
-    assert equal(compare(before, (*GROUND, patch(OTHER, PATCH, name="own"))))
+ELSEWHERE = [
+    {kind: {"operation": "Remove", "match": {"origin": "outbound"}}}
+    for kind in ("listener", "networkFilter", "httpFilter", "virtualHost")
+]
+
+
+@pytest.mark.parametrize("other", [OTHER, *ELSEWHERE])
+def test_what_touches_another_cluster_may_stand_before_it(other: Any) -> None:
+    before = (*GROUND, HEALTH_CHECK, patch(other, name="own"))
+    assert equal(compare(before, (*GROUND, patch(other, PATCH, name="own"))))
 
 
 def test_the_patch_of_a_narrower_class_counts_whole() -> None:

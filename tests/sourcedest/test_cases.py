@@ -81,11 +81,11 @@ def _bodies(case: dict[str, Any]) -> list[dict[str, Any]]:
     return bodies + [_policy(short) for short in case.get("old", ())]
 
 
-def _convert(case: dict[str, Any]) -> Conversion:
+def _convert(case: dict[str, Any], bodies: list[dict[str, Any]] | None = None) -> Conversion:
     state = State(
         release=case.get("in-use", "2.9"),
         environment=Environment(zone="east"),
-        resources=tuple(resource(body, i) for i, body in enumerate(_bodies(case))),
+        resources=tuple(resource(body, i) for i, body in enumerate(bodies or _bodies(case))),
         complete=case.get("complete", True),
     )
     world = world_of(
@@ -194,3 +194,55 @@ def test_a_mirror_of_a_gateway_route_is_a_mirror(weight: int | None) -> None:
     assert read["default"]["filters"] == [{"type": "RequestMirror", "requestMirror": mirror}]
     share = {"kind": "MeshServiceSubset", "name": "api", "tags": {"version": "1"}, "weight": 1}
     assert read["default"]["backendRefs"] == [share]
+
+
+@pytest.mark.parametrize(("sent", "is_text"), [("Zm9v", True), ("/w==", False)])
+def test_a_patch_may_go_once_a_health_check_can_hold_its_probe(sent: str, is_text: bool) -> None:
+    """A MeshHealthCheck sends text; what is none has to stay in the patch."""
+    times = {"interval": "10s", "timeout": "2s", "unhealthyThreshold": 3, "healthyThreshold": 1}
+    events = {"svc": "events", "kuma.io/protocol": "kafka"}
+    conf = {**times, "tcp": {"send": sent}}
+    done = _convert(
+        {
+            "kind": "HealthCheck",
+            "extra": [{"Dataplane": "events", "inbound": [events], "outbound": ["web"]}],
+            "old": [{"HealthCheck": "h", "from": ["*"], "to": ["events"], "conf": conf}],
+        }
+    )
+    (said,) = (m.message for m in done.manual if "a MeshProxyPatch sets the probe" in m.message)
+    assert ("drop the patch" in said) is is_text
+
+
+def test_each_new_policy_takes_the_place_of_another_old_one() -> None:
+    """Both old policies are of both classes: the second class takes the place that is left."""
+    both = {"from": ["web", "api"]}
+    done = _convert(
+        {
+            "old": [
+                {"Retry": "p", **both, "to": ["db"], "conf": {"tcp": {"maxConnectAttempts": 2}}},
+                {"Retry": "q", **both, "to": ["web"], "conf": {"http": {"numRetries": 4}}},
+            ]
+        }
+    )
+    assert [(p.name, p.home.name) for p in done.policies] == [("p", "p"), ("q", "q")]
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_labels_choose_only_where_each_proxy_says_of_itself_what_its_tags_say(
+    labelled: bool,
+) -> None:
+    """legacy.md §2.6: one proxy without the label would no longer be chosen."""
+    case = {
+        "in-use": "2.14",
+        "target": "2.14",
+        "old": [{"Retry": "r", "from": ["web"], "to": ["db"], "conf": {"http": {"numRetries": 4}}}],
+    }
+    bodies = _bodies(case)
+    for body in bodies:
+        if body["type"] == "Dataplane" and (labelled or body["name"] != "web-1"):
+            (inbound,) = body["networking"]["inbound"]
+            body["labels"] = {"kuma.io/service": inbound["tags"]["kuma.io/service"]}
+    (policy,) = _convert(case, bodies).policies
+    tags = {"kind": "MeshService", "name": "web"}
+    by_label = {"kind": "Dataplane", "labels": {"kuma.io/service": "web"}}
+    assert policy.spec["targetRef"] == (by_label if labelled else tags)

@@ -142,6 +142,34 @@ def test_the_source_of_a_default_is_the_object_it_is_filled_into() -> None:
     assert weight.path == ("to", 0, "rules", 0, "default", "backendRefs", 0)
 
 
+def test_the_source_of_a_route_rule_is_found_by_its_matches_wherever_it_stands() -> None:
+    def route(name: str, *rules: tuple[str, str]) -> Resource:
+        told = [
+            {
+                "matches": [{"method": method}],
+                "default": {"backendRefs": [{"kind": "MeshService", "name": to}]},
+            }
+            for method, to in rules
+        ]
+        return resource("MeshHTTPRoute", name, {"to": [{"targetRef": on("web"), "rules": told}]})
+
+    routes = (route("a", ("GET", "x")), route("b", ("POST", "y"), ("GET", "z")))
+    matcher = Matcher(state(PROXY, *routes))
+    found = matcher.service(matcher.selection(PROXY, "MeshHTTPRoute"), "web")
+    assert found is not None
+    by_method = {}
+    for at, rule in enumerate(found.conf["rules"]):
+        name = ("rules", at, "default", "backendRefs", 0, "name")
+        said = (winner_of(found, name), *overruled(found, name))
+        by_method[rule["matches"][0]["method"]] = [
+            (s.policy.name, s.path[2:4], s.value) for s in said if s
+        ]
+    assert by_method == {
+        "GET": [("a", ("rules", 0), "x"), ("b", ("rules", 1), "z")],
+        "POST": [("b", ("rules", 0), "y")],
+    }
+
+
 def test_the_source_of_an_appended_element_is_the_policy_that_wrote_it() -> None:
     def passthrough(name: str, *values: str) -> Resource:
         match = [{"type": "Domain", "value": value} for value in values]
