@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-NEW_OBJECTS = 100_000
+NEW_OBJECTS = 300_000
 """So many objects come up before cycles are looked for. What a run makes it mostly keeps, and
 with Python's 700 the search for cycles took half of the time to parse a repository."""
 

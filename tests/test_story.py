@@ -123,7 +123,7 @@ TO_3 = [case for case in cases() if f"{case.rule}/{case.name}" not in NOT_READ_A
 
 
 @pytest.mark.parametrize(
-    "case", some(TO_3)[:: 4 if WIDE > 1 else 1], ids=lambda case: f"{case.rule}/{case.name}"
+    "case", some(TO_3)[:: 2 if WIDE > 1 else 1], ids=lambda case: f"{case.rule}/{case.name}"
 )
 def test_the_road_to_3_tells_one_story_as_well(case: Case, tmp_path: Path) -> None:
     folder = committed(case.before, tmp_path / "repository")

@@ -28,7 +28,7 @@ from tests.cases import LOADER, SHARED
 
 _GOLDENS = SHARED / "goldens" / "legacy-2.9"
 _WHOLE = bool(os.environ.get("KUMAMIGRATE_GOLDENS"))
-_EVERY = 12
+_EVERY = 20
 _RELEASES = ("2.9", "2.14")
 _SPOKEN = ("manual", "held")
 # One in fifteen policies limits single clients and has no equivalent before identities, one in
