@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.flow.everyworld import UP_TO_25
 from kumamigrate.flow.pipeline import Outcome, migrate, prove_scenes
-from kumamigrate.model.initial import CHOICES
+from kumamigrate.model.initial import CHOICES, NONE
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.scene.trial import owned_by_both
@@ -140,6 +141,26 @@ def test_what_is_written_unasked_holds_whatever_the_mesh_was_given(
         sides = (scene_of([Path()], root, asked) for root in (case.before, tmp_path))
         proof = prove_scenes(*owned_by_both(*sides))
         assert [w for w in proof.witnesses("live") if w.effect not in HARMLESS] == [], given
+
+
+EXCLUSIVE = [
+    case
+    for case in cases()
+    if case.rule == "route-in-target-ref"
+    and any(b"mode: Exclusive" in data for data in contents(case.before).values())
+]
+
+
+@pytest.mark.parametrize("case", some(EXCLUSIVE), ids=lambda case: case.name)
+def test_policies_up_to_2_5_have_no_say_in_what_real_outbounds_carry_over(case: Case) -> None:
+    """In mode Exclusive the old engine makes no outbound: the same is written with and without."""
+    options = options_of(case)
+    written = []
+    for given in (NONE, UP_TO_25):
+        environment = replace(options.environment, initial_policies=given)
+        outcome = _run(case.before, replace(options, environment=environment))
+        written.append({path: new for path, (_, new) in outcome.texts.items()})
+    assert written[0] == written[1]
 
 
 def test_every_rule_has_a_case_that_rewrites_or_reports_and_one_that_leaves_alone() -> None:

@@ -18,6 +18,7 @@ from kumamigrate.effective.bothengines.traitsets import Traits
 from kumamigrate.effective.bothengines.whoanswers import BESIDE, BY_CLIENT, OUTBOUND, kinds_of
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
@@ -45,6 +46,19 @@ def converted(state: State, mesh: str) -> bool:
     if at_least(state.release, REMOVED):
         return False
     return any(r.mesh == mesh for r in state.of_type(*OLD_POLICIES))
+
+
+def without_a_say(before: State, after: State, mesh: str) -> bool:
+    """Say whether old policies are the same in two states and decide nothing about outbounds.
+
+    In mode Exclusive the old engine makes none, so what a service tag would read is what the
+    targetRef engine says (legacy.md fact 3).
+    """
+    sides = (before.mesh(mesh), after.mesh(mesh))
+    if {mesh_services_mode(side, mesh) for side in sides} != {"Exclusive"}:
+        return False
+    old, new = (sorted(canonical(r.body) for r in side.of_type(*OLD_POLICIES)) for side in sides)
+    return old == new
 
 
 class OldEngine:

@@ -43,7 +43,7 @@ from kumamigrate.prover.nonpolicy import (
     ground_differences,
     sent_differences,
 )
-from kumamigrate.prover.oldengine import OldEngine, converted
+from kumamigrate.prover.oldengine import OldEngine, converted, without_a_say
 from kumamigrate.prover.proof import (
     ClaimResult,
     MeshProof,
@@ -194,7 +194,7 @@ def _prove_mesh(
         earlier = before
         if claim != LIVE and (claim == CARRY or upgraded is not None) and converted(before, mesh):
             # What old policies say only claim live compares; from there on the rest follows.
-            earlier = after
+            earlier = before if claim == CARRY and without_a_say(before, after, mesh) else after
         asked = (id(earlier), id(later))
         if asked not in scenes:
             states = (earlier.mesh(mesh), later.mesh(mesh))
