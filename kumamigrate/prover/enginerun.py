@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import product
 
 from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access
 from kumamigrate.effective.bothengines.madeoutbounds import (
@@ -295,16 +296,19 @@ def _pairs_of(
     sets: TraitSets, others: TraitSets | None
 ) -> list[tuple[dict[str, str], dict[str, str]]] | None:
     """Return the traits of two inbounds, one of some sets and one of others; None: too many."""
+    if others is None:
+        return None
     mine, more = (
-        [own for own, loose in one if not loose and split(own)[0]] for one in (sets, others or ())
+        [(own, tuple(sorted(own.items()))) for own, loose in one if not loose and split(own)[0]]
+        for one in (sets, others)
     )
-    pairs = {
-        frozenset((tuple(sorted(a.items())), tuple(sorted(b.items())))): (a, b)
-        for a in mine
-        for b in more
-        if a != b
-    }
-    return None if others is None or len(pairs) > MOST_PAIRS else list(pairs.values())
+    pairs: dict[Hashable, tuple[dict[str, str], dict[str, str]]] = {}
+    for (a, mark), (b, other) in product(mine, more):
+        if mark != other:
+            pairs[frozenset((mark, other))] = (a, b)
+            if len(pairs) > MOST_PAIRS:
+                return None
+    return list(pairs.values())
 
 
 def _couples(
