@@ -119,9 +119,8 @@ def _service_doubts(
             continue
         notes = [_notes(one) for one in found]
         noted = len(notes) == 2 and bool(_changed(*notes))
-        known = any(_selects(one, pod) for one in found for pod in pods)
-        ports = [_ports(one) for one in found]
-        if noted or (not known and (len(found) < 2 or ports[0] != ports[1])):
+        same = len(found) == 2 and _ports(found[0]) == _ports(found[1])
+        if noted or (not same and not any(_selects(one, pod) for one in found for pod in pods)):
             yield Doubt(
                 DoubtKind.WORKLOAD,
                 f"Service {key[1]} of namespace {key[0]} changed, and which proxies it is for is"

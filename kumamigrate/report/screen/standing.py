@@ -31,6 +31,10 @@ _DERIVED = frozenset({"allowed", "matches", "name", "outbound", "", "routes", "p
 """Fields whose value is a word of this tool for what the policy says."""
 
 
+Said = dict[str, list[tuple[str, int, str]]]
+"""Values as they are written, by key: file, line and text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A value for the screen: its words, the line it stands on, else what gives it."""
@@ -58,6 +62,19 @@ class Texts:
     patches: Mapping[str, frozenset[str]] = field(default_factory=dict)
     homes: Callable[[str, str], list[tuple[str, int]]] = lambda _kind, _name: []
     on_trial: bool = False
+    kept: dict[str, Said] = field(default_factory=dict, compare=False, repr=False)
+
+    def said_in_patches(self, environment: str) -> Said:
+        """Return the values that patches of an environment say, by key; read once."""
+        if environment not in self.kept:
+            said: Said = {}
+            for path in sorted(self.patches.get(environment, frozenset())):
+                for number, text in enumerate(self.lines(path), start=1):
+                    for pair in _PAIR.finditer(text):
+                        key = pair[1].rsplit("/", 1)[-1]
+                        said.setdefault(key, []).append((path, number, pair[2]))
+            self.kept[environment] = said
+        return self.kept[environment]
 
     def lines(self, path: str) -> list[str]:
         """Return the lines of a file, none where it is not known."""
@@ -181,15 +198,18 @@ def _in_patches(
     value: Any, leaf: str, texts: Texts, environment: str, base: str
 ) -> tuple[str, str, int] | None:
     """Return the one line of a patch that says the value, where one alone does."""
-    found = []
-    for path in sorted(texts.patches.get(environment, frozenset()) - {base}):
-        for number, text in enumerate(texts.lines(path), start=1):
-            for pair in _PAIR.finditer(text):
-                key = pair[1].rsplit("/", 1)[-1]
-                if key in (leaf, "value") and _same(pair[2], value):
-                    found.append((pair[2].strip(), path, number, key == leaf))
+    said = texts.said_in_patches(environment)
+    found = sorted(
+        (path, number, written.strip(), key == leaf)
+        for key in {leaf, "value"}
+        for path, number, written in said.get(key, ())
+        if path != base and _same(written, value)
+    )
     exact = [one for one in found if one[3]] or found
-    return exact[0][:3] if len(exact) == 1 else None
+    if len(exact) != 1:
+        return None
+    path, number, written, _ = exact[0]
+    return (written, path, number)
 
 
 def _pairs(lines: list[str], line: int, column: int) -> Iterator[tuple[int, str, str]]:
