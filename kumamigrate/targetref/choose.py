@@ -108,7 +108,10 @@ class Chooser:
                 selector = selector_of(policy, top, self._first_route, self._release)
                 number = numbers.setdefault(selector, len(numbers))
                 by_need = policies.setdefault(policy.type, {})
-                by_need.setdefault(need_of(selector), []).append((at, number))
+                # What an ambiguous name is worth is told of every proxy (_namesake_ties).
+                several = len(self._namesakes.get((selector.mesh, top.name or ""), ())) > 1
+                need = None if several and top.kind == "MeshHTTPRoute" else need_of(selector)
+                by_need.setdefault(need, []).append((at, number))
         return policies, tuple(numbers)
 
     def _proxy(self, proxy: Resource) -> tuple[Proxy, ProxyClass]:

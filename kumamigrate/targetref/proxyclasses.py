@@ -83,6 +83,8 @@ def need_of(selector: Selector) -> Need | None:
         service = ((SERVICE, top.name or ""),) if top.kind != "MeshSubset" else ()
         wanted = (("tag", k, v) for k, v in (*service, *(top.tags or ())) if v != "*")
         return next(wanted, None)
+    if top.kind == "MeshHTTPRoute" and selector.through is not None:
+        return need_of(selector.through)
     return None
 
 
