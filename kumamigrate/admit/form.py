@@ -8,7 +8,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
 
 from kumamigrate.pattern import pattern
 
@@ -39,7 +38,24 @@ _RETRY_ON = frozenset(
         *(f"httpmethod{method}" for method in _METHODS),
     }
 )
-_STATUSES = frozenset(str(s.value) for s in HTTPStatus) | {"103", "306", "418", "421", "425"}
+_STATUSES = frozenset(
+    str(status)
+    for first, last in (
+        (100, 103),
+        (200, 208),
+        (226, 226),
+        (300, 308),
+        (400, 418),
+        (421, 426),
+        (428, 429),
+        (431, 431),
+        (451, 451),
+        (500, 508),
+        (510, 511),
+    )
+    for status in range(first, last + 1)
+)
+"""The status codes that have a name; Python's own list grows with its releases."""
 
 
 def _is_address(text: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from kumamigrate.pattern import pattern
 
 _UNITS = {
@@ -18,6 +16,9 @@ _UNITS = {
 }
 _PART = pattern(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _LIMIT = 2**63 - 1
+_DIGITS = 30
+"""So many digits of a number are read: more before the point are beyond the limit, and those
+further behind it are no part of a nanosecond."""
 
 
 def parse(text: str) -> int | None:
@@ -29,19 +30,18 @@ def parse(text: str) -> int | None:
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
         return 0
-    total, at = Decimal(0), 0
+    total, at = 0, 0
     while at < len(rest):
         part = _PART.match(rest, at)
         if part is None:
             return None
-        value = Decimal(part[1]) * _UNITS[part[2]]
-        if value > _LIMIT:  # asked first: as a whole number it may have millions of digits
+        whole, _, fraction = part[1].partition(".")
+        whole, fraction, unit = whole.lstrip("0"), fraction[:_DIGITS], _UNITS[part[2]]
+        if len(whole) > _DIGITS:
             return None
-        total += int(value)
+        total += int(whole or 0) * unit + int(fraction or 0) * unit // 10 ** len(fraction)
         at = part.end()
-    if not rest or total > _LIMIT:
-        return None
-    return sign * int(total)
+    return sign * total if rest and total <= _LIMIT else None
 
 
 def render(nanoseconds: int) -> str:
