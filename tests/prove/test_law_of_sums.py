@@ -16,9 +16,10 @@ from kumamigrate.prover.prover import prove
 from kumamigrate.scene.repository import repository_of
 from kumamigrate.scene.trial import Scene
 from kumamigrate.world.options import Options
+from tests.frontdoor import drawn
 from tests.prove import generate
 
-EASY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+EASY = settings(max_examples=drawn(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def scene_of(state: State, target: str) -> Scene:

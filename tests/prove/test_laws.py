@@ -15,9 +15,10 @@ from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.prover import prove
 from kumamigrate.prover.stages import search as coverage_module
+from tests.frontdoor import drawn
 from tests.prove import generate
 
-EASY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+EASY = settings(max_examples=drawn(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def every_proxy() -> tuple[Resource, ...]:
@@ -70,7 +71,7 @@ def test_the_order_of_files_does_not_matter(pair: tuple[State, State], random: A
         assert first.verdict(claim) is second.verdict(claim)
 
 
-@settings(EASY, max_examples=120)
+@settings(EASY, max_examples=drawn(120))
 @given(pair=generate.pairs())
 def test_made_up_proxies_find_whatever_any_proxy_shows(pair: tuple[State, State]) -> None:
     """The sets that are tried are enough: where few are enough for all, the bounded ones, too."""

@@ -19,10 +19,11 @@ from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, INBOUND, TO, Sequences, Suspects
 from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import Contents, Side
+from tests.frontdoor import drawn
 from tests.prove import generate
 
 POLICIES = release("2.14").policy_types.keys()
-EASY = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+EASY = settings(max_examples=drawn(80), deadline=None, suppress_health_check=list(HealthCheck))
 
 rates = st.integers(1, 3).map(
     lambda n: {"local": {"http": {"requestRate": {"num": n, "interval": "1s"}}}}
@@ -118,7 +119,7 @@ def _suspicious(*_: Any) -> Suspects:
     return EVERY
 
 
-@settings(EASY, max_examples=150)
+@settings(EASY, max_examples=drawn(150))
 @pytest.mark.parametrize("few", [0, search.FEW])
 @given(pair=pairs())
 def test_sets_with_a_suspect_show_what_all_sets_show(few: int, pair: tuple[State, State]) -> None:
@@ -142,7 +143,7 @@ def _shown(before: State, after: State) -> str:
     return "\n".join((*gone, *come, *(f"  {one}" for one in old if one in new)))
 
 
-@settings(EASY, max_examples=150)
+@settings(EASY, max_examples=drawn(150))
 @given(pair=pairs())
 def test_what_is_equal_in_sequence_is_equal(pair: tuple[State, State]) -> None:
     found = _sequences(*pair)
@@ -154,7 +155,7 @@ def test_what_is_equal_in_sequence_is_equal(pair: tuple[State, State]) -> None:
     assert routes or shown <= suspected, f"{shown} {suspected}\n{_shown(*pair)}"
 
 
-@settings(EASY, max_examples=150)
+@settings(EASY, max_examples=drawn(150))
 @given(pair=pairs())
 def test_what_is_proven_locally_is_proven_by_sequence(pair: tuple[State, State]) -> None:
     if local_proof(*pair) is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,7 @@ ODD: tuple[Any, ...] = (
     [{}],
     "{{ .Values.x }}",
 )
+WHOLE = bool(os.environ.get("KUMAMIGRATE_GOLDENS"))
 IDENTITY = ("apiVersion", "kind", "type", "name", "mesh")
 
 
@@ -61,6 +63,8 @@ def _odd_states(case: Case, release: str) -> Iterator[tuple[State, tuple[Rejecti
         documents = [d for d in yaml.load_all(file.read_text(), Loader=LOADER) if d is not None]
         for index, document in enumerate(documents):
             for number, path in enumerate(_paths(document)):
+                if number % 2 and not WHOLE:
+                    continue
                 odd = _with(document, path, ODD[number % len(ODD)])
                 texts = [json.dumps(odd if i == index else d) for i, d in enumerate(documents)]
                 read = read_file("odd.yaml", "\n---\n".join(texts).encode())
@@ -70,7 +74,10 @@ def _odd_states(case: Case, release: str) -> Iterator[tuple[State, tuple[Rejecti
 
 @pytest.mark.parametrize("rule", rulebook(), ids=lambda rule: rule.id)
 def test_a_rule_answers_whatever_stands_in_a_manifest(rule: Any) -> None:
-    """The manifests of the rule's own cases, one node at a time replaced by something odd."""
+    """The manifests of the rule's own cases, one node at a time replaced by something odd.
+
+    Every other node, and all of them with KUMAMIGRATE_GOLDENS.
+    """
     source, target = ("2.14", "3.0") if not rule.until else ("2.14", "2.14")
     if rule.source_before:
         source, target = "2.6", "2.14"
