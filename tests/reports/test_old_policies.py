@@ -182,7 +182,7 @@ spec: {provider: kuma, targetRef: {apiVersion: apps/v1, kind: Deployment, name: 
 def _let_in(number: int) -> str:
     return (
         f"type: MeshTrafficPermission\nname: new-{number:02}\nmesh: default\n"
-        "spec:\n  targetRef: {kind: Mesh}\n"
+        "spec:\n  targetRef: {kind: MeshSubset, tags: {version: v1}}\n"
         "  from: [{targetRef: {kind: Mesh}, default: {action: Allow}}]\n"
     )
 
