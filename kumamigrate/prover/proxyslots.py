@@ -182,7 +182,6 @@ class ProxySlots(TwoSides):
         new = client_facts(self.after, now, policy_type, clients)
         found: list[Witness] = []
         doubts: dict[Doubt, None] = {}
-        beyond: dict[str, None] = {}
         for key in old.keys() & new.keys() if old.keys() != new.keys() else old:
             here = [
                 self._met(policy_type, d) for d in differences({key: old[key]}, {key: new[key]})
@@ -190,7 +189,7 @@ class ProxySlots(TwoSides):
             doubt = undecided(policy_type, old[key], new[key])
             if self.known and key[2] in loose:
                 if any(one.effect is Effect.VALUE for one in here):
-                    beyond[f"clients with {key[2]} and values that nobody names"] = None
+                    self.beyond[f"clients with {key[2]} and values that nobody names"] = None
                 continue
             found += here
             doubts |= {} if doubt is None else {doubt: None}

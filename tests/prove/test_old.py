@@ -447,6 +447,27 @@ spec:
 """
 
 
+FAULTY_TEAMS = """
+type: FaultInjection
+name: teams
+mesh: default
+sources: [{match: {kuma.io/service: '*', team: '*'}}]
+destinations: [{match: {kuma.io/service: api, kuma.io/protocol: http}}]
+conf: {abort: {httpStatus: 500, percentage: 50}}
+"""
+
+
+def test_clients_with_a_value_that_nobody_has_are_said_not_to_be_compared() -> None:
+    """No client has a team; one that comes to have any meets faults before, and none after."""
+    common = (MESH + STRICT, PROXIES)
+    sides = [state("---".join((*common, *own)), complete=False) for own in ((FAULTY_TEAMS,), ())]
+    proof = prove(*sides, claims=("live",))
+    assert proof.verdict("live") is Verdict.EQUIVALENT
+    assert any("clients with team=any other" in why for why in proof.beyond)
+    kept = prove(sides[0], sides[0], claims=("live",))
+    assert not any("clients with" in why for why in kept.beyond)
+
+
 def _opened(before: tuple[str, ...], after: tuple[str, ...], proxies: str = PROXIES) -> Proof:
     common = (MESH, proxies, EXTERNAL)
     sides = [state("---".join((*common, *own)), complete=False) for own in (before, after)]
