@@ -85,13 +85,20 @@ def called_all(policies: Sequence[Resource]) -> str:
 
 
 def value_of(
-    fact: Fact, field: str, value: Any, locate: Locate, *, of_route: bool = False
+    fact: Fact,
+    field: str,
+    value: Any,
+    locate: Locate,
+    *,
+    of_route: bool = False,
+    whole: bool = False,
 ) -> Value:
     """Return a value with the policy that gives it, and the place in its file.
 
-    `of_route` says that the route itself gives it.
+    `of_route` says that the route itself gives it; `whole` that the last policy does of which no
+    field is the one.
     """
-    place = _route_place(fact) if of_route else _place(fact, field)
+    place = _route_place(fact) if of_route else _place(fact, field, whole=whole)
     if place is None:
         return Value(value=value)
     policy, path = place
@@ -104,13 +111,13 @@ _OF_CLIENTS = ("allowed", "shadow denied", "faults")
 """Fields that all entries of an inbound give together."""
 
 
-def _place(fact: Fact, field: str) -> tuple[Resource, FieldPath] | None:
+def _place(fact: Fact, field: str, *, whole: bool) -> tuple[Resource, FieldPath] | None:
     if fact.found is None:
         return (fact.old[0], ("conf",)) if len(fact.old) == 1 else None
     source = winner_of(fact.found, tuple(field.split(".")))
     if source is not None:
         return source.policy, source.path
-    if field in (*_OF_WHOLE, *_OF_CLIENTS) or field.startswith("client "):
+    if whole or field in (*_OF_WHOLE, *_OF_CLIENTS) or field.startswith("client "):
         entry = fact.found.entries[-1]
         return entry.policy, entry.path
     return None

@@ -85,7 +85,7 @@ _WHEN = {CARRY: "when the mode switches", RELEASE: "after the upgrade"}
 
 def upon(claim: str, result: ClaimResult, lived: ClaimResult) -> ClaimResult:
     """Return a claim about a later state as one about an earlier: it rests on *live*."""
-    if not lived.unknown and all(w.effect in HARMLESS for w in lived.witnesses):
+    if not lived.doubts and all(w.effect in HARMLESS for w in lived.witnesses):
         return result
     doubt = Doubt(
         DoubtKind.CLAIM,

@@ -84,17 +84,21 @@ class MeshComparison(ProxySlots):
         self, was: Resource, now: Resource, network: Network, *, names: bool = True
     ) -> Witnesses:
         """Return what differs at all destinations of a transparent proxy."""
-        found: Witnesses = ()
-        for policy_type in (ROUTING, *ON_OUTBOUNDS):
-            key = self._outbound_key(was, now, policy_type, names=names)
-            if key is None:
-                continue
-            asked = (key, id(network))
-            if asked not in self._tables:
-                chosen = network.grouped(self.named(was, now, policy_type))
-                self._tables[asked] = self._table(was, now, policy_type, chosen, names)
-            found += self._tables[asked]
-        return found
+        kinds = (ROUTING, *ON_OUTBOUNDS)
+        return tuple(w for t in kinds for w in self.at(was, now, t, network, names=names))
+
+    def at(
+        self, was: Resource, now: Resource, policy_type: str, network: Network, *, names: bool
+    ) -> Witnesses:
+        """Return what differs in what all outbounds to some destinations read of a type."""
+        key = self._outbound_key(was, now, policy_type, names=names)
+        if key is None:
+            return ()
+        asked = (key, id(network))
+        if asked not in self._tables:
+            chosen = network.grouped(self.named(was, now, policy_type))
+            self._tables[asked] = self._table(was, now, policy_type, chosen, names)
+        return self._tables[asked]
 
     def _table(
         self,

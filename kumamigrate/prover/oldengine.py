@@ -1,23 +1,24 @@
-"""Where the old engine may make outbounds: which types are compared there, and for whom.
+"""Where the old engine has a say: which types are compared together, and for whom.
 
-A proxy as a whole and its inbounds are slots like any other (proxyslots.py). Of outbounds the
-targetRef engine's walk (mesh.py) knows those that its routes make; of types of which old policies
-or TrafficRoutes changed, those that either engine makes are compared here, before and after.
-Proxies that nobody lists are told apart by tags of old policies, too (enginerun.py).
+A proxy as a whole and its inbounds are slots like any other (proxyslots.py), outbounds that routes
+of the new kind make as well (mesh.py); those that the old engine makes madeslots.py compares.
+Proxies that nobody lists are made up in stages/together.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
+from kumamigrate.effective.bothengines.madeoutbounds import NORMALIZED
 from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF
-from kumamigrate.effective.bothengines.oldview import OldSide
-from kumamigrate.effective.bothengines.traitsets import Traits
-from kumamigrate.effective.bothengines.whoanswers import BESIDE, BY_CLIENT, OUTBOUND, kinds_of
+from kumamigrate.effective.bothengines.oldview import OldSide, services_named
+from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, OUTBOUND, WHOLE, kinds_of
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.effective.proxyfacts import LOG
+from kumamigrate.effective.routing import TCP_ROUTING
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Resource
@@ -25,20 +26,17 @@ from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.versions import at_least, version
 from kumamigrate.prover.doubts.besideold import AskedOfBoth, said
-from kumamigrate.prover.enginerun import EngineAnswer, EngineRun
 from kumamigrate.prover.gateway import is_builtin
+from kumamigrate.prover.madeslots import MadeOutbounds
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.stages.search import Findings
-from kumamigrate.prover.stages.sequence import ALL_SECTIONS, either
-from kumamigrate.sourcedest.selector import Tags
-from kumamigrate.sourcedest.targets import UNKNOWN
-from kumamigrate.universe.oldtraits import atom_traits, traits_of
-from kumamigrate.universe.side import REMOVED, ROUTES, Side
+from kumamigrate.prover.proxyslots import SAME, SlotsCompared
+from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.universe.network import Network
+from kumamigrate.universe.side import REMOVED, Side
 from kumamigrate.universe.traffic import Outbound
 
 _OUTBOUND_ONLY = frozenset(OUTBOUND) - {"MeshTimeout", "MeshAccessLog"}
 """Types of which neither inbounds nor the traffic that passes through reads anything."""
-ASSUMABLE = (UNKNOWN, "http", "http2", "grpc", "tcp", "kafka")
 
 
 def converted(state: State, mesh: str) -> bool:
@@ -70,6 +68,9 @@ class OldEngine:
         self.changed = changed
         self.covered = pair.covered
         self._pair = pair
+        self.elsewhere: dict[Doubt, None] = {}
+        """What is not known of proxies that nobody lists."""
+        self._residues: set[tuple[str, ...]] = set()
 
     @property
     def engaged(self) -> bool:
@@ -85,7 +86,11 @@ class OldEngine:
     @cached_property
     def _asking(self) -> AskedOfBoth:
         return AskedOfBoth(
-            sides=self._sides, types=self._asked, known=self._known, only_real=self._only_real
+            sides=self._sides,
+            reaches=self._pair.reaches,
+            types=self._asked,
+            known=self._pair.known,
+            only_real=self._only_real,
         )
 
     @cached_property
@@ -97,122 +102,102 @@ class OldEngine:
     def _sides(self) -> tuple[OldSide, OldSide]:
         return OldSide(self.before), OldSide(self.after)
 
-    def takes(self, witness: Witness) -> Witness | None:
-        """Return a witness of the plain comparison as it counts here, None if it does not."""
-        covered = witness.outbound is Outbound.REAL and witness.policy_type in self.covered
-        return self._activated(witness) if covered else witness
+    def seen(self, witness: Witness) -> Witness:
+        """Return a witness of the targetRef engine as it counts here.
 
-    def _activated(self, witness: Witness) -> Witness | None:
-        """Return what shows on a real outbound: the old engine has none to compare it with.
-
-        What old policies said reached none of them. Where new ones take the place of those, it
+        What old policies said reached no real outbound. Where new ones take the place of those, it
         takes effect there exactly as written; an old policy that stays explains nothing, and an
         outbound that goes is no value that begins to count.
         """
-        if witness.outbound is not Outbound.REAL:
-            return None
-        if witness.field == OUTBOUND_ITSELF or witness.policy_type in self.before.types:
+        kind = witness.policy_type
+        mine = witness.outbound is Outbound.REAL and kind in self.covered
+        if not mine or witness.field == OUTBOUND_ITSELF or kind in self.before.types:
             return witness
-        if self._replaced(witness.policy_type):
-            return replace(witness, effect=Effect.ACTIVATION)
-        return witness
+        return replace(witness, effect=Effect.ACTIVATION) if self._replaced(kind) else witness
 
     def _replaced(self, policy_type: str) -> bool:
         """Whether the old policies that a type takes the place of are others than before."""
         was, now = self._sides
         return any(said(was.old, kind) != said(now.old, kind) for kind in kinds_of(policy_type))
 
-    def seen(self, witnesses: Iterable[Witness]) -> tuple[Witness, ...]:
-        """Return the witnesses of the plain comparison that count here."""
-        taken = (self.takes(w) for w in witnesses)
-        return tuple(w for w in taken if w is not None)
-
-    def of(self, name: str) -> tuple[Witness, ...]:
-        """Return what differs for a Dataplane of the states."""
-        return tuple(self.answer.witnesses.get(name, ()))
-
-    def doubts(self, name: str) -> tuple[Doubt, ...]:
-        """Return what is not known of a Dataplane of the states."""
-        return tuple(self.answer.doubts.get(name, ()))
-
-    def join(self, found: Findings, *, made_up: bool) -> None:
-        """Put what differs for made-up proxies among what the plain comparison found."""
-        if not self.engaged:
-            return
-        for name, witnesses in list(found.proxies.items()):
-            found.proxies[name] = list(self.seen(witnesses))
-            if not found.proxies[name]:
-                del found.proxies[name]
-        for noted in (found.unknown, found.beyond):
-            for doubt in [d for d in noted if d.concerns in self.covered]:
-                del noted[doubt]  # too many ways for the plain comparison
-        listed = {name for name, _, _ in self._listed()}
-        for name, witnesses in self.answer.witnesses.items() if made_up else ():
-            if name not in listed:
-                found.add(name, witnesses)
-
-    # -- who is asked for ----------------------------------------------------------------------
+    # -- what is compared ----------------------------------------------------------------------
 
     @cached_property
-    def _pairs(self) -> tuple[tuple[Traits, Traits], ...]:
-        """What is taken to go together in the zone of the state, as traits."""
-        zone = self.before.state.environment.zone
-        found = []
-        for pair in self._pair.couplings.asked:
-            plain = not any(r.namespaces or r.proxy_types or r.zones - {zone} for r in pair)
-            old, new = (r.atom for r in pair)
-            if not plain or old is None or new is None:
-                continue
-            if not any(atom.name or atom.section for atom in (old, new)):
-                found.append((atom_traits(old), atom_traits(new)))
-        return tuple(found)
+    def unknown(self) -> tuple[Doubt, ...]:
+        """What keeps any proxy from being compared."""
+        return tuple(self._asking.doubts()) if self.engaged else ()
+
+    @property
+    def made_up(self) -> tuple[str, ...]:
+        """The types for which proxies are made up, one of the two of routes for both.
+
+        Without TrafficRoutes the old engine makes no outbound, and what old policies say of one
+        is nothing.
+        """
+        if not self.engaged or self.unknown:
+            return ()
+        left_out = {TCP_ROUTING, *(policy.type for policy in self._asking.labelled())}
+        if not any(one.routed for one in self._pair.makers):
+            left_out |= set(OUTBOUND) - {LOG}
+        return tuple(sorted(self._asked - left_out))
+
+    def of(self, was: Resource, now: Resource) -> SlotsCompared:
+        """Compare what a Dataplane of the states has of the old engine."""
+        if not self.engaged or self.unknown:
+            return SAME
+        found = self._made.compare(was, now, self._asked)
+        return replace(found, witnesses=self.once((*found.witnesses, *found.led)), led=())
+
+    def of_type(self, proxy: Resource, policy_type: str, *, names: bool) -> SlotsCompared:
+        """Compare what a made-up proxy has of one type, of whichever engine."""
+        if policy_type in WHOLE:
+            return self._pair.single(proxy, proxy, policy_type)
+        found = self._made.compare(proxy, proxy, frozenset({policy_type}))
+        witnesses, doubts = found.witnesses, found.doubts
+        if policy_type in OUTBOUND and not self._only_real:
+            witnesses += self._pair.at(proxy, proxy, policy_type, self._tags, names=names)
+        for more in self._off_outbounds(proxy, policy_type):
+            witnesses, doubts = (*witnesses, *more.witnesses), (*doubts, *more.doubts)
+        return SlotsCompared(witnesses, doubts, found.led)
+
+    def _off_outbounds(self, proxy: Resource, policy_type: str) -> Iterator[SlotsCompared]:
+        if policy_type in BY_CLIENT:
+            yield self._pair.at_clients(proxy, proxy, policy_type)
+        if policy_type == LOG:
+            yield self._pair.passed(proxy, proxy)
 
     @cached_property
-    def _tls_moves(self) -> bool:
-        """Whether what clients without a sidecar meet may be another on both sides."""
-        return any(self._pair.sequences.suspects("MeshTLS", s) for s in ALL_SECTIONS)
-
-    def _suspects(self, policy_type: str) -> list[Tags] | None:
-        """Return what those policies ask that can make a difference in what both engines give of
-        a type; None where any proxy may show one."""
-        kinds = {policy_type, *(ROUTES if policy_type in OUTBOUND else ())}
-        kinds |= set(BESIDE.get(policy_type, ()))
-        found = either(
-            *(self._pair.sequences.suspects(k, s) for k in sorted(kinds) for s in ALL_SECTIONS)
-        )
-        if found.every or (policy_type in BY_CLIENT and self._tls_moves):
-            return None
-        asked: list[Tags] = []
-        for side, reach in zip((self.before, self.after), self._pair.reaches, strict=True):
-            mine = {id(known) for kind in kinds for known in reach.of(kind)}
-            for known in found.known:
-                if id(known) in mine:
-                    traits = traits_of(known.policy, side, on_routes=self._only_real)
-                    asked.append({} if traits is None else dict(traits))
-        return asked
-
-    # -- answers -----------------------------------------------------------------------------
+    def _services(self) -> frozenset[str]:
+        sides = (self.before, self.after)
+        types = self._asked & set(OUTBOUND)
+        return frozenset(name for side in sides for name in services_named(side, types))
 
     @cached_property
-    def answer(self) -> EngineAnswer:
-        """Return what differs, and what is not known."""
-        found = EngineAnswer()
-        if not self.engaged:
-            return found
-        found.unknown.update(dict.fromkeys(self._asking.doubts()))
-        if found.unknown:
-            return found
-        self._assume(found)
-        found.beyond.update(dict.fromkeys(self._asking.beyond()))
-        listed = self._listed()
-        runs = []
-        for assumed in (UNKNOWN,) if self._known else ASSUMABLE:
-            run = self._run(listed, assumed)
-            runs.append(run.found)
-            if not (run.was.guessed or run.now.guessed):
-                break  # nothing hangs on what is assumed
-        _agree(found, runs)
-        return found
+    def _tags(self) -> Network:
+        return Network(self.before, self.after, [*map(ServiceTag, sorted(self._services))])
+
+    @cached_property
+    def _made(self) -> MadeOutbounds:
+        return MadeOutbounds(self._pair, self._services, only_real=self._only_real)
+
+    def once(self, found: Iterable[Witness]) -> tuple[Witness, ...]:
+        """Return witnesses without residues that another proxy has shown."""
+        told = []
+        for witness in found:
+            if witness.effect is Effect.RESIDUE:
+                key = witness.key[1:]
+                if witness.direction == "inbound" or witness.field == NORMALIZED:
+                    key = (witness.policy_type, witness.field, *key[-2:])
+                if key in self._residues:
+                    continue
+                self._residues.add(key)
+            told.append(witness)
+        return tuple(told)
+
+    @cached_property
+    def beyond(self) -> tuple[str, ...]:
+        """Why the answer holds only for the known proxies."""
+        return tuple(self._asking.beyond()) if self.engaged and not self.unknown else ()
 
     @property
     def of_gateways(self) -> Iterator[Doubt]:
@@ -226,82 +211,26 @@ class OldEngine:
                 " configuration by hand",
             )
 
-    def _assume(self, found: EngineAnswer) -> None:
+    @property
+    def assumptions(self) -> Iterator[Taken]:
+        """What the answer takes for granted."""
+        if not self.engaged or self.unknown:
+            return
         if self._asked & {*OUTBOUND, *BY_CLIENT} and not self.before.state.complete:
             text = "no built-in gateway is in the mesh but those that are here"
-            found.assumptions[Taken(text, Ground.OLD_POLICIES)] = None
+            yield Taken(text, Ground.OLD_POLICIES)
         if "MeshTimeout" in self._asked and _newer(self.before, (2, 14)):
             text = (
                 "from 2.14 on a control plane overrules half of what an old Timeout says;"
                 " compared is what it meant up to 2.9"
             )
-            found.assumptions[Taken(text, Ground.OLD_POLICIES)] = None
-        if self._known and self._asked & set(OUTBOUND):
+            yield Taken(text, Ground.OLD_POLICIES)
+        if self._pair.known and self._asked & set(OUTBOUND):
             text = (
                 "services of which the state has no Dataplane have no endpoints and carry TCP,"
                 " as far as old policies treat HTTP differently"
             )
-            found.assumptions[Taken(text, Ground.OLD_POLICIES)] = None
-
-    @cached_property
-    def _known(self) -> bool:
-        """Whether the state has Dataplanes, so that listed proxies can settle what is undecided."""
-        return any(True for _ in self.before.state.of_type("Dataplane"))
-
-    def _listed(self) -> list[tuple[str, Resource, Resource]]:
-        now = {(d.namespace, d.name): d for d in self.after.state.of_type("Dataplane")}
-        return [
-            (d.name, d, now[d.namespace, d.name])
-            for d in self.before.state.of_type("Dataplane")
-            if (d.namespace, d.name) in now
-        ]
-
-    def _run(self, listed: Sequence[tuple[str, Resource, Resource]], assumed: str) -> EngineRun:
-        run = EngineRun(
-            was=OldSide(self.before, assumed),
-            now=OldSide(self.after, assumed),
-            covered=self._asked,
-            locate=self.locate,
-            known=self._known,
-            broken_by=self._pair.couplings.broken_by,
-            pairs=self._pairs,
-            suspects=self._suspects,
-            pair=self._pair,
-        )
-        for name, was, now in listed:
-            run.listed(name, was, now)
-        for policy_type in sorted(self._asked - {p.type for p in self._asking.labelled()}):
-            run.made_up(policy_type)
-        return run
-
-
-def _agree(found: EngineAnswer, runs: Sequence[EngineAnswer]) -> None:
-    """Join runs under different assumptions: what only some of them find is unknown."""
-    for run in runs:
-        found.unknown |= run.unknown
-        found.elsewhere |= run.elsewhere
-        found.doubts |= run.doubts
-        found.beyond |= run.beyond
-    if len(runs) == 1:
-        found.witnesses = runs[0].witnesses
-        return
-    keyed = [
-        {(name, *w.key[1:]): (name, w) for name, ws in run.witnesses.items() for w in ws}
-        for run in runs
-    ]
-    for key in dict.fromkeys(k for one in keyed for k in one):
-        holding = [one[key] for one in keyed if key in one]
-        name, witness = holding[0]
-        if len(holding) == len(runs) or witness.effect is not Effect.VALUE:
-            found.witnesses.setdefault(name, []).append(witness)
-        else:
-            words = (
-                f"{witness.policy_type} for {witness.destination or name}: {witness.field} depends"
-                " on the protocol of the service, which the state does not say; give an inventory"
-                " with the Dataplanes (--inventory)"
-            )
-            doubt = Doubt(DoubtKind.PROTOCOL, words, concerns=witness.policy_type)
-            found.elsewhere[doubt] = None
+            yield Taken(text, Ground.OLD_POLICIES)
 
 
 def _has_gateways(side: Side) -> bool:

@@ -54,9 +54,11 @@ from kumamigrate.prover.proof import (
     only_listed,
     worst,
 )
+from kumamigrate.prover.proxyslots import SAME
 from kumamigrate.prover.stages.local import LocalProof, local_proof
 from kumamigrate.prover.stages.search import ANY_PROXY, Coverage
 from kumamigrate.prover.stages.search import verdicts as found_verdicts
+from kumamigrate.prover.stages.together import Together
 from kumamigrate.prover.workload import (
     Workload,
     changed_workloads,
@@ -311,7 +313,7 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
     couplings = [one for pair, _ in scene.pairs for one in pair.couplings.all] if made_up else []
     if made_up:
         shares = (one for pair, _ in scene.pairs for one in told(pair.after.shares))
-        others = (one for c in asked for one in (*c.old.answer.beyond, *c.beyond))
+        others = (one for c in asked for one in (*c.old.beyond, *c.beyond))
         beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *others)))
     sides = scene.pairs[0][0]
     notes = upgrade_notes(sides.before, sides.after) if claim == RELEASE else ()
@@ -323,7 +325,7 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
         assumptions=(
             *scene.worlds.assumptions,
             *(one.fact for one in couplings),
-            *asked[0].old.answer.assumptions,
+            *asked[0].old.assumptions,
             *template_assumptions(*scene.states),
             *notes,
         ),
@@ -428,7 +430,12 @@ class Claim:
             if self._tags_end:
                 coverage.carry(self.services, live=True)
         coverage.found.unknown.update(dict.fromkeys(self.concerns.of_unheld()))
-        self.old.join(coverage.found, made_up=made_up)
+        for name, witnesses in coverage.found.proxies.items():
+            coverage.found.proxies[name] = [*map(self.old.seen, witnesses)]
+        if made_up:
+            Together(
+                pair=self.pair, old=self.old, found=coverage.found, names=self.claim == LIVE
+            ).search()
         self.beyond = tuple(map(str, coverage.found.beyond))
         if self.claim != CARRY:
             self.beyond += tuple(map(only_listed, self.pair.beyond))
@@ -488,10 +495,10 @@ class Claim:
                 )
                 unknown += tuple(note_doubts(subject.workload))
             sure = tuple(w for w in every if w.policy_type not in chance)
-            found = (*shared, *self.old.seen(sure))
-            found += () if subject.made_up else self.old.of(subject.name)
-            unknown += self.concerns.of_proxy(subject.was, subject.now)
-            unknown += () if subject.made_up else self.old.doubts(subject.name)
+            listed = not subject.made_up and subject.workload is None
+            made = self.old.of(subject.was, subject.now) if listed else SAME
+            found = (*shared, *map(self.old.seen, sure), *made.witnesses)
+            unknown += (*self.concerns.of_proxy(subject.was, subject.now), *made.doubts)
             if self.claim == CARRY or self._tags_end:
                 unknown += carry_doubts(self.pair, subject.was, self.couples)
         if found and subject.workload is not None and not subject.workload.sure:

@@ -47,10 +47,15 @@ SINGLE_TYPES = READ_BY_SECTION["default"]
 
 @dataclass(frozen=True, slots=True)
 class SlotsCompared:
-    """What differs in the slots of a type, and what nobody knows of them."""
+    """What differs in the slots of a type, and what nobody knows of them.
+
+    `led` is what differs only as outbounds of a proxy lead where they do, which nobody knows of
+    one that is made up.
+    """
 
     witnesses: Witnesses = ()
     doubts: tuple[Doubt, ...] = ()
+    led: Witnesses = ()
 
 
 SAME = SlotsCompared()

@@ -47,7 +47,8 @@ class Atom:
     section: str = ""
 
     def __str__(self) -> str:
-        parts = [f"{k}={v}" for k, v in (*self.tags, *self.labels)]
+        shown = ((k, "any other" if v == "*" else v) for k, v in (*self.tags, *self.labels))
+        parts = [*dict.fromkeys(f"{k}={v}" for k, v in shown)]
         parts += [f"name {self.name}"] if self.name else []
         parts += [f"inbound {self.section}"] if self.section else []
         return ", ".join(parts)

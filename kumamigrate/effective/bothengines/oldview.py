@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -13,7 +13,7 @@ from kumamigrate.effective.proxyfacts import old_protocols, probed_services
 from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
 from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
-from kumamigrate.sourcedest.selector import Tags, matches, selectors_of, tags_of
+from kumamigrate.sourcedest.selector import ANY, Tags, matches, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import (
     UNKNOWN,
     live_targets,
@@ -26,7 +26,9 @@ from kumamigrate.sourcedest.winners import (
     route_targets,
 )
 from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.items import to_entries
 from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.services import backend_refs
 from kumamigrate.universe.side import Side, may_be_transparent
 
@@ -55,8 +57,7 @@ class AskedProxy:
 class OldSide:
     """The old policies of one side, its matcher, and the protocols its services have.
 
-    `assumed` is the protocol of services of which the state knows none, and `guessed` whether
-    anything hung on one.
+    `assumed` is the protocol of services of which the state knows none.
     """
 
     def __init__(self, side: Side, assumed: str = UNKNOWN) -> None:
@@ -68,7 +69,6 @@ class OldSide:
             tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService")
         )
         self._assumed = assumed
-        self.guessed = False
         self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._led: dict[tuple[object, ...], frozenset[str]] = {}
         self.known = old_protocols(side)
@@ -84,12 +84,7 @@ class OldSide:
         return self.old.routed
 
     def protocol(self, service: str) -> str:
-        """Return the protocol of a service, an assumed one where nothing tells.
-
-        Whether any was assumed is kept: without, all assumptions come to the same.
-        """
-        if service not in self.known:
-            self.guessed = True
+        """Return the protocol of a service, an assumed one where nothing tells."""
         return self.known.get(service, self._assumed)
 
     @cached_property
@@ -195,6 +190,20 @@ class OldSide:
             return False
         policies = self.matcher.selection(asked.dataplane, policy_type).policies
         return any(p.spec.get("to") for p in policies)
+
+
+def services_named(side: Side, types: Collection[str]) -> set[str]:
+    """Return the services that Dataplanes have, that old policies or new ones of some types name,
+    and one that nobody does."""
+    found = {OTHER_SERVICE, *old_protocols(side)}
+    for policy in (policy for listed in side.old.by_kind.values() for policy in listed):
+        found |= {t.get(SERVICE, ANY) for t in selectors_of(policy.spec, "destinations")}
+        if policy.type == "TrafficRoute":
+            found |= {*route_targets(policy, ANY), *(t[SERVICE] for t in live_targets(policy, ANY))}
+    for policy in side.state.of_type(*sorted(side.types.intersection(types))):
+        for entry in to_entries(policy, side.release.policy_types[policy.type], side.release):
+            found.add(entry.target.name or "" if entry.target is not None else "")
+    return found - {"", ANY}
 
 
 def _route_key(route: Resource | None, service: str) -> str:

@@ -13,7 +13,8 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.sourcedest.selector import matches, selectors_of
 from kumamigrate.sourcedest.winners import OldPolicies
-from kumamigrate.universe.oldtraits import traits_of
+from kumamigrate.targetref.items import top_of
+from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import ROUTES
 
 
@@ -25,6 +26,7 @@ class AskedOfBoth:
     """
 
     sides: tuple[OldSide, OldSide]
+    reaches: tuple[Reach, Reach]
     types: frozenset[str]
     known: bool
     only_real: bool
@@ -94,12 +96,18 @@ class AskedOfBoth:
             yield from map(str, self._not_made_up())
 
     def labelled(self) -> Iterator[Resource]:
-        """Yield the policies that choose by other things than made-up proxies have."""
-        for side in (old.side for old in self.sides):
-            for policy_type in sorted(self.types & side.types):
-                for policy in side.state.of_type(policy_type):
-                    if traits_of(policy, side, on_routes=self.only_real) is None:
-                        yield policy
+        """Yield the policies that choose by other things than made-up proxies have.
+
+        Those are names of proxies and of inbounds, built-in gateways, and routes, unless all
+        outbounds are real: what a policy on one gives to a request of the old engine is not known.
+        """
+        for reach in self.reaches:
+            for known in (known for kind in sorted(self.types) for known in reach.of(kind)):
+                asked, release = known.requirement, reach.side.release
+                named = asked.atom is not None and bool(asked.atom.name or asked.atom.section)
+                on_route = top_of(known.policy, release).kind == "MeshHTTPRoute"
+                if named or asked.gateway_only or (on_route and not self.only_real):
+                    yield known.policy
 
     def _not_made_up(self) -> Iterator[Doubt]:
         """Yield why no proxy is made up for some types, and what to do about it.

@@ -76,12 +76,11 @@ class Concerns:
     @property
     def of_some(self) -> tuple[Doubt, ...]:
         """What is not known of proxies that the states do not hold."""
-        return (*self.old.answer.elsewhere, *self.of_gateways, *self.of_workloads)
+        return (*self.old.elsewhere, *self.of_gateways, *self.of_workloads)
 
     def of_proxy(self, was: Resource, now: Resource) -> tuple[Doubt, ...]:
         """Return what is not known of one proxy, besides what is not known of any."""
         found = list(self.of_patches(was, now))
-        found += self.old.doubts(now.name) if not now.made_up else ()
         if not now.made_up and not is_builtin(now):
             found += (
                 d for t in sorted(self.pair.covered) for d in self.pair.undecided(was, now, t)
@@ -111,7 +110,7 @@ class Concerns:
     def _of_mesh(self) -> Iterator[Doubt]:
         before, after = self.pair.before, self.pair.after
         yield from doubts(before, after, self.changed)
-        yield from self.old.answer.unknown
+        yield from self.old.unknown
         if self.claim == RELEASE:
             yield from upgrade_doubts(before, after)
         if self.claim != CARRY:

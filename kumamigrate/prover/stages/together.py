@@ -1,0 +1,199 @@
+"""Made-up proxies where both engines are asked: every set of what tells their policies apart.
+
+Old policies choose proxies by the tags of one inbound, and one of them decides for a connection,
+depending on the routes as well. So all that the policies of a type ask is tried together on one
+inbound, and any two of those sets on two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from kumamigrate.effective.bothengines.whoanswers import (
+    BESIDE,
+    BY_CLIENT,
+    OUTBOUND,
+    kinds_of,
+)
+from kumamigrate.effective.compare import too_many_ways
+from kumamigrate.effective.difference import Effect
+from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.model.resource import SERVICE
+from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.oldengine import OldEngine
+from kumamigrate.prover.proof import only_listed
+from kumamigrate.prover.stages.search import Findings
+from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, Suspects, either
+from kumamigrate.sourcedest.selector import ANY, selectors_of
+from kumamigrate.universe.combinations import Combinations, Pairings, TooManySetsError, limited
+from kumamigrate.universe.madeup import (
+    ZONE_TAG,
+    Atom,
+    Requirement,
+    Setting,
+    describe,
+    proxy_with,
+    settings_of,
+)
+from kumamigrate.universe.side import ROUTES, Side
+
+MOST_TOGETHER = 10
+"""No proxy that more tells apart is tried."""
+MOST_PAIRS = 60
+
+_FIELDS = {
+    "TrafficPermission": "destinations",
+    "FaultInjection": "destinations",
+    "RateLimit": "destinations",
+    "TrafficTrace": "selectors",
+    "ProxyTemplate": "selectors",
+}
+"""Where old policies say what proxies they are for, if not in `sources`."""
+
+Sets = dict[Atom, bool]
+"""What one inbound and the labels of a proxy have; whether a suspect chooses such a proxy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """Tries what both engines give of a type; `found` is where it notes that."""
+
+    pair: MeshComparison
+    old: OldEngine
+    found: Findings
+    names: bool
+
+    def search(self) -> None:
+        """Try all types that both engines are asked for."""
+        pairings = Pairings(
+            two for two in self.pair.couplings.asked if not any(_is_named(one) for one in two)
+        )
+        for policy_type in self.old.made_up:
+            suspects = self._suspects(policy_type)
+            if not suspects:
+                continue
+            asked = set(self._asked(policy_type))
+            for setting in self._settings(asked):
+                try:
+                    sets = self._sets(asked, suspects, setting, pairings)
+                except TooManySetsError:
+                    self.old.elsewhere[too_many_ways(policy_type)] = None
+                    break
+                self._try(policy_type, sets, setting)
+
+    # -- what tells proxies apart ------------------------------------------------------------
+
+    def _kinds(self, policy_type: str) -> set[str]:
+        routes = ROUTES if policy_type in OUTBOUND else ()
+        return {policy_type, *routes, *BESIDE.get(policy_type, ())}
+
+    def _suspects(self, policy_type: str) -> Suspects:
+        """Return the policies that can make a difference in what both engines give of a type."""
+        sequences = self.pair.sequences
+        if policy_type in BY_CLIENT and any(sequences.suspects("MeshTLS", s) for s in ALL_SECTIONS):
+            return EVERY  # what clients without a sidecar meet may be another
+        kinds = sorted(self._kinds(policy_type))
+        return either(*(sequences.suspects(kind, s) for kind in kinds for s in ALL_SECTIONS))
+
+    def _asked(self, policy_type: str) -> Iterator[Requirement]:
+        for reach in self.pair.reaches:
+            yield from (k.requirement for t in self._kinds(policy_type) for k in reach.of(t))
+            yield from (Requirement(atom=one) for one in _by_old(reach.side, policy_type))
+
+    def _settings(self, asked: Iterable[Requirement]) -> list[Setting]:
+        """Return the surroundings of proxies of the own zone, which alone old policies reach."""
+        zone = self.pair.before.state.environment.zone
+        return [s for s in settings_of(asked, zone) if s.zone in ("", zone) and not s.gateway]
+
+    def _sets(
+        self, asked: set[Requirement], suspects: Suspects, setting: Setting, pairings: Pairings
+    ) -> Sets:
+        atoms = sorted({r.atom for r in asked if r.atom is not None and setting.admits(r)}, key=str)
+        combinations = Combinations(atoms, setting, pairings, one_inbound=True)
+        here = [k.requirement.atom for k in suspects.known if setting.admits(k.requirement)]
+        every = suspects.every or None in here
+        holding = combinations.holding(atom for atom in here if atom is not None)
+        found: Sets = {}
+        for members in limited(combinations.every(MOST_TOGETHER)):
+            whole = _as_one(combinations.chosen(members))
+            found[whole] = found.get(whole, False) or every or bool(members & holding)
+        return dict(sorted(found.items(), key=lambda one: len((*one[0].tags, *one[0].labels))))
+
+    # -- trying ------------------------------------------------------------------------------
+
+    def _try(self, policy_type: str, sets: Sets, setting: Setting) -> None:
+        suspected = [one for one, suspect in sets.items() if suspect]
+        for one in suspected:
+            self._ask(policy_type, (one,), setting)
+        if policy_type in BY_CLIENT:
+            return
+        mine, others = (
+            [one for one in found if one.tags and not _is_loose(one)] for found in (suspected, sets)
+        )
+        pairs = {frozenset(two): two for two in product(mine, others) if two[0] != two[1]}
+        if len(pairs) > MOST_PAIRS:
+            what = "a proxy with several inbounds that different policies choose"
+            self._beyond(what)
+            return
+        for two in pairs.values():
+            self._ask(policy_type, two, setting)
+
+    def _ask(self, policy_type: str, chosen: Sequence[Atom], setting: Setting) -> None:
+        """Compare one made-up proxy. What the listed ones settle is left to them."""
+        proxy = proxy_with(chosen, setting, self.pair.before.mesh, one_inbound=False)
+        if proxy is None or self.pair.couplings.broken_by(proxy):
+            return
+        name = describe([one for one in chosen if one != Atom()], setting)
+        compared = self.old.of_type(proxy, policy_type, names=self.names)
+        if not self.pair.known:
+            self.old.elsewhere.update(dict.fromkeys(compared.doubts))
+            self.found.add(name, self.old.once((*compared.witnesses, *compared.led)))
+            return
+        for doubt in compared.doubts:
+            if doubt.kind is DoubtKind.MISSING:
+                self._beyond(f"{name}: {doubt}")
+            else:
+                self.old.elsewhere[doubt] = None
+        if any(map(_is_loose, chosen)) or len(chosen) > 1:
+            if any(w.effect is Effect.VALUE for w in (*compared.witnesses, *compared.led)):
+                self._beyond(name)
+            return
+        for to in dict.fromkeys(w.destination for w in compared.led):
+            self._beyond(f"{name} with traffic to {to}, which depends on its outbounds")
+        self.found.add(name, self.old.once(compared.witnesses))
+
+    def _beyond(self, what: str) -> None:
+        self.found.beyond[Doubt(DoubtKind.COMBINATIONS, only_listed(what))] = None
+
+
+def _by_old(side: Side, policy_type: str) -> Iterator[Atom | None]:
+    """Yield what old policies ask of a proxy. That it has a tag every proxy has is nothing."""
+    kinds = dict.fromkeys(kinds_of(policy_type))
+    kinds |= {"TrafficRoute": None} if policy_type in OUTBOUND else {}
+    for kind in kinds:
+        for policy in side.old.of(kind):
+            for tags in selectors_of(policy.spec, _FIELDS.get(kind, "sources")):
+                said = [t for t in tags.items() if t[0] not in (SERVICE, ZONE_TAG) or t[1] != ANY]
+                yield Atom(tags=tuple(sorted(said))) if said else None
+
+
+def _is_named(asked: Requirement) -> bool:
+    """Whether a selector means one proxy, or one inbound of any: no made-up proxy has those."""
+    return asked.atom is not None and bool(asked.atom.name or asked.atom.section)
+
+
+def _as_one(atoms: Iterable[Atom]) -> Atom:
+    """Return atoms as one, all tags on one inbound."""
+    tags: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    for atom in atoms:
+        labels |= dict(atom.labels)
+        tags |= {k: v for k, v in atom.tags if v != ANY or k not in tags}
+    return Atom(tags=tuple(sorted(tags.items())), labels=tuple(sorted(labels.items())))
+
+
+def _is_loose(atom: Atom) -> bool:
+    """Whether a value stands for any that nobody names."""
+    return any(value == ANY for _, value in atom.tags)
