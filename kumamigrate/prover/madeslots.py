@@ -48,7 +48,10 @@ class MadeOutbounds:
         self._services = tuple(sorted(services))
         self._only_real = only_real
         assumed = (UNKNOWN,) if pair.known else ASSUMABLE
-        self._runs = [(OldSide(pair.before, one), OldSide(pair.after, one)) for one in assumed]
+        self._runs = [
+            (OldSide(pair.before, one, self._services), OldSide(pair.after, one, self._services))
+            for one in assumed
+        ]
         self._compared: dict[Any, SlotsCompared] = {}
         self._zone = pair.before.state.environment.zone
 

@@ -447,6 +447,50 @@ spec:
 """
 
 
+BETA_OLD = """
+type: TrafficRoute
+name: beta
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: api}}]
+conf:
+  http: [{match: {path: {exact: /beta}}, destination: {kuma.io/service: bank}}]
+  destination: {kuma.io/service: '*'}
+"""
+BETA_NEW = """
+type: MeshHTTPRoute
+name: beta
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  to:
+    - targetRef: {kind: MeshService, name: api}
+      rules:
+        - matches: [{path: {type: Exact, value: /beta}}]
+          default: {backendRefs: [{kind: MeshService, name: bank}]}
+"""
+BANKING = """
+type: Dataplane
+name: bank
+mesh: default
+networking:
+  address: 10.0.0.3
+  inbound: [{port: 80, tags: {kuma.io/service: bank, kuma.io/protocol: %s}}]
+"""
+
+
+@pytest.mark.parametrize(("protocol", "leads"), [("http", True), ("tcp", False), ("kafka", False)])
+def test_a_route_of_requests_leads_to_no_service_of_another_protocol(
+    protocol: str, leads: bool
+) -> None:
+    """Old routes send requests wherever they say; of new ones 2.x leaves such a reference out."""
+    common = (MESH, PROXIES, BANKING % protocol)
+    sides = [state("---".join((*common, *own))) for own in ((ROUTE, BETA_OLD), (BETA_NEW,))]
+    found = [w for w in prove(*sides, claims=("live",)).witnesses("live") if w.field == "routes"]
+    told = [(w.destination, w.before.value, w.after.value) for w in found]
+    assert told == ([] if leads else [("api (path /beta)", "bank 1", "api 1")])
+
+
 FAULTY_TEAMS = """
 type: FaultInjection
 name: teams

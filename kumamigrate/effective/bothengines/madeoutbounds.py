@@ -25,7 +25,7 @@ from kumamigrate.effective.policies.meshhealthcheck import UNPROBED, probed
 from kumamigrate.effective.policies.patched import Checks
 from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS, both
-from kumamigrate.effective.routing import routing_of
+from kumamigrate.effective.routing import Routing, routing_of
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.sourcedest.selector import Tags
@@ -130,15 +130,13 @@ class _Outbounds:
         service = own[SERVICE]
         if self.old_made[service]:
             return old_table(self.routes.get(service), own, _family(self.treated[service]))
+        routing = self._routing(service)
         protocol = self.side.protocol(service)
-        destination = ServiceTag(service)
-        proxy, matcher = self.asked.dataplane, self.side.matcher
-        tcp = matcher.tcp_routes(proxy, destination) if self.tcp_new else ()
-        http = None
-        if protocol in HTTP_LIKE:
-            named = self.http_new and self.side.to(self.asked, "MeshHTTPRoute", service) is not None
-            http = None if tcp and not named else matcher.http_routes(proxy, destination)
-        return new_table(http, tcp, own, _family(protocol))
+        return new_table(routing, own, _family(protocol), http=protocol in HTTP_LIKE)
+
+    def _routing(self, service: str) -> Routing:
+        """Return where routes of the new kind lead an outbound that they make."""
+        return routing_of(self.side.side, self.asked.dataplane, ServiceTag(service))
 
     # -- listeners ---------------------------------------------------------------------------
 
@@ -195,7 +193,7 @@ class _Outbounds:
         if self.old_made[service] or policy_type not in self.side.side.types:
             return {}
         proxy, destination = self.asked.dataplane, ServiceTag(service)
-        routing = routing_of(self.side.side, proxy, destination)
+        routing = self._routing(service)
         reader = OutboundReader(self.side.side, proxy, policy_type, destination, routing, tag=True)
         own = reader.own_of_routes()
         return {"on routes": own} if own else {}

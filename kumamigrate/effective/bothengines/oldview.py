@@ -57,11 +57,13 @@ class AskedProxy:
 class OldSide:
     """The old policies of one side, its matcher, and the protocols its services have.
 
-    `assumed` is the protocol of services of which the state knows none.
+    `assumed` is the protocol of those among `services` of which the state knows none.
     """
 
-    def __init__(self, side: Side, assumed: str = UNKNOWN) -> None:
-        self.side = side
+    def __init__(self, side: Side, assumed: str = UNKNOWN, services: Sequence[str] = ()) -> None:
+        self.known = old_protocols(side)
+        more = {service: assumed for service in services if service not in self.known}
+        self.side = side.knowing(more) if assumed != UNKNOWN else side
         self.matcher = side.matcher
         self.old = side.old
         self.mesh = next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
@@ -71,7 +73,6 @@ class OldSide:
         self._assumed = assumed
         self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._led: dict[tuple[object, ...], frozenset[str]] = {}
-        self.known = old_protocols(side)
 
     @cached_property
     def _plain(self) -> frozenset[str]:

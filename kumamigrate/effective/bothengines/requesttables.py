@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from kumamigrate.effective.bothengines.comparedroutes import RouteRule, Table, Test
+from kumamigrate.effective.fact import Key
+from kumamigrate.effective.routing import Routing
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.sourcedest.targets import filled, live_targets
-from kumamigrate.targetref.route import EffectiveRoute
+from kumamigrate.targetref.route import EffectiveRoute, ServiceTag
+from kumamigrate.universe.backend import Cluster
 
 
 def old_table(route: Resource | None, own: Tags, family: str) -> Table:
@@ -35,47 +38,37 @@ def old_table(route: Resource | None, own: Tags, family: str) -> Table:
     return Table(family, tuple(rules), tuple(live_targets(route, own[SERVICE], own)))
 
 
-def new_table(
-    http: Sequence[EffectiveRoute] | None,
-    tcp: Sequence[EffectiveRoute],
-    own: Tags,
-    family: str,
-) -> Table:
+def new_table(routing: Routing, own: Tags, family: str, *, http: bool) -> Table:
     """Return what the new engine does at an outbound with these tags, routes in Envoy's order.
 
     Traffic that no route leads elsewhere goes where the tags say, all of them.
     """
+    listed = routing.http if http else None
+    routes = _tcp(routing) if listed is None else listed
     clusters: dict[str, Mapping[str, str]] = {}
     rules: list[RouteRule] = []
-    routes = tcp if http is None else http
-    for route in routes:
-        shares = _shares(_refs(route, own, clusters))
+    for key, route in routes:
+        split = routing.splits[key]
+        led = [(_tags(b.cluster), b.weight) for b in split.backends] if route.backend_refs else []
+        led = led if route.backend_refs else [(own, 1)]
+        clusters |= {_cluster(tags): tags for tags, _ in led}
         filters = sorted((c for f in route.filters or () for c in _new_filter(f)), key=repr)
-        rules.append(
-            RouteRule(tuple(_new_tests(route)), (shares, tuple(sorted(filters, key=repr))))
-        )
-    if not routes:
+        rules.append(RouteRule(tuple(_new_tests(route)), (_shares(led), tuple(filters))))
+    if not rules:
         clusters[_cluster(own)] = own
         rules.append(RouteRule((), (_shares([(own, 1)]), ())))
-    return Table("tcp" if http is None else family, tuple(rules), tuple(clusters.values()))
+    return Table("tcp" if listed is None else family, tuple(rules), tuple(clusters.values()))
 
 
-def _refs(
-    route: EffectiveRoute, own: Tags, clusters: dict[str, Mapping[str, str]]
-) -> list[tuple[Mapping[str, str], Any]]:
-    found: list[tuple[Mapping[str, str], Any]] = []
-    home: Mapping[str, Any] = {"kind": "MeshService", "name": own[SERVICE], "tags": own}
-    for ref in route.backend_refs or (home,):
-        extra = {str(k): str(v) for k, v in (ref.get("tags") or {}).items()}
-        named = str(ref.get("name") or "")
-        if ref.get("port") or ref.get("sectionName") or ref.get("labels"):
-            named = f"{named}:{ref.get('port') or ref.get('sectionName') or ref.get('labels')}"
-        tags = {**extra, SERVICE: named}
-        weight = ref.get("weight", 1)
-        if weight:
-            clusters[_cluster(tags)] = tags
-        found.append((tags, weight))
-    return found
+def _tcp(routing: Routing) -> list[tuple[Key, EffectiveRoute]]:
+    return [(("tcp", str(at)), route) for at, route in enumerate(routing.tcp or ())]
+
+
+def _tags(cluster: Cluster) -> Mapping[str, str]:
+    """Return the tags of a cluster; that of a real service is called by what it is."""
+    where = cluster.destination
+    name = where.service if isinstance(where, ServiceTag) else str(where.kri)
+    return {**dict(cluster.tags), SERVICE: name}
 
 
 def _cluster(tags: Mapping[str, str]) -> str:
