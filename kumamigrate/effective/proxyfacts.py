@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from kumamigrate.effective.fact import NOTHING, Fact, one_of
 from kumamigrate.effective.policies.meshproxypatch import CHANGES
-from kumamigrate.effective.policies.patched import plain_services, split
+from kumamigrate.effective.policies.patched import PATCH, Checks, plain_services, split
 from kumamigrate.effective.reading import At, SlotKind
 from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
@@ -35,7 +35,7 @@ def single_fact(
     """
     there = policy_type in side.types
     found = side.matcher.single(side.selection(proxy, policy_type)) if there else None
-    if found is not None and policy_type == "MeshProxyPatch" and probed:
+    if found is not None and policy_type == PATCH and probed:
         found = _without_probes(found, probed)
     at = At(
         part=SlotKind.PROXY,
@@ -66,6 +66,14 @@ def probed_services(side: Side) -> frozenset[str]:
     zone = side.state.environment.zone
     proxies = [proxy_of(dataplane, zone) for dataplane in side.state.of_type("Dataplane")]
     return plain_services(side.state, side.old, proxies, old_protocols(side))
+
+
+def probes_of(side: Side, proxy: Resource, services: Collection[str]) -> Mapping[str, Checks]:
+    """Return what patches of a proxy set as health checks for some services."""
+    if PATCH not in side.types:
+        return {}
+    found = side.matcher.single(side.selection(proxy, PATCH))
+    return split(found.conf.get(CHANGES) or (), services)[0] if found is not None else {}
 
 
 def old_protocols(side: Side) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from kumamigrate.effective.compare import (
     Difference,
     differences,
 )
-from kumamigrate.effective.difference import Effect, Locate, Witness
+from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.outboundfacts import (
     BY_ROUTE,
@@ -50,6 +50,7 @@ from kumamigrate.universe.side import Side, may_be_transparent, ports_of
 _PATCHES = ("MeshProxyPatch", "ProxyTemplate")
 
 
+@dataclass(eq=False)
 class MeshComparison(ProxySlots):
     """Compares what proxies read on two sides. Everything worked out is kept.
 
@@ -57,19 +58,10 @@ class MeshComparison(ProxySlots):
     that reach the proxy, so answers are kept by those, not by proxy (matcher-notes §4).
     """
 
-    def __init__(
-        self,
-        before: Side,
-        after: Side,
-        locate_before: Locate,
-        locate_after: Locate,
-        types: Collection[str] | None = None,
-    ) -> None:
-        super().__init__(before, after, locate_before, locate_after, types)
-        self._routings: dict[Any, Routing] = {}
-        self._outbounds: dict[Any, Witnesses] = {}
-        self._tables: dict[Any, Witnesses] = {}
-        self._binds: dict[Any, bool] = {}
+    _routings: dict[Any, Routing] = field(default_factory=dict, init=False)
+    _outbounds: dict[Any, Witnesses] = field(default_factory=dict, init=False)
+    _tables: dict[Any, Witnesses] = field(default_factory=dict, init=False)
+    _binds: dict[Any, bool] = field(default_factory=dict, init=False)
 
     def outbound(
         self, was: Resource, now: Resource, destination: Cluster, *, names: bool = True

@@ -269,7 +269,7 @@ class ProofScene:
             was, now = (Side(with_world(s, world), mesh, contents) for s in (before, after))
             services = tags_on(was, now, world.tags)
             sides = alike(was, now, services) if one_protocol else (was, now)
-            self.pairs.append((MeshComparison(*sides, *locate, types), services))
+            self.pairs.append((MeshComparison(*sides, locate, types), services))
         self._locate = locate
 
     @cached_property
@@ -280,7 +280,7 @@ class ProofScene:
             before = as_spoken(pair.before, pair.after, services)
             same = before is pair.before
             if not same:
-                pair = MeshComparison(before, pair.after, *self._locate, self._types)
+                pair = MeshComparison(before, pair.after, self._locate, self._types)
             found.append((pair, services))
         return found
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +15,7 @@ from kumamigrate.effective.compare import (
     too_many_ways,
     undecided,
 )
-from kumamigrate.effective.difference import Effect, Locate, Witness
+from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
@@ -61,23 +60,21 @@ class SlotsCompared:
 SAME = SlotsCompared()
 
 
+@dataclass(eq=False)
 class ProxySlots(TwoSides):
-    """Compares all but the outbounds of proxies; what proxies share is compared once."""
+    """Compares all but the outbounds of proxies; what proxies share is compared once.
 
-    def __init__(
-        self,
-        before: Side,
-        after: Side,
-        locate_before: Locate,
-        locate_after: Locate,
-        types: Collection[str] | None = None,
-    ) -> None:
-        super().__init__(before, after, locate_before, locate_after, types)
-        self._compared: dict[Any, SlotsCompared] = {}
-        self._inbounds: dict[Any, Witnesses] = {}
-        self.callers = Callers(before, after)
-        self.beyond: dict[str, None] = {}
-        """Whom of the callers nobody names, and so was not compared."""
+    `beyond` says whom of the callers nobody names, and so was not compared.
+    """
+
+    beyond: dict[str, None] = field(default_factory=dict, init=False)
+    _compared: dict[Any, SlotsCompared] = field(default_factory=dict, init=False)
+    _inbounds: dict[Any, Witnesses] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def callers(self) -> Callers:
+        """The clients that old policies and new ones tell apart."""
+        return Callers(self.before, self.after)
 
     def proxy(self, was: Resource, now: Resource) -> Witnesses:
         """Return what differs in single-item policies, and for traffic that passes through."""

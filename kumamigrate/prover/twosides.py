@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -40,25 +41,25 @@ from kumamigrate.universe.traffic import Outbound
 Witnesses = tuple[Witness, ...]
 
 
+@dataclass(eq=False)
 class TwoSides:
-    """Two sides of one mesh and what is known of both; what is worked out is kept."""
+    """Two sides of one mesh and what is known of both; what is worked out is kept.
 
-    def __init__(
-        self,
-        before: Side,
-        after: Side,
-        locate_before: Locate,
-        locate_after: Locate,
-        types: Collection[str] | None = None,
-    ) -> None:
-        self._types = types
-        self.before = before
-        self.after = after
-        self.locate = (locate_before, locate_after)
+    `types` are the policy types of which differences are asked for, None for all.
+    """
+
+    before: Side
+    after: Side
+    locate: tuple[Locate, Locate]
+    types: Collection[str] | None = None
+    kept: dict[Any, Witnesses] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        """Work out what is the same around the policies of both sides."""
+        before, after = self.before, self.after
         # A release without service tags has the real service where an older one has the tag.
         before.tags_mean_services = not after.release.subset_rules
         after.shares = shares_of(before, after)
-        self.kept: dict[Any, Witnesses] = {}
         self.reaches = (Reach(before), Reach(after))
         self.couplings = Couplings(before, after)
         self.makers = (Makers(before), Makers(after))
@@ -92,7 +93,7 @@ class TwoSides:
 
     def compares(self, policy_type: str) -> bool:
         """Whether differences of a type are asked for."""
-        return self._types is None or policy_type in self._types
+        return self.types is None or policy_type in self.types
 
     @cached_property
     def covered(self) -> frozenset[str]:

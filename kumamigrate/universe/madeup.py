@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from math import comb
 from typing import Any
 
 from kumamigrate.model.digits import is_number
@@ -148,16 +148,8 @@ def settings_of(requirements: Iterable[Requirement], zone: str) -> tuple[Setting
     )
 
 
-def subsets(atoms: Sequence[Atom], most: int) -> Iterator[tuple[Atom, ...]]:
-    """Yield the subsets of up to `most` atoms, small ones first."""
-    for size in range(min(most, len(atoms)) + 1):
-        yield from combinations(atoms, size)
-
-
 def count(atoms: int, most: int) -> int:
-    """Return how many `subsets` yields."""
-    from math import comb
-
+    """Return how many sets of up to `most` atoms there are."""
     return sum(comb(atoms, size) for size in range(min(most, atoms) + 1))
 
 

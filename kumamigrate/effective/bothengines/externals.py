@@ -8,6 +8,7 @@ from kumamigrate.effective.reading import Values
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.sourcedest.clients import clients_before
 from kumamigrate.sourcedest.winners import inbound_winner
+from kumamigrate.universe.side import ROUTES
 
 EXTERNAL = "ExternalService"
 
@@ -18,8 +19,8 @@ def external_access(side: OldSide, asked: AskedProxy, led_to: frozenset[str]) ->
     Asked of those only to which its traffic is led, before or after: `led_to`.
     """
     found: dict[Key, Fact] = {}
-    filtered = side.routed and not side.has_to(asked, "MeshHTTPRoute")
-    filtered = filtered and not side.has_to(asked, "MeshTCPRoute")
+    left = not any(side.makers.reaches(asked.dataplane, kind) for kind in ROUTES)
+    filtered = side.routed and left
     for tags in (tags for tags in side.external if tags.get(SERVICE) in led_to):
         place = (EXTERNAL, "outbound", mentioned(tags))
         if side.egress or not filtered:

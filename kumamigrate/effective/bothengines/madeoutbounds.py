@@ -25,7 +25,6 @@ from kumamigrate.effective.policies.meshhealthcheck import UNPROBED, probed
 from kumamigrate.effective.policies.patched import Checks
 from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS, both
-from kumamigrate.effective.routing import Routing, routing_of
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.sourcedest.selector import Tags
@@ -80,11 +79,9 @@ class _Outbounds:
         self.side, self.asked, self.routes, self.kinds = side, asked, routes, kinds
         self.kept = kept
         self.targets = side.targets(routes)
-        self.http_new = side.has_to(asked, "MeshHTTPRoute")
-        self.tcp_new = side.has_to(asked, "MeshTCPRoute")
         self.own = {mentioned(tags): tags for tags in asked.outbounds}
         self.old_made = {s: self._old_makes(s) for s in asked.services}
-        self.patched = side.patched(asked)[0] if "MeshHealthCheck" in kinds else {}
+        self.probes = side.probes(asked) if "MeshHealthCheck" in kinds else {}
         self.treated = {s: self._treated(s) for s in asked.services}
         self.tables = {name: self._table(tags) for name, tags in self.own.items()}
         self.clusters: dict[str, tuple[Mapping[str, str], list[str]]] = {}
@@ -112,12 +109,8 @@ class _Outbounds:
         return self.kept is None or service in self.kept
 
     def _old_makes(self, service: str) -> bool:
-        if not self.side.routed:
-            return False
-        if self.side.protocol(service) in HTTP_LIKE:
-            named = self.tcp_new and self.side.to(self.asked, "MeshTCPRoute", service) is not None
-            return not (self.http_new or named)
-        return not self.tcp_new
+        """Whether the old engine makes an outbound; one of which nothing is known is TCP."""
+        return not self.side.makers.new(self.asked.dataplane, ServiceTag(service))[-1]
 
     def _treated(self, service: str) -> str:
         """Return the protocol an outbound has: by its targets, or in the new engine its own."""
@@ -130,13 +123,9 @@ class _Outbounds:
         service = own[SERVICE]
         if self.old_made[service]:
             return old_table(self.routes.get(service), own, _family(self.treated[service]))
-        routing = self._routing(service)
+        routing = self.side.routing(self.asked, service)
         protocol = self.side.protocol(service)
         return new_table(routing, own, _family(protocol), http=protocol in HTTP_LIKE)
-
-    def _routing(self, service: str) -> Routing:
-        """Return where routes of the new kind lead an outbound that they make."""
-        return routing_of(self.side.side, self.asked.dataplane, ServiceTag(service))
 
     # -- listeners ---------------------------------------------------------------------------
 
@@ -193,7 +182,7 @@ class _Outbounds:
         if self.old_made[service] or policy_type not in self.side.side.types:
             return {}
         proxy, destination = self.asked.dataplane, ServiceTag(service)
-        routing = self._routing(service)
+        routing = self.side.routing(self.asked, service)
         reader = OutboundReader(self.side.side, proxy, policy_type, destination, routing, tag=True)
         own = reader.own_of_routes()
         return {"on routes": own} if own else {}
@@ -208,7 +197,7 @@ class _Outbounds:
             "MeshTimeout": lambda: self._cluster_timeout(name, service, led),
             "MeshCircuitBreaker": lambda: self._breaker(service, led),
             "MeshHealthCheck": lambda: self._probe(
-                service, led, self.patched.get(name) if set(tags) == {SERVICE} else None
+                service, led, self.probes.get(name) if set(tags) == {SERVICE} else None
             ),
             "MeshLoadBalancingStrategy": lambda: self._balancer(service, led),
         }

@@ -59,7 +59,7 @@ class Makers:
         """Return whether the new engine makes an outbound of a proxy."""
         if not self.routed:
             return (True,)
-        http, tcp = self._reached(proxy, ROUTING), self._reached(proxy, TCP_ROUTING)
+        http, tcp = self.reaches(proxy, ROUTING), self.reaches(proxy, TCP_ROUTING)
         protocol = self.side.protocol(destination)
         if protocol == UNKNOWN_PROTOCOL:
             return (http or (tcp and self._named(proxy, destination)), tcp)
@@ -67,7 +67,8 @@ class Makers:
             return (http or (tcp and self._named(proxy, destination)),)
         return (tcp,)
 
-    def _reached(self, proxy: Resource, kind: str) -> bool:
+    def reaches(self, proxy: Resource, kind: str) -> bool:
+        """Return whether a route of a kind reaches a proxy that says anything of outbounds."""
         if kind not in self.side.types:
             return False
         return any(p.spec.get("to") for p in self.side.selection(proxy, kind).policies)

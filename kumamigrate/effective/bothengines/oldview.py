@@ -8,8 +8,10 @@ from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
-from kumamigrate.effective.policies.patched import Checks, split
-from kumamigrate.effective.proxyfacts import old_protocols, probed_services
+from kumamigrate.effective.bothengines.makers import Makers
+from kumamigrate.effective.policies.patched import Checks
+from kumamigrate.effective.proxyfacts import old_protocols, probed_services, probes_of
+from kumamigrate.effective.routing import Routing, routing_of
 from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
 from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
@@ -30,7 +32,7 @@ from kumamigrate.targetref.items import to_entries
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.services import backend_refs
-from kumamigrate.universe.side import Side, may_be_transparent
+from kumamigrate.universe.side import ROUTES, Side, may_be_transparent
 
 MOST_CHOICES = 64
 """More outcomes of ties than this are not worked out: the answer is unknown."""
@@ -65,6 +67,7 @@ class OldSide:
         more = {service: assumed for service in services if service not in self.known}
         self.side = side.knowing(more) if assumed != UNKNOWN else side
         self.matcher = side.matcher
+        self.makers = Makers(self.side)
         self.old = side.old
         self.mesh = next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
         self.external = tuple(
@@ -73,11 +76,16 @@ class OldSide:
         self._assumed = assumed
         self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._led: dict[tuple[object, ...], frozenset[str]] = {}
+        self._routings: dict[tuple[object, ...], Routing] = {}
 
     @cached_property
-    def _plain(self) -> frozenset[str]:
+    def _probed(self) -> frozenset[str]:
         """The services that a patch may probe; it takes long, and few ask (patched.py)."""
         return probed_services(self.side)
+
+    def probes(self, asked: AskedProxy) -> Mapping[str, Checks]:
+        """Return what patches set as health checks on clusters of a proxy, by service."""
+        return probes_of(self.side, asked.dataplane, self._probed)
 
     @property
     def routed(self) -> bool:
@@ -157,40 +165,20 @@ class OldSide:
             self._led[key] = frozenset(found)
         return self._led[key]
 
+    def routing(self, asked: AskedProxy, service: str) -> Routing:
+        """Return where routes of the new kind lead an outbound; proxies they reach alike share."""
+        proxy = asked.dataplane
+        key = (service, *(self.side.signature(proxy, kind) for kind in ROUTES))
+        if key not in self._routings:
+            self._routings[key] = routing_of(self.side, proxy, ServiceTag(service))
+        return self._routings[key]
+
     def to(self, asked: AskedProxy, policy_type: str, service: str) -> Found | None:
         """Return what the new engine reads for a service-tag outbound."""
         if policy_type not in self.side.types:
             return None
         selection = self.matcher.selection(asked.dataplane, policy_type)
         return self.matcher.service(selection, service)
-
-    def patched(self, asked: AskedProxy) -> tuple[Mapping[str, Checks], list[Any]]:
-        """Return what patches set as health checks on clusters of a proxy, and all they do else.
-
-        Only for services that no MeshHealthCheck probes and whose clusters have their name.
-        """
-        found = self.single(asked, "MeshProxyPatch")
-        changes = found.conf.get("appendModifications") if found is not None else None
-        return split(changes, self._plain) if changes else ({}, [])
-
-    def single(self, asked: AskedProxy, policy_type: str) -> Found | None:
-        """Return the one conf of a single-item type."""
-        if policy_type not in self.side.types:
-            return None
-        return self.matcher.single(self.matcher.selection(asked.dataplane, policy_type))
-
-    def reached(self, asked: AskedProxy, policy_type: str) -> bool:
-        """Say whether any policy of a new type reaches the proxy."""
-        if policy_type not in self.side.types:
-            return False
-        return bool(self.matcher.selection(asked.dataplane, policy_type).policies)
-
-    def has_to(self, asked: AskedProxy, policy_type: str) -> bool:
-        """Say whether a policy of a type with outbound rules reaches the proxy."""
-        if not self.reached(asked, policy_type):
-            return False
-        policies = self.matcher.selection(asked.dataplane, policy_type).policies
-        return any(p.spec.get("to") for p in policies)
 
 
 def services_named(side: Side, types: Collection[str]) -> set[str]:

@@ -8,7 +8,7 @@ inbound, and any two of those sets on two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from kumamigrate.effective.bothengines.whoanswers import (
@@ -67,9 +67,7 @@ class Together:
 
     def search(self) -> None:
         """Try all types that both engines are asked for."""
-        pairings = Pairings(
-            two for two in self.pair.couplings.asked if not any(_is_named(one) for one in two)
-        )
+        pairings = Pairings(self.pair.couplings.asked)
         for policy_type in self.old.made_up:
             suspects = self._suspects(policy_type)
             if not suspects:
@@ -105,7 +103,8 @@ class Together:
     def _settings(self, asked: Iterable[Requirement]) -> list[Setting]:
         """Return the surroundings of proxies of the own zone, which alone old policies reach."""
         zone = self.pair.before.state.environment.zone
-        return [s for s in settings_of(asked, zone) if s.zone in ("", zone) and not s.gateway]
+        every = [setting for setting in settings_of(asked, zone) if not setting.gateway]
+        return [setting for setting in every if not zone or setting.zone == zone]
 
     def _sets(
         self, asked: set[Requirement], suspects: Suspects, setting: Setting, pairings: Pairings
@@ -179,19 +178,21 @@ def _by_old(side: Side, policy_type: str) -> Iterator[Atom | None]:
                 yield Atom(tags=tuple(sorted(said))) if said else None
 
 
-def _is_named(asked: Requirement) -> bool:
-    """Whether a selector means one proxy, or one inbound of any: no made-up proxy has those."""
-    return asked.atom is not None and bool(asked.atom.name or asked.atom.section)
-
-
 def _as_one(atoms: Iterable[Atom]) -> Atom:
     """Return atoms as one, all tags on one inbound."""
     tags: dict[str, str] = {}
     labels: dict[str, str] = {}
+    one = Atom()
     for atom in atoms:
         labels |= dict(atom.labels)
         tags |= {k: v for k, v in atom.tags if v != ANY or k not in tags}
-    return Atom(tags=tuple(sorted(tags.items())), labels=tuple(sorted(labels.items())))
+        one = replace(
+            one,
+            name=one.name or atom.name,
+            identity=one.identity if one.name else atom.identity,
+            section=one.section or atom.section,
+        )
+    return replace(one, tags=tuple(sorted(tags.items())), labels=tuple(sorted(labels.items())))
 
 
 def _is_loose(atom: Atom) -> bool:
