@@ -62,20 +62,18 @@ def without_a_say(before: State, after: State, mesh: str) -> bool:
 class OldEngine:
     """What the old engine has a say in, of two sides of one mesh."""
 
-    def __init__(self, pair: MeshComparison, changed: frozenset[str]) -> None:
-        self.locate = pair.locate
+    def __init__(self, pair: MeshComparison) -> None:
         self.before, self.after = pair.before, pair.after
-        self.changed = changed
         self.covered = pair.covered
         self._pair = pair
         self.elsewhere: dict[Doubt, None] = {}
         """What is not known of proxies that nobody lists."""
         self._residues: set[tuple[str, ...]] = set()
 
-    @property
-    def engaged(self) -> bool:
+    @cached_property
+    def _engaged(self) -> bool:
         """Whether anything is compared here at all."""
-        return bool(self.covered)
+        return bool(self.covered) and not self.unknown
 
     @cached_property
     def _asked(self) -> frozenset[str]:
@@ -125,7 +123,7 @@ class OldEngine:
     @cached_property
     def unknown(self) -> tuple[Doubt, ...]:
         """What keeps any proxy from being compared."""
-        return tuple(self._asking.doubts()) if self.engaged else ()
+        return tuple(self._asking.doubts()) if self.covered else ()
 
     @property
     def made_up(self) -> tuple[str, ...]:
@@ -134,7 +132,7 @@ class OldEngine:
         Without TrafficRoutes the old engine makes no outbound, and what old policies say of one
         is nothing.
         """
-        if not self.engaged or self.unknown:
+        if not self._engaged:
             return ()
         left_out = {TCP_ROUTING, *(policy.type for policy in self._asking.labelled())}
         if not any(one.routed for one in self._pair.makers):
@@ -143,7 +141,7 @@ class OldEngine:
 
     def of(self, was: Resource, now: Resource) -> SlotsCompared:
         """Compare what a Dataplane of the states has of the old engine."""
-        if not self.engaged or self.unknown:
+        if not self._engaged:
             return SAME
         found = self._made.compare(was, now, self._asked)
         return replace(found, witnesses=self.once((*found.witnesses, *found.led)), led=())
@@ -197,12 +195,12 @@ class OldEngine:
     @cached_property
     def beyond(self) -> tuple[str, ...]:
         """Why the answer holds only for the known proxies."""
-        return tuple(self._asking.beyond()) if self.engaged and not self.unknown else ()
+        return tuple(self._asking.beyond()) if self._engaged else ()
 
     @property
     def of_gateways(self) -> Iterator[Doubt]:
         """What is not known of built-in gateways, and concerns no other proxy."""
-        if not self.engaged or not self.covered & {*OUTBOUND, *BY_CLIENT}:
+        if not self.covered & {*OUTBOUND, *BY_CLIENT}:
             return
         if any(_has_gateways(side) for side in (self.before, self.after)):
             yield Doubt(
@@ -214,7 +212,7 @@ class OldEngine:
     @property
     def assumptions(self) -> Iterator[Taken]:
         """What the answer takes for granted."""
-        if not self.engaged or self.unknown:
+        if not self._engaged:
             return
         if self._asked & {*OUTBOUND, *BY_CLIENT} and not self.before.state.complete:
             text = "no built-in gateway is in the mesh but those that are here"

@@ -393,7 +393,7 @@ class Claim:
         before, after = pair.before, pair.after
         self.modes = tuple(mesh_services_mode(s.state, s.mesh) for s in (before, after))
         self._changed = changed_types(before, after)
-        self.old = OldEngine(pair, self._changed)
+        self.old = OldEngine(pair)
         self.beyond: tuple[str, ...] = ()
 
     def result(self, *, made_up: bool) -> ClaimResult:

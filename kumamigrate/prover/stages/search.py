@@ -179,13 +179,13 @@ class Coverage:
                 self._try(policy_type, where, slot, check)
         for policy_type in self._affected(INBOUND_TYPES):
             if pair.by_client(policy_type):
-                continue  # old policies choose proxies as well: enginerun.py makes them up
+                continue  # old policies choose proxies as well: together.py makes them up
             slot = self._whole(policy_type, INBOUND, *self._anywhere(policy_type))
             check = partial(_inbound, pair, policy_type)
             self._try(policy_type, "inbounds", slot, check, one_inbound=True)
         for policy_type in self._affected(SINGLE_TYPES):
             if policy_type in pair.covered:
-                continue  # old policies choose proxies as well: enginerun.py makes them up
+                continue  # old policies choose proxies as well: together.py makes them up
             slot = self._whole(policy_type, SINGLE)
             self._try(policy_type, "the proxy", slot, partial(_single, pair, policy_type))
         return self.found
