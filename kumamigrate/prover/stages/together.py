@@ -131,11 +131,13 @@ class Together:
         mine, others = (
             [one for one in found if one.tags and not _is_loose(one)] for found in (suspected, sets)
         )
-        pairs = {frozenset(two): two for two in product(mine, others) if two[0] != two[1]}
-        if len(pairs) > MOST_PAIRS:
-            what = "a proxy with several inbounds that different policies choose"
-            self._beyond(what)
-            return
+        pairs: dict[frozenset[Atom], tuple[Atom, Atom]] = {}
+        for two in product(mine, others):
+            if two[0] != two[1]:
+                pairs[frozenset(two)] = two
+            if len(pairs) > MOST_PAIRS:  # counted no further
+                self._beyond("a proxy with several inbounds that different policies choose")
+                return
         for two in pairs.values():
             self._ask(policy_type, two, setting)
 
