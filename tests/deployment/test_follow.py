@@ -177,6 +177,35 @@ def test_a_patch_goes_to_the_half_that_takes_its_field(tmp_path: Path) -> None:
     assert "  # Production is slow.\n  - target: {kind: MeshTimeout, name: t-inbound}\n" in text
 
 
+STAYS = """\
+  # So is the way out.
+  - target: {kind: MeshTimeout, name: t}
+    patch: |-
+      - op: replace
+        path: /spec/to/0/default/idleTimeout
+        value: 2m
+"""
+
+
+@needs_kustomize
+@pytest.mark.parametrize("first", [True, False])
+def test_a_patch_of_the_half_that_stays_stays_beside_it(first: bool, tmp_path: Path) -> None:
+    outbound = "  to:\n    - targetRef: {kind: Mesh}\n      default: {idleTimeout: 1m}\n"
+    head, goes = INLINE.split("\n", 1)
+    entries = (STAYS, goes) if first else (goes, STAYS)
+    files = {
+        **overlay("\n".join((head, "".join(entries)))),
+        "base/t.yaml": (FROM + outbound).encode(),
+    }
+    half = FROM.partition("  from:")[0] + outbound
+    halves = f"{half}---\n{RULES.replace('name: t', 'name: t-inbound')}"
+    later = after(files, tmp_path, **{"base/t.yaml": halves})
+    values = {one.name: one.spec for one in resources(rendered(later, tmp_path, PROD))}
+    assert values["t-inbound"]["rules"] == [{"default": {"connectionTimeout": "9s"}}]
+    assert values["t"]["to"][0]["default"] == {"idleTimeout": "2m"}
+    assert STAYS in later["overlays/prod/kustomization.yaml"].decode()
+
+
 @needs_kustomize
 def test_the_entry_of_a_removed_file_goes_and_that_of_a_new_one_comes(tmp_path: Path) -> None:
     files = overlay("", f"=== base/u.yaml\n{timeout('u')}")

@@ -514,3 +514,59 @@ def test_a_patch_that_is_none_is_read_as_it_stands() -> None:
 )
 def test_what_is_no_mapping_is_a_leaf_and_not_nothing(conf: Any, leaves: dict[str, Any]) -> None:
     assert flat(conf) == leaves
+
+
+@pytest.mark.parametrize(
+    ("change", "counts_once"),
+    [
+        ({"cluster": {"operation": "Remove", "match": {"name": "x"}}}, True),
+        ({"cluster": {"operation": "Patch", "value": "connect_timeout: 2s"}}, True),
+        ({"cluster": {"operation": "Patch", "value": "filters: [{name: x}]"}}, False),
+        ({"cluster": {"operation": "Add", "value": "name: x"}}, False),
+        ("no mapping", False),
+        ({}, False),
+    ],
+)
+def test_what_stands_there_twice_counts_once_where_it_changes_nothing_more(
+    change: Any, counts_once: bool
+) -> None:
+    once, twice = (
+        meshproxypatch.of_conf({"appendModifications": [change] * n}, At(part=PROXY))
+        for n in (1, 2)
+    )
+    assert (once == twice) is counts_once
+
+
+RETRY_ON = {
+    "all_5xx": "5xx",
+    "gateway_error": "GatewayError",
+    "reset": "Reset",
+    "connect_failure": "ConnectFailure",
+    "envoy_ratelimited": "EnvoyRatelimited",
+    "retriable_4xx": "Retriable4xx",
+    "refused_stream": "RefusedStream",
+    "http3_post_connect_failure": "Http3PostConnectFailure",
+}
+RETRY_ON_GRPC = {
+    "cancelled": "Cancelled",
+    "deadline_exceeded": "DeadlineExceeded",
+    "internal": "Internal",
+    "resource_exhausted": "ResourceExhausted",
+    "unavailable": "Unavailable",
+}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "old", "new"),
+    [
+        *(("http", old, new) for old, new in RETRY_ON.items()),
+        *(("grpc", old, new) for old, new in RETRY_ON_GRPC.items()),
+    ],
+)
+def test_a_condition_of_an_old_retry_is_one_of_a_new_one(protocol: str, old: str, new: str) -> None:
+    conf = {protocol: {"numRetries": 2, "retryOn": [old]}}
+    at = At(part=ROUTE, protocol=protocol, treated=protocol)
+    retry = Resource(type="Retry", mesh="default", name="r", spec={"conf": conf})
+    assert f"{protocol}.retryOn" in (read := meshretry.of_old(retry, at))
+    named = {protocol: {"numRetries": 2, "retryOn": [new]}}
+    assert read[f"{protocol}.retryOn"] == meshretry.of_conf(named, at)[f"{protocol}.retryOn"]

@@ -9,6 +9,7 @@ import pytest
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prover.agree import MOST, agreed, apart
+from kumamigrate.prover.compose import upon
 from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
 from kumamigrate.prover.prover import together
 
@@ -140,3 +141,19 @@ def test_several_modes_are_told_in_their_order() -> None:
     rain, snow = (proof(unknown=(Doubt(DoubtKind.UNREAD, why),)) for why in ("rain", "snow"))
     told = together([rain.claims["live"], snow.claims["live"]])
     assert [str(doubt) for proxy in told.proxies for doubt in proxy.unknown] == ["rain", "snow"]
+
+
+@pytest.mark.parametrize(
+    ("lived", "rests"),
+    [
+        (SAME.claims["live"], True),
+        (proof(ACTIVE).claims["live"], True),
+        (proof(ACTIVE, IDLE).claims["live"], False),
+        (replace(SAME.claims["live"], unknown=(Doubt(DoubtKind.UNREAD, "who knows"),)), False),
+    ],
+)
+def test_a_claim_about_later_rests_on_what_is_read_today(lived: ClaimResult, rests: bool) -> None:
+    later = SAME.claims["live"]
+    found = upon("carry", later, lived)
+    assert (found == later) is rests
+    assert found.verdict is (Verdict.EQUIVALENT if rests else Verdict.UNKNOWN)

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from kumamigrate.model.release import release
 from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
+from kumamigrate.prover.doubts.doubt import concerns
 from kumamigrate.prover.prover import prove
 from kumamigrate.source.text import Reason, Refusal
 from tests.prove.states import live, state
@@ -231,3 +233,28 @@ conf: {listeners: [{port: 80, protocol: HTTP}]}
     assert proof.verdict("live") is Verdict.DIFFERENT
     assert {w.direction for w in proof.witnesses("live")} == {"gateway"}
     assert live(before, before).verdict("live") is Verdict.EQUIVALENT
+
+
+@pytest.mark.parametrize(
+    ("kind", "beside_routes"),
+    [
+        ("MeshMetric", True),
+        ("MeshTLS", True),
+        ("MeshTrace", True),
+        ("MeshTrafficPermission", True),
+        ("MeshTimeout", False),
+        ("MeshAccessLog", False),
+    ],
+)
+def test_what_cannot_be_read_matters_to_what_speaks_of_the_same_traffic(
+    kind: str, beside_routes: bool
+) -> None:
+    """An unread route leaves those alone to which it does not matter which way requests take."""
+    known = frozenset(release("2.14").policy_types)
+    assert concerns(kind, {kind}, known)
+    assert not concerns(kind, {"MeshRetry"}, known)
+    for route in ("MeshHTTPRoute", "MeshTCPRoute"):
+        assert concerns(route, {kind}, known) is not beside_routes
+        assert concerns(kind, {route}, known) is not beside_routes
+    assert concerns(kind, {"Dataplane"}, known)
+    assert concerns("Mesh", {kind}, known)

@@ -11,6 +11,7 @@ from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.proxy import proxy_of
 from kumamigrate.sourcedest.selector import Rank, matches, rank, selectors_of
 from kumamigrate.sourcedest.table import legacy_table
+from kumamigrate.sourcedest.targets import common_protocol
 from kumamigrate.sourcedest.winners import (
     connection_winner,
     inbound_list,
@@ -227,3 +228,21 @@ def test_ties_appear_in_the_table() -> None:
     row = legacy_table(state(both))["web-1"][0]
     assert row["ties"] == {"Timeout": ["also", "here"]}
     assert "ties" not in legacy_table(state(both), "file-order")["web-1"][0]
+
+
+@pytest.mark.parametrize(
+    ("protocols", "common"),
+    [
+        (("http", "http"), "http"),
+        (("http", "tcp"), "tcp"),
+        (("tcp", "http"), "tcp"),
+        (("grpc", "http2"), "http2"),
+        (("http2", "http"), "tcp"),
+        (("kafka", "http"), "tcp"),
+        (("grpc", "grpc", "http2", "tcp"), "tcp"),
+        (("http", "unknown"), "unknown"),
+    ],
+)
+def test_endpoints_speak_what_all_of_them_speak(protocols: tuple[str, ...], common: str) -> None:
+    """legacy-notes.md C3: each protocol stands on others, down to tcp."""
+    assert common_protocol(protocols) == common

@@ -178,6 +178,10 @@ def test_the_source_of_an_appended_element_is_the_policy_that_wrote_it() -> None
     matcher = Matcher(state(PROXY, passthrough("a", "x"), passthrough("b", "y", "z")))
     found = matcher.single(matcher.selection(PROXY, "MeshPassthrough"))
     assert found is not None
+    assert {(e.policy.name, e.index, e.path) for e in found.entries} == {
+        ("a", 0, ("default",)),
+        ("b", 0, ("default",)),
+    }
     got = [winner_of(found, ("appendMatch", at, "value")) for at in range(3)]
     assert [(s.policy.name, s.path[2], s.value) for s in got if s] == [
         ("b", 0, "y"),
