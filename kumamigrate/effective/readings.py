@@ -78,5 +78,8 @@ def said_by(
     reading = _BY_OLD[kind]
     assert reading.of_old is not None
     said: Conf = mesh.spec if mesh is not None else {}
-    places = (At(part=p, protocol=protocol, treated=protocol, mesh=said) for p in reading.old_parts)
+    places = (
+        At(part=part, protocol=protocol, treated=protocol, mesh=said, always=False)
+        for part in reading.old_parts
+    )
     return tuple(reading.of_old(policy, at) for at in places)

@@ -106,13 +106,9 @@ class TwoSides:
     def always(self) -> tuple[bool, bool]:
         """Whether inbounds of each side have a MeshTimeout's defaults without any.
 
-        Where an old Timeout goes, what both engines meant up to 2.9 is compared (legacy.md §1.3);
-        from a release that had none to one that has them it keeps no inbound as it was (C16).
+        An old Timeout has no say there, whatever it says of outbounds (legacy.md fact 6).
         """
-        sides = writes_defaults(self.before), writes_defaults(self.after)
-        if "MeshTimeout" in self.covered and sides[0] == sides[1]:
-            return False, False
-        return sides
+        return writes_defaults(self.before), writes_defaults(self.after)
 
     @cached_property
     def chosen(self) -> Chosen:

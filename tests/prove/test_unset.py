@@ -119,3 +119,45 @@ def test_up_to_2_9_requests_carry_tags_in_every_mesh(tmp_path: Path) -> None:
     file.write_text(web + TIMEOUT + LIMIT)
     words = ("--from", "2.9", "--target", "2.14", "--format", "json")
     assert "x-kuma-tags" not in str(command("prove", file, file, *words).json["claims"])
+
+
+ROUTE = OLD.split("---\n")[1]
+ZEROS = """---
+type: MeshTimeout
+mesh: default
+name: off
+spec:
+  targetRef: {kind: Mesh}
+  to:
+  - targetRef: {kind: Mesh}
+    default: {connectionTimeout: 5s, idleTimeout: 0s,
+              http: {requestTimeout: 0s, streamIdleTimeout: 0s, maxStreamDuration: 0s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("added", "direction", "field", "before", "after"),
+    [
+        (TIMEOUT, "inbound", "http.requestTimeout", "15s", "0s"),
+        (ZEROS, "outbound", "idleTimeout", "1h0m0s", "0s"),
+    ],
+    ids=["inbound", "outbound"],
+)
+def test_beside_a_traffic_route_newer_releases_have_values_of_their_own(
+    added: str, direction: str, field: str, before: str, after: str, tmp_path: Path
+) -> None:
+    """A 2.14 has them whatever engine makes the outbounds, so a first MeshTimeout takes them away;
+    a 2.9 has nothing of the kind (seen on a control plane; legacy-notes C16)."""
+    outbound = "outbound: [{port: 81, tags: {kuma.io/service: web}}]\n  inbound:"
+    mesh = MESH.replace("inbound:", outbound)
+    (tmp_path / "a.yaml").write_text(f"{mesh}---\n{ROUTE}")
+    (tmp_path / "b.yaml").write_text(
+        f"{mesh}{added}" + (f"---\n{ROUTE}" if added is TIMEOUT else "")
+    )
+    words = (tmp_path / "a.yaml", tmp_path / "b.yaml", "--target", "2.14", "--format", "json")
+    live = command("prove", *words).json["claims"]["live"]["dataplanes"]["web-1"]
+    found = {
+        (w["direction"], w["field"], w["before"]["value"], w["after"]["value"], w["effect"])
+        for w in live["witnesses"]
+    }
+    assert (direction, field, before, after, "value") in found

@@ -142,7 +142,7 @@ class _Asked:
             if service not in self.world.protocols:
                 continue  # no endpoint, nothing to probe
             conf = self._to("MeshHealthCheck", service)
-            at = At(part=SlotKind.CLUSTER, protocol=self.world.protocol(service))
+            at = At(part=SlotKind.CLUSTER, protocol=self.world.protocol(service), always=False)
             # the HealthCheck is gone, so only `conf` says what panic is
             got = probed(set_by_patch.get(service, ()), None, conf, at)
             if "HealthCheck" in self.kinds and got != effect:

@@ -25,6 +25,7 @@ HEADERS = "http.requestHeadersTimeout"
 DOWNSTREAM = "http.idleTimeout (downstream)"
 """The idle timeout of clients' HTTP connections: no targetRef policy sets it (notes C4)."""
 OFF = "0s"
+_HOUR = "1h0m0s"
 ALWAYS_SINCE = "2.10"
 """Since then proxies have the defaults of a MeshTimeout without any (notes C16)."""
 
@@ -92,7 +93,11 @@ def of_old(policy: Resource | None, at: At) -> Values:
         return _unset(at)
     conf = conf_of(policy)
     if at.part is SlotKind.CLUSTER:
-        return _old_cluster(conf, at.treated)
+        found = _old_cluster(conf, at.treated)
+        if policy is None and at.always and at.treated in HTTP_LIKE:
+            # Nobody says anything, and the release has a word of its own (legacy.md fact 6).
+            return found if at.protocol not in ("http", "http2") else {**found, IDLE: _HOUR}
+        return found
     if at.treated not in HTTP_LIKE:
         return {IDLE: as_read(conf.get("tcp", "idleTimeout")) or OFF}
     return {

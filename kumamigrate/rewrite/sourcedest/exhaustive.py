@@ -10,8 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
 from kumamigrate.model.packed import packed
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.conversion import Json
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
 
 
 def table() -> Mapping[str, Any]:
@@ -24,6 +27,18 @@ def off(type_: str) -> Json:
     """Return the conf that switches a type off."""
     switched_off: Json = deepcopy(table()[type_]["off"])
     return switched_off
+
+
+def off_at(type_: str, service: str, world: KnownWorld) -> Json:
+    """Return the conf that leaves a service as it is where no old policy speaks of it.
+
+    Since 2.10 idle connections to HTTP services end after an hour without any (legacy.md fact 6).
+    """
+    conf = off(type_)
+    http = world.protocol(service) in ("http", "http2")
+    if type_ == "MeshTimeout" and http and at_least(world.state.release, ALWAYS_SINCE):
+        conf["idleTimeout"] = "1h"
+    return conf
 
 
 def exhaustive(type_: str, conf: Json, below: Iterable[Json]) -> tuple[Json, tuple[str, ...]]:

@@ -7,8 +7,10 @@ from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.policies.meshhealthcheck import UNPROBED
+from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest import confs, exhaustive
 from kumamigrate.rewrite.sourcedest.backends import access_log_backends
 from kumamigrate.rewrite.sourcedest.confs import Notes
@@ -36,20 +38,20 @@ def convert_timeout(world: KnownWorld) -> Conversion:
 def with_inbound(policies: tuple[NewPolicy, ...], world: KnownWorld) -> tuple[NewPolicy, ...]:
     """Return MeshTimeouts with what keeps inbounds as they are: a section, or one more policy.
 
-    Where a MeshTimeout reaches every proxy already, inbounds have no values of their own any more.
+    Where a MeshTimeout reaches every proxy already, inbounds have no values of their own any more,
+    nor have they since 2.10 (notes C16).
     """
+    if at_least(world.state.release, ALWAYS_SINCE):
+        return policies
     if any(reaches_all(policy, world) for policy in world.existing("MeshTimeout")):
         return policies
     mesh_wide = {"kind": "Mesh"}
     first = policies[0]
-    if not world.with_rules:
-        section = [{"targetRef": {"kind": "Mesh"}, "default": confs.INBOUND}]
-        if first.spec["targetRef"] == mesh_wide:
-            joined = replace(first, spec={**first.spec, "from": section})
-            return (joined, *policies[1:])
-        spec: Json = {"targetRef": mesh_wide, "from": section}
-    else:
-        spec = {"targetRef": mesh_wide, "rules": [{"default": confs.INBOUND}]}
+    section = [{"targetRef": {"kind": "Mesh"}, "default": confs.INBOUND}]
+    if first.spec["targetRef"] == mesh_wide:
+        joined = replace(first, spec={**first.spec, "from": section})
+        return (joined, *policies[1:])
+    spec: Json = {"targetRef": mesh_wide, "from": section}
     taken = {r.name for r in world.existing("MeshTimeout")} | {p.name for p in policies}
     name = next(n for n in _numbered(f"{first.home.name}-inbound") if n not in taken)
     inbound = NewPolicy(type="MeshTimeout", name=name, spec=spec, home=first.home)
@@ -75,33 +77,32 @@ def still_off(world: KnownWorld, home: Resource) -> tuple[NewPolicy, ...]:
     broad = [p for p in present if (p.spec.get("targetRef") or {}).get("kind", "Mesh") == "Mesh"]
     if any(_for_any_service(p) for p in broad):
         return ()
-    refs = tuple(_references(world))
-    if not refs:
+    to = list(_kept_off(world))
+    if not to:
         return ()
     taken = {p.name for p in world.state.of_type("MeshTimeout")}
     last = max((p.display_name for p in broad), default="")
     behind = (f"{last}-otherwise-off", *(f"{last}-otherwise-off-{n}" for n in range(2, 10)))
     wanted = [f"{home.name}-timeouts", *(name for name in behind if last)]
     name = next(n for n in wanted if n > last and n not in taken)
-    spec: Json = {
-        "targetRef": {"kind": "Mesh"},
-        "to": [{"targetRef": ref, "default": exhaustive.off("MeshTimeout")} for ref in refs],
-    }
+    spec: Json = {"targetRef": {"kind": "Mesh"}, "to": to}
     off = NewPolicy(type="MeshTimeout", name=name, spec=spec, home=home)
     if any(p.spec.get("from") or p.spec.get("rules") for p in present):
         return (off,)
     return with_inbound((off,), world)
 
 
-def _references(world: KnownWorld) -> Iterator[Json]:
-    """Yield all traffic, or the known services one by one where some are settled without it."""
+def _kept_off(world: KnownWorld) -> Iterator[Json]:
+    """Yield entries for all traffic and for services that have something besides, or for the
+    known services one by one where some are settled without it."""
     settled = _settled(world) if world.listed else set()
+    all_off = exhaustive.off("MeshTimeout")
     if not settled:
-        yield {"kind": "Mesh"}
-        return
+        yield {"targetRef": {"kind": "Mesh"}, "default": all_off}
     for service in world.services:
-        if service not in settled:
-            yield {"kind": "MeshService", "name": service}
+        conf = exhaustive.off_at("MeshTimeout", service, world)
+        if service not in settled and (settled or conf != all_off):
+            yield {"targetRef": {"kind": "MeshService", "name": service}, "default": conf}
 
 
 def _settled(world: KnownWorld) -> set[str]:

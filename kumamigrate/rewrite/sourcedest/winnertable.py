@@ -217,7 +217,7 @@ def _converted(
     """Return the conversion of policies by what each class of proxies reads."""
     world, kind = run.world, run.kind
     kept = {item: table[item] for item in prune(_values(table))}
-    drafts, leaks = _drafts(kind.new, kept)
+    drafts, leaks = _drafts(kind.new, kept, world)
     more = kind.patches(world, table) if kind.patches is not None else ()
     result = [
         policy
@@ -365,7 +365,7 @@ def _conf(setting: WinnerSetting | None) -> Json | None:
 
 
 def _drafts(
-    type_: str, kept: Mapping[WinnerClass, Row]
+    type_: str, kept: Mapping[WinnerClass, Row], world: KnownWorld
 ) -> tuple[tuple[PolicyDraft, ...], tuple[Manual, ...]]:
     written: dict[WinnerClass, dict[str, Json]] = {}
     drafts: list[PolicyDraft] = []
@@ -383,7 +383,8 @@ def _drafts(
                     continue
             if setting is None and not (below and _reached(service, lower, entries)):
                 continue
-            wanted = setting.conf if setting is not None else exhaustive.off(type_)
+            none = exhaustive.off_at(type_, service, world)
+            wanted = setting.conf if setting is not None else none
             entries[service], inherited = exhaustive.exhaustive(type_, wanted, below)
             if setting is not None:
                 winners.extend(setting.winners)
