@@ -23,15 +23,15 @@ class Pairings:
 
     def __init__(self, pairs: Iterable[tuple[Requirement, Requirement]]) -> None:
         self._by_part: dict[Hashable, list[tuple[Requirement, Requirement]]] = {}
-        self._known: dict[tuple[Atom, Setting], tuple[Atom, ...]] = {}
+        self._known: dict[tuple[Atom, Setting | None], tuple[Atom, ...]] = {}
         for pair in pairs:
             for mine, other in (pair, pair[::-1]):
                 if mine.atom is not None and other.atom is not None:
                     first = next(_parts_of(mine.atom))
                     self._by_part.setdefault(first, []).append((mine, other))
 
-    def whole(self, atom: Atom, setting: Setting) -> tuple[Atom, ...]:
-        """Return an atom with all that goes with it in some surroundings."""
+    def whole(self, atom: Atom, setting: Setting | None) -> tuple[Atom, ...]:
+        """Return an atom with all that goes with it in some surroundings, or in any (None)."""
         if not self._by_part:
             return (atom,)
         key = (atom, setting)
@@ -39,7 +39,22 @@ class Pairings:
             self._known[key] = tuple(self._joined(atom, setting))
         return self._known[key]
 
-    def _joined(self, atom: Atom, setting: Setting) -> dict[Atom, None]:
+    def home(self, requirement: Requirement) -> str:
+        """Return the one namespace in which a proxy may have what is asked, "" where any may do.
+
+        In all others its atom excludes what every proxy there has.
+        """
+        if len(requirement.namespaces) == 1:
+            return next(iter(requirement.namespaces))
+        if requirement.atom is None:
+            return ""
+        spaces = (
+            atom.identity[1] if atom.name else dict(atom.labels).get(NAMESPACE, "")
+            for atom in self.whole(requirement.atom, None)
+        )
+        return next(filter(None, spaces), "")
+
+    def _joined(self, atom: Atom, setting: Setting | None) -> dict[Atom, None]:
         found: dict[Atom, None] = {atom: None}
         waiting = [atom]
         while waiting:
@@ -50,13 +65,20 @@ class Pairings:
                     waiting.append(other)
         return found
 
-    def _beside(self, atom: Atom, setting: Setting) -> Iterator[Atom]:
+    def _beside(self, atom: Atom, setting: Setting | None) -> Iterator[Atom]:
         for part in _parts_of(atom):
             for mine, other in self._by_part.get(part, ()):
                 if mine.atom is None or other.atom is None or not implies(atom, mine.atom):
                     continue
-                if setting.admits(mine) and setting.admits(other):
+                if all(_is_asked(one, setting) for one in (mine, other)):
                     yield other.atom
+
+
+def _is_asked(requirement: Requirement, setting: Setting | None) -> bool:
+    """Say whether a proxy may be chosen in some surroundings, or in any whatever (None)."""
+    if setting is not None:
+        return setting.admits(requirement)
+    return requirement == Requirement(atom=requirement.atom)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ of bounded size are enough. Lists that are appended to need three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -105,14 +105,24 @@ class SearchSlot:
         silent = len(self.roles) > 1 and not any(role.asked for role in self.roles[:-1])
         return silent or not any(role.suspects for role in self.roles)
 
-    def parts(self, setting: Setting) -> tuple[Part, ...]:
-        """Return the parts that policies can play in some surroundings."""
-        return tuple(_part(role, setting) for role in self.roles)
+
+Homes = Mapping[str, tuple[frozenset[Requirement], frozenset[Requirement]]]
+"""By namespace ("": any) what policies ask of proxies that can only be there, and the suspects."""
 
 
-def _part(role: Role, setting: Setting) -> Part:
-    here = [r for r in role.asked if setting.admits(r)]
-    suspects = [r for r in role.suspects if setting.admits(r)]
+def _homes(role: Role, pairings: Pairings) -> Homes:
+    found: dict[str, tuple[list[Requirement], list[Requirement]]] = {}
+    for at, listed in enumerate((role.asked, role.suspects)):
+        for requirement in listed:
+            found.setdefault(pairings.home(requirement), ([], []))[at].append(requirement)
+    return {space: (frozenset(a), frozenset(s)) for space, (a, s) in found.items()}
+
+
+def _part(role: Role, homes: Homes, setting: Setting) -> Part:
+    """Return the part that policies can play in some surroundings."""
+    near = [homes[space] for space in ("", setting.namespace) if space in homes]
+    here = [r for asked, _ in near for r in asked if setting.admits(r)]
+    suspects = [r for _, suspected in near for r in suspected if setting.admits(r)]
     return Part(
         atoms=frozenset(r.atom for r in here if r.atom is not None),
         most=role.most,
@@ -325,8 +335,9 @@ class Coverage:
     ) -> None:
         if slot.settled:
             return
+        homes = [_homes(role, self.pairings) for role in slot.roles]
         for setting in self._settings(policy_type, slot):
-            parts = slot.parts(setting)
+            parts = [_part(r, h, setting) for r, h in zip(slot.roles, homes, strict=True)]
             if slot.compared and not any(part.suspects or part.anybody for part in parts):
                 continue
             atoms = sorted({atom for part in parts for atom in part.atoms}, key=str)
