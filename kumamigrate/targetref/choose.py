@@ -22,7 +22,7 @@ from kumamigrate.targetref.select import (
     selector_of,
 )
 from kumamigrate.targetref.selection import Key, Point, Policies, Selection
-from kumamigrate.targetref.sort import Ranked, compare, sort_unstable
+from kumamigrate.targetref.sort import Ranked, compare, keys_of, sort_unstable
 from kumamigrate.targetref.ties import Tie, store_order_tie, ties_of
 
 
@@ -201,7 +201,11 @@ class Chooser:
         if found not in self._sorted:
             cmp = partial(compare, self._release, self._release.policy_sort)
             ranked = self._rank
-            order = sort_unstable(found, lambda a, b: cmp(ranked(a), ranked(b)))
+            order = sort_unstable(
+                found,
+                lambda a, b: cmp(ranked(a), ranked(b)),
+                lambda: keys_of(self._release, self._release.policy_sort, [*map(ranked, found)]),
+            )
             self._sorted[found] = tuple(order)
         return self._sorted[found]
 

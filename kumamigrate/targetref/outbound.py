@@ -14,7 +14,7 @@ from kumamigrate.targetref.entry import Entry, Found, origin_with_index
 from kumamigrate.targetref.items import ToReader
 from kumamigrate.targetref.merge import merge_entries
 from kumamigrate.targetref.resolve import WHOLE_ONLY, Index, resolve
-from kumamigrate.targetref.sort import Ranked, compare, sort_stable
+from kumamigrate.targetref.sort import Ranked, compare, keys_of, sort_stable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,9 +72,11 @@ def resolve_items(
     """
     entries = [e for p in policies for e in read(p, kind)]
     entries = [e for e in entries if e.top.kind != "MeshHTTPRoute"]
+    items = [(Ranked(e.policy, e.top, e.target), e) for e in entries]
     ranked = sort_stable(
-        [(Ranked(e.policy, e.top, e.target), e) for e in entries],
+        items,
         lambda a, b: compare(release, release.resource_sort, a[0], b[0]),
+        lambda: keys_of(release, release.resource_sort, [one for one, _ in items]),
     )
     by_key: dict[Kri, list[int]] = {}
     for at, (_, entry) in enumerate(ranked):

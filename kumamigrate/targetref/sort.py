@@ -26,6 +26,9 @@ class Ranked(NamedTuple):
 
 
 Level = Callable[[Release, Ranked, Ranked], int]
+Key = Callable[[Release, Ranked], int]
+RankKey = tuple[int, ...]
+Keys = Callable[[], Sequence[RankKey] | None]
 
 
 def compare(release: Release, levels: Sequence[str], a: Ranked, b: Ranked) -> int:
@@ -37,19 +40,53 @@ def compare(release: Release, levels: Sequence[str], a: Ranked, b: Ranked) -> in
     return 0
 
 
-def sort_unstable(items: Sequence[T], cmp: Callable[[T, T], int]) -> list[T]:
-    """Sort as the control plane sorts matched policies: ties of long lists have no order."""
-    return _sort(items, cmp, _UNSTABLE_SMALL)
+def sort_unstable(
+    items: Sequence[T], cmp: Callable[[T, T], int], keys: Keys = lambda: None
+) -> list[T]:
+    """Sort as the control plane sorts matched policies: ties of long lists have no order.
+
+    `keys` are those of the items in the same order, where they have some (`keys_of`).
+    """
+    return _sort(items, cmp, _UNSTABLE_SMALL, keys)
 
 
-def sort_stable(items: Sequence[T], cmp: Callable[[T, T], int]) -> list[T]:
+def sort_stable(
+    items: Sequence[T], cmp: Callable[[T, T], int], keys: Keys = lambda: None
+) -> list[T]:
     """Sort as the control plane sorts items: ties keep their order."""
-    return _sort(items, cmp, _STABLE_SMALL)
+    return _sort(items, cmp, _STABLE_SMALL, keys)
 
 
-def _sort(items: Sequence[T], cmp: Callable[[T, T], int], small: int) -> list[T]:
+def keys_of(
+    release: Release, levels: Sequence[str], ranked: Sequence[Ranked]
+) -> list[RankKey] | None:
+    """Return what sorts as `compare` does, but in one pass; None where no key can say it.
+
+    References to Dataplanes by name and by labels beat each other in circles, and levels that
+    are about one kind need the kinds told apart before.
+    """
+    identity = "identity" in release.dataplane_rank
+    if identity and any(one.top.kind == "Dataplane" and one.top.name for one in ranked):
+        return None
+    order = release.kind_order
+    for level, kind in _ABOUT_ONE.items():
+        of = _target if level == "section" else _top
+        alike = {of(one).kind for one in ranked if order.get(of(one).kind, 0) == order.get(kind, 0)}
+        if level in levels and kind in alike and len(alike) > 1:
+            return None
+    names = sorted({one.policy.display_name for one in ranked}, reverse=True)
+    later = {name: at for at, name in enumerate(names)}
+    keys: dict[str, Key] = {**_KEYS, "name": lambda _, one: later[one.policy.display_name]}
+    told = [keys[level] for level in levels]
+    return [tuple([key(release, one) for key in told]) for one in ranked]
+
+
+def _sort(items: Sequence[T], cmp: Callable[[T, T], int], small: int, keys: Keys) -> list[T]:
     if len(items) > small:
-        return sorted(items, key=cmp_to_key(cmp))
+        known = keys()
+        if known is None:
+            return sorted(items, key=cmp_to_key(cmp))
+        return [items[at] for at in sorted(range(len(items)), key=known.__getitem__)]
     # The order of Dataplane references is not transitive, so the algorithm matters.
     out: list[T] = []
     for item in items:
@@ -115,6 +152,10 @@ def _target(ranked: Ranked) -> TargetRef:
     return ranked.target or ranked.top
 
 
+def _top(ranked: Ranked) -> TargetRef:
+    return ranked.top
+
+
 def role_of(policy: Resource) -> str:
     """Return the policy's role; none written means system."""
     return policy.labels.get(ROLE) or "system"
@@ -130,6 +171,27 @@ LEVELS: dict[str, Level] = {
     "toKind": _to_kind,
     "section": _section,
 }
+
+
+_ABOUT_ONE = {"dataplane": "Dataplane", "gatewayTags": "MeshGateway", "section": "MeshService"}
+"""Levels that compare references of one kind only, and say nothing of others."""
+
+_KEYS: dict[str, Key] = {
+    "kind": lambda release, one: release.kind_order.get(one.top.kind, 0),
+    "dataplane": lambda _, one: one.top.kind == "Dataplane" and bool(one.top.section_name),
+    "origin": lambda release, one: release.origin_order.get(
+        one.policy.labels.get(ORIGIN, ""), release.origin_order["none"]
+    ),
+    "gatewayTags": lambda _, one: len(one.top.tags or ()) if one.top.kind == "MeshGateway" else 0,
+    "role": lambda release, one: release.role_order.get(
+        role_of(one.policy), release.role_order["system"]
+    ),
+    "toKind": lambda release, one: release.kind_order.get(_target(one).kind, 0),
+    "section": lambda _, one: (
+        _target(one).kind == "MeshService" and bool(_target(one).section_name)
+    ),
+}
+"""By level what of one policy or item it goes by, but for names, of which the smaller is later."""
 
 
 def match_rank(match: dict[str, Any] | None) -> tuple[int, int, int]:

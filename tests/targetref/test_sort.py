@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cmp_to_key
+from random import Random
 from typing import Any
 
 import pytest
 
+from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.targetref import TargetRef, read_target_ref
 from kumamigrate.targetref.matcher import Matcher
+from kumamigrate.targetref.sort import Ranked, compare, keys_of
 from tests.targetref.meshes import EAST, MESH, resource, route, sidecar, state, timeout
 
 ITEM = (MESH, "1s")
@@ -134,3 +139,68 @@ def test_vhosts_of_a_gateway_read_in_store_order() -> None:
     one, two = timeout("a", MESH, (MESH, "1s")), timeout("b", MESH, (MESH, "2s"))
     assert reasons(one, two) == ["store-order"]
     assert reasons(one) == []
+
+
+TOPS: tuple[dict[str, Any], ...] = (
+    {"kind": "Mesh"},
+    {"kind": "Mesh", "proxyTypes": ["Sidecar"]},
+    {"kind": "MeshSubset", "tags": {"v": "1"}},
+    {"kind": "MeshService", "name": "a"},
+    {"kind": "MeshServiceSubset", "name": "a", "tags": {"v": "1"}},
+    {"kind": "MeshGateway", "name": "g"},
+    {"kind": "MeshGateway", "name": "g", "tags": {"v": "1"}},
+    {"kind": "MeshHTTPRoute", "name": "r"},
+    {"kind": "Dataplane"},
+    {"kind": "Dataplane", "labels": {"app": "a"}},
+    {"kind": "Dataplane", "labels": {"app": "a"}, "sectionName": "http"},
+)
+TARGETS: tuple[dict[str, Any] | None, ...] = (
+    None,
+    {"kind": "Mesh"},
+    {"kind": "MeshService", "name": "b"},
+    {"kind": "MeshService", "name": "b", "sectionName": "http"},
+    {"kind": "MeshExternalService", "name": "e"},
+    {"kind": "MeshHTTPRoute", "name": "r"},
+)
+
+
+def _ref(value: dict[str, Any]) -> TargetRef:
+    return read_target_ref(value, value.keys())
+
+
+def _ranked(rng: Random, *, named: bool = False) -> list[Ranked]:
+    tops = (*TOPS, {"kind": "Dataplane", "name": "dp-1"}) if named else TOPS
+    found = []
+    for at in range(60):
+        labels = {"kuma.io/display-name": f"p{rng.randrange(20)}"}
+        labels |= rng.choice([{}, {"kuma.io/origin": "zone"}, {"kuma.io/origin": "global"}])
+        role = rng.choice(["", "system", "producer", "consumer", "workload-owner"])
+        labels |= {"kuma.io/policy-role": role} if role else {}
+        policy = Resource(type="MeshTimeout", mesh="default", name=f"p{at}", labels=labels)
+        target = rng.choice(TARGETS)
+        found.append(
+            Ranked(
+                policy,
+                _ref(rng.choice(tops)),
+                None if target is None else _ref(target),
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize("release", ["2.6", "2.9", "2.14", "3.0"])
+def test_keys_sort_as_the_levels_compare(release: str) -> None:
+    rules = release_of(release)
+    for seed in range(30):
+        items = _ranked(Random(seed))
+        for levels in (rules.policy_sort, rules.resource_sort):
+            keys = keys_of(rules, levels, items)
+            assert keys is not None
+            by_key = [items[at] for at in sorted(range(len(items)), key=keys.__getitem__)]
+            compared = sorted(items, key=cmp_to_key(lambda a, b: compare(rules, levels, a, b)))  # noqa: B023
+            assert by_key == compared
+
+
+def test_dataplanes_by_name_and_by_labels_have_no_key_where_they_beat_each_other() -> None:
+    items = _ranked(Random(1), named=True)
+    assert keys_of(release_of("2.14"), release_of("2.14").policy_sort, items) is None
