@@ -323,6 +323,8 @@ def test_permission_rules_deny_first_and_switch_from_off() -> None:
     read = _rules
     assert read([(None, deny), (None, allow)]) == read([(None, allow), (None, deny)])
     assert read([(None, {})]) != _from([])
+    shadowed = read([(None, {"allowWithShadowDeny": [match]})])
+    assert shadowed not in (read([(None, {})]), read([(None, allow)]))
 
 
 def test_rules_that_deny_the_mesh_and_allow_nobody_are_a_from_that_only_denies() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -886,3 +887,27 @@ def test_a_dataplane_has_the_tag_of_its_zone_without_saying_so(
     sides = [state(text, complete=True) for text in (before, before.replace("3s", "4s"))]
     found = prove(*sides, claims=("live",)).witnesses("live")
     assert {(w.proxy, w.field) for w in found} == {(web, "connectionTimeout") for web in reached}
+
+
+TAGGING = {
+    "MeshFaultInjection": {
+        "spec": {
+            "targetRef": {"kind": "MeshSubset", "tags": {"version": "v1"}},
+            "from": [{"targetRef": {"kind": "Mesh"}, "default": {"http": []}}],
+        }
+    },
+    "FaultInjection": {
+        "sources": [{"match": {"kuma.io/service": "*"}}],
+        "destinations": [{"match": {"kuma.io/service": "nobody", "kuma.io/protocol": "http"}}],
+        "conf": {"abort": {"httpStatus": 500, "percentage": 10}},
+    },
+}
+
+
+@pytest.mark.parametrize("kind", TAGGING)
+def test_the_first_policy_that_asks_for_tags_puts_them_on_all_requests(kind: str) -> None:
+    """prover.md §6 F: `x-kuma-tags` is written on the outbounds of the whole mesh."""
+    policy = json.dumps({"type": kind, "mesh": "default", "name": "f", **TAGGING[kind]})
+    sides = ["---".join((MESH, PROXIES, *more)) for more in ((), (f"\n{policy}\n",))]
+    found = prove(*(state(text, release="2.14") for text in sides), claims=("live",))
+    assert {w.proxy for w in found.witnesses("live") if "x-kuma-tags" in w.field} >= {"web"}

@@ -192,3 +192,16 @@ def test_policies_that_chance_orders_are_suspected() -> None:
     before = State(release="2.14", environment=generate.ENVIRONMENT, resources=tuple(twice))
     found = _sequences(before, before)("MeshTimeout", TO)
     assert {known.policy.namespace for known in found.known} == {"x", "y"}
+
+
+@pytest.mark.parametrize("kind", ["MeshService", "MeshExternalService", "Dataplane", "MeshGateway"])
+@pytest.mark.parametrize("comes", [True, False])
+def test_what_is_no_policy_and_comes_or_goes_makes_everything_suspect(
+    kind: str, comes: bool
+) -> None:
+    one = generate.resource("MeshTimeout", "a", {"to": [{"targetRef": {"kind": "Mesh"}}]})
+    before = State(release="2.14", environment=generate.ENVIRONMENT, resources=(one,))
+    after = replace(before, resources=(one, generate.resource(kind, "x", {})))
+    sides = (before, after) if comes else (after, before)
+    assert _sequences(*sides)("MeshTimeout", TO) is EVERY
+    assert _sequences(before, before)("MeshTimeout", TO) is not EVERY
