@@ -22,7 +22,7 @@ ALLOWED = {
     "model": {"model", "source"},
     "targetref": {"targetref", "model", "source"},
     "sourcedest": {"sourcedest", "model", "source"},
-    "admit": {"admit", "model", "source"},
+    "admit": {"admit", "sourcedest", "model", "source"},
     "deployment": {"deployment", "model", "source"},
     "universe": {"universe", *MATCHERS},
     "effective": {"effective", "universe", *MATCHERS},

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from kumamigrate.admit.constraint import ConstraintGround, all_broken, constraints_of
+from kumamigrate.admit.constraint import all_broken, constraints_of
+from kumamigrate.admit.form import FORMS
+from kumamigrate.admit.ground import ground_of, not_dropped, read_ground
 from kumamigrate.admit.kind import dropped_fields, kind_problems, name_problems
 from kumamigrate.admit.places import is_template
 from kumamigrate.admit.reference import references_of
-from kumamigrate.admit.shape import known_part, spec_shape, unknown_part
-from kumamigrate.admit.structure import structure_of
+from kumamigrate.admit.shape import resource_shape, spec_shape, unknown_part
 from kumamigrate.model.labels import Refused, compute_labels, is_export, is_kumas, policy_role
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
@@ -36,6 +36,9 @@ def refusals_of(
     gone = tuple(kind_problems(resource, release_name=name))
     if gone:
         return gone
+    if _lacks_spec(resource, name):
+        path: FieldPath = ("spec",)
+        return (Problem(path=path, message="must be given", missing=True),)
     found = [
         *name_problems(resource, release_name=name),
         *_refused_spec(resource, name, environment),
@@ -70,36 +73,30 @@ def unknown_fields_of(resource: Resource, release: str) -> tuple[FieldPath, ...]
     return tuple(dropped_fields(resource, release_name=known.name))
 
 
+def _lacks_spec(resource: Resource, release: str) -> bool:
+    """Say whether a Universal resource of a kind with a schema has no `spec` at all."""
+    if resource.form is not Form.UNIVERSAL or not resource.body or "spec" in resource.body:
+        return False
+    known = resource.type in release_of(release).policy_types
+    return known or resource_shape(resource.type, release) is not None
+
+
 def _refused_spec(resource: Resource, release: str, environment: Environment) -> Iterator[Problem]:
     rules = (c for c in constraints_of(resource.type, release) if not c.warn)
-    ground = ground_of(resource, release)
-    policy_type = release_of(release).policy_types.get(resource.type)
-    if policy_type is not None:
-        if not isinstance(resource.body.get("spec", resource.spec), dict):
-            absent = resource.body.get("spec") is None
-            yield Problem(path=("spec",), message="must be a mapping", missing=absent)
-            return
-        structure = tuple(structure_of(ground.spec, spec_shape(resource.type, release), ("spec",)))
-        role = role_of(resource, release=release, environment=environment)
-        yield from references_of(ground.spec, policy_type, release=release, role=role)
-        yield from structure
-    yield from all_broken(rules, ground)
-
-
-def ground_of(resource: Resource, release: str) -> ConstraintGround:
-    """Return what constraints look at: the spec as the release reads it."""
     policy_type = release_of(release).policy_types.get(resource.type)
     if policy_type is None:
-        return ConstraintGround(spec=resource.spec, top={}, root=resource.spec_path)
-    # A Universal policy whose fields stand outside `spec` has an empty one for Kuma.
-    written = {} if resource.body and "spec" not in resource.body else resource.spec
-    spec: Mapping[str, Any] = known_part(written, spec_shape(resource.type, release))
-    top = spec.get("targetRef")
-    return ConstraintGround(
-        spec=spec,
-        top=top if isinstance(top, dict) else {},
-        sections=tuple(s for s in ("to", "from", "rules", "default") if s in policy_type.sections),
-    )
+        ground, unreadable = read_ground(resource, release)
+        yield from not_dropped([*unreadable, *all_broken(rules, ground)], resource, release)
+        return
+    if not isinstance(resource.body.get("spec", resource.spec), dict):
+        absent = resource.body.get("spec") is None
+        yield Problem(path=("spec",), message="must be a mapping", missing=absent)
+        return
+    ground, unreadable = read_ground(resource, release)
+    role = role_of(resource, release=release, environment=environment)
+    yield from references_of(ground.spec, policy_type, release=release, role=role)
+    yield from unreadable
+    yield from all_broken(rules, ground)
 
 
 def role_of(resource: Resource, *, release: str, environment: Environment) -> str:
@@ -118,6 +115,7 @@ def role_of(resource: Resource, *, release: str, environment: Environment) -> st
 def _refused_labels(
     resource: Resource, release: str, environment: Environment
 ) -> Iterator[Problem]:
+    yield from _labels_of_no_form(resource)
     if is_export(resource) or is_template(resource.namespace):
         return
     stored = compute_labels(resource, release=release, environment=environment)
@@ -128,6 +126,26 @@ def _refused_labels(
     if resource.form is Form.UNIVERSAL and policy and role not in (None, "", "system"):
         message = f"{role!r} is not possible on Universal: only `system` is"
         yield Problem(path=("labels", ROLE), message=message)
+
+
+def _labels_of_no_form(resource: Resource) -> Iterator[Problem]:
+    """Yield the labels that neither Kubernetes nor a control plane takes."""
+    kubernetes = resource.form is Form.KUBERNETES
+    holder = resource.body.get("metadata") if kubernetes else resource.body
+    path: FieldPath = ("metadata", "labels") if kubernetes else ("labels",)
+    labels = holder.get("labels") if isinstance(holder, Mapping) else None
+    if labels is None or is_template(labels):
+        return
+    if not isinstance(labels, Mapping):
+        yield Problem(path=path, message="must be a mapping")
+        return
+    for name, text in labels.items():
+        if is_template(name) or is_template(text) or text is None:
+            continue
+        if not isinstance(text, str):
+            yield Problem(path=(*path, name), message="must be a text: put it in quotes")
+        elif not FORMS["label-name"](str(name)) or not FORMS["label-value"](text):
+            yield Problem(path=(*path, name), message=f"`{name}: {text}` is no valid label")
 
 
 def _tidy(found: Iterable[Problem], resource: Resource) -> tuple[Problem, ...]:

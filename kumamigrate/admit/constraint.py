@@ -1,10 +1,10 @@
 """The rules of `constraints.json`: a closed set of conditions and effects, and what they find.
 
-A constraint holds for some kinds and releases (`since`, `until`, both included) and is looked at
-in every place that `at` names: a pattern from the spec, or `conf…` for the conf of every section
-(`conf:from…` for one). Paths in conditions and effects start there; `item_…` conditions look at
-the entry of `to`, `from` or `rules` around it. See matcher.md, "to / from / rules exclusivity",
-"Conf field restrictions" and "Deprecation warnings".
+A constraint holds for some kinds and releases (`since`, `until`, both included; "2.x" is a line)
+and is looked at in every place that `at` names: a pattern from the spec, or, in a policy, `conf…`
+for the conf of every section (`conf:from…` for one). Paths in conditions and effects start there;
+`item_…` conditions look at the entry of `to`, `from` or `rules` around it. See matcher.md, "to /
+from / rules exclusivity", "Conf field restrictions" and "Deprecation warnings".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kumamigrate.admit.places import Place, field_path, is_template, places, pre
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
-from kumamigrate.model.versions import version
+from kumamigrate.model.versions import is_past, version
 from kumamigrate.source.text import FieldPath
 
 SECTIONS = ("to", "from", "rules")
@@ -43,9 +43,9 @@ class Constraint:
 
     def holds_in(self, release: str) -> bool:
         """Tell whether the rule is one of a release's."""
-        wanted = version(release)
-        after = not self.since or version(self.since) <= wanted
-        return after and (not self.until or wanted <= version(self.until))
+        if self.since and version(release) < version(self.since):
+            return False
+        return not (self.until and is_past(release, self.until))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ def _read(row: Mapping[str, Any]) -> Constraint:
 def _anchors(ground: ConstraintGround, pattern: str) -> Iterator[Place]:
     head, _, rest = pattern.partition(".")
     name, _, only = head.partition(":")
-    if name != "conf":
+    if name != "conf" or not ground.sections:
         yield from _mappings(places(ground.spec, pattern))
         return
     for section in ground.sections:
@@ -194,6 +194,8 @@ def _holds(
             return not any(present(value, p) for p in argument)
         case "filled":
             return all(_filled(value, p) for p in argument)
+        case "filled_any":
+            return any(_filled(value, p) for p in argument)
         case "equals":
             return all(_equals(value, p, allowed) for p, allowed in argument.items())
         case "not_equals":

@@ -10,6 +10,7 @@ from kumamigrate.admit.form import FORMS
 from kumamigrate.admit.places import field_path, is_template, places, present
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.duration import parse
+from kumamigrate.pattern import pattern as compiled
 from kumamigrate.source.text import FieldPath
 
 
@@ -21,6 +22,9 @@ class AdmissionFinding:
     missing: bool = False
 
 
+PROTOCOL = "kuma.io/protocol"
+_FIELD = compiled(r"\{\{-?\s*\.(\w+)\s*-?\}\}")
+_LABEL = compiled(r"\{\{-?\s*label\s+\"[^\"]*\"\s*-?\}\}")
 Effect = Callable[[Any, Any], Iterator[AdmissionFinding]]
 
 
@@ -127,6 +131,37 @@ def not_one_of(value: Any, refused: Mapping[str, list[Any]]) -> Iterator[Admissi
                 yield AdmissionFinding(path)
 
 
+def words(value: Any, allowed: Mapping[str, list[str]]) -> Iterator[AdmissionFinding]:
+    """Texts must be of a list, whatever their case."""
+    for pattern, values in allowed.items():
+        for path, inner in places(value, pattern):
+            if isinstance(inner, str) and inner.lower() not in values and not is_template(inner):
+                yield AdmissionFinding(path)
+
+
+def includes(value: Any, wanted: Mapping[str, Any]) -> Iterator[AdmissionFinding]:
+    """One of the places must hold the value."""
+    for pattern, one in wanted.items():
+        found = [inner for _, inner in places(value, pattern)]
+        if one not in found and not any(is_template(inner) for inner in found):
+            yield AdmissionFinding(field_path(pattern.partition("[]")[0]), missing=True)
+
+
+def named(value: Any, lists: Mapping[str, str]) -> Iterator[AdmissionFinding]:
+    """A name must be one of those in a list."""
+    for pattern, names in lists.items():
+        known = [inner for _, inner in places(value, names)]
+        for path, inner in places(value, pattern):
+            if inner not in known and not any(is_template(one) for one in (inner, *known)):
+                yield AdmissionFinding(path)
+
+
+def at_most_one(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
+    """Not two of the fields may be there."""
+    if sum(present(value, p) for p in patterns) > 1:
+        yield AdmissionFinding(())
+
+
 def at_most(value: Any, limits: Mapping[str, int]) -> Iterator[AdmissionFinding]:
     """Lists must not be longer than so much."""
     for pattern, limit in limits.items():
@@ -148,10 +183,14 @@ def unique(value: Any, patterns: list[str]) -> Iterator[AdmissionFinding]:
 
 
 def distinct(value: Any, argument: Mapping[str, Any]) -> Iterator[AdmissionFinding]:
-    """No two items may agree in all fields; items that lack one are not looked at."""
+    """No two items may agree in all fields; items that lack one are not looked at.
+
+    `absent` says what a field that is not there stands for.
+    """
     seen: list[tuple[Any, ...]] = []
+    absent = argument.get("absent", {})
     for path, item in places(value, argument["of"]):
-        key = tuple(_get(item, name) for name in argument["by"])
+        key = tuple(_get(item, name) or absent.get(name) for name in argument["by"])
         if None in key:
             continue
         if key in seen:
@@ -190,6 +229,48 @@ def no_mix(value: Any, argument: Mapping[str, Any]) -> Iterator[AdmissionFinding
             yield from (AdmissionFinding((*path, argument["same"])) for path in later)
 
 
+def tags(value: Any, rules: Mapping[str, Mapping[str, Any]]) -> Iterator[AdmissionFinding]:
+    """Tags have names and values of a form; some must be there where any is, some never."""
+    for pattern, rule in rules.items():
+        for path, inner in places(value, pattern):
+            if isinstance(inner, dict) and inner:
+                yield from (AdmissionFinding((*path, *at)) for at in _wrong_tags(inner, rule))
+
+
+def _wrong_tags(found: Mapping[str, Any], rule: Mapping[str, Any]) -> Iterator[FieldPath]:
+    if any(name not in found for name in rule.get("needs", ())):
+        yield ()
+    for name, text in found.items():
+        protocols = rule.get("protocols") if name == PROTOCOL else None
+        if is_template(name) or is_template(text):
+            continue
+        if (
+            not FORMS["tag-name"](name)
+            or name in rule.get("never", ())
+            or not (text and FORMS[rule["values"]](text))
+            or (protocols is not None and text.lower() not in protocols)
+        ):
+            yield (name,)
+
+
+def own_template(value: Any, rules: Mapping[str, Mapping[str, Any]]) -> Iterator[AdmissionFinding]:
+    """What a template of Kuma's own makes of known names has a form. Others pass."""
+    for pattern, rule in rules.items():
+        for path, inner in places(value, pattern):
+            made = _rendered(inner, rule.get("names")) if isinstance(inner, str) else None
+            if made is not None and not FORMS[rule["form"]](made):
+                yield AdmissionFinding(path)
+
+
+def _rendered(text: str, names: list[str] | None) -> str | None:
+    """Return what a template of fields and labels makes of stand-ins, None where it is another."""
+    unknown = [name for name in _FIELD.findall(text) if names is not None and name not in names]
+    made = _LABEL.sub("label", _FIELD.sub("name", text))
+    if unknown or "{{" in made:
+        return "" if unknown and "{{" not in made else None
+    return made
+
+
 def _get(item: Any, name: str) -> Any:
     return item.get(name) if isinstance(item, dict) else None
 
@@ -213,6 +294,7 @@ def _within(value: Decimal, bounds: Mapping[str, Decimal]) -> bool:
 EFFECTS: Mapping[str, Effect] = {
     "all_or_none": all_or_none,
     "at_most": at_most,
+    "at_most_one": at_most_one,
     "distinct": distinct,
     "duration": duration,
     "each": each,
@@ -221,13 +303,18 @@ EFFECTS: Mapping[str, Effect] = {
     "fill_any": fill_any,
     "forbid": forbid,
     "form": form,
+    "includes": includes,
+    "named": named,
     "no_mix": no_mix,
     "not_one_of": not_one_of,
     "not_true": not_true,
     "number": number,
     "one_of": one_of,
+    "own_template": own_template,
     "require": require,
     "require_any": require_any,
     "require_one": require_one,
+    "tags": tags,
     "unique": unique,
+    "words": words,
 }

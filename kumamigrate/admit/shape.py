@@ -1,13 +1,22 @@
-"""The fields a release knows in a spec, as one tree; what it does not know it drops."""
+"""The fields a release knows in a spec, as one tree; what it does not know it drops.
+
+Those of a policy come from the tables of the model, those of other kinds with a schema from
+`shapes.json`: `"name!"` must be given, `"name~"` has a default, `"int32 1-65535"` and
+`"string 1-"` have bounds, `"one of A|B"` are words, `[…]` is a list, `"any"` anything, and
+`"$part"` stands for a part.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from kumamigrate.dataclass import replace
+from kumamigrate.model.packed import packed
 from kumamigrate.model.policytype import Conf, Field, PolicyType
 from kumamigrate.model.release import Release, release
+from kumamigrate.model.versions import at_least
 from kumamigrate.pattern import pattern
 from kumamigrate.source.text import FieldPath
 
@@ -24,6 +33,16 @@ def spec_shape(type_: str, release_name: str) -> Conf:
     for section in policy_type.sections:
         shape[section] = _section(section, policy_type, known)
     return shape
+
+
+@cache
+def resource_shape(type_: str, release_name: str) -> Conf | None:
+    """Return the fields in the spec of a kind that is no policy, where a schema has them."""
+    found = None
+    for row in packed("admit", "shapes.json")["specs"].get(type_, ()):
+        if "since" not in row or at_least(release_name, row["since"]):
+            found = row["fields"]
+    return None if found is None else dict(_written_field(*row) for row in found.items())
 
 
 def known_part(value: Any, fields: Conf) -> Any:
@@ -57,6 +76,34 @@ def _known_value(value: Any, field: Field) -> Any:
     if field.type == "list<object>" and isinstance(value, list):
         return [known_part(item, field.fields) for item in value]
     return value
+
+
+def _written_field(name: str, written: Any) -> tuple[str, Field]:
+    bare = name.rstrip("!~")
+    field = _written(bare, written)
+    return bare, replace(field, required=name.endswith("!"), has_default=name.endswith("~"))
+
+
+def _written(name: str, written: Any) -> Field:
+    if isinstance(written, list):
+        item = _written(name, written[0])
+        return replace(item, type=f"list<{item.type}>")
+    if isinstance(written, Mapping):
+        fields = dict(_written_field(*row) for row in written.items())
+        return _field(name, "object", fields=fields)
+    if written.startswith("$"):
+        return _written(name, packed("admit", "shapes.json")["parts"][written[1:]])
+    if written.startswith("one of "):
+        return _field(name, "string", enum=tuple(written.removeprefix("one of ").split("|")))
+    type_, _, limits = written.partition(" ")
+    return replace(_field(name, type_), bounds=dict(_bounds(type_, limits)))
+
+
+def _bounds(type_: str, limits: str) -> Iterator[tuple[str, int]]:
+    names = ("minLength", "maxLength") if type_ == "string" else ("min", "max")
+    for bound, limit in zip(names, limits.split("-"), strict=False):
+        if limit:
+            yield bound, int(limit)
 
 
 def _reference(known: Release) -> Field:

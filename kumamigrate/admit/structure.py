@@ -10,8 +10,11 @@ from kumamigrate.admit.places import is_template
 from kumamigrate.model.duration import parse
 from kumamigrate.model.policytype import Conf, Field
 from kumamigrate.model.problem import Problem
+from kumamigrate.pattern import pattern
 from kumamigrate.source.text import FieldPath
 
+_NULLABLE = ("any", "any JSON", "int-or-string", "json", "json.RawMessage")
+_BASE64 = pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _INTEGERS: Mapping[str, tuple[int, int]] = {
     "int": (-(2**63), 2**63 - 1),
     "int32": (-(2**31), 2**31 - 1),
@@ -22,7 +25,10 @@ _INTEGERS: Mapping[str, tuple[int, int]] = {
 
 
 def structure_of(value: Any, fields: Conf, path: FieldPath) -> Iterator[Problem]:
-    """Yield what is wrong with the fields of a mapping, in table order. Null counts as absent."""
+    """Yield what is wrong with the fields of a mapping, in table order.
+
+    Null counts as absent only where there is a default, or no type.
+    """
     if not isinstance(value, dict):
         yield Problem(path=path, message="must be a mapping")
         return
@@ -30,6 +36,9 @@ def structure_of(value: Any, fields: Conf, path: FieldPath) -> Iterator[Problem]
         inner = value.get(name)
         if inner is not None:
             yield from _value(inner, field, (*path, name))
+        elif name in value:
+            if not (field.has_default or field.type in _NULLABLE):
+                yield Problem(path=(*path, name), message="must not be null: take it away")
         elif field.required:
             yield Problem(path=(*path, name), message="must be given", missing=True)
 
@@ -91,6 +100,11 @@ def _scalar(value: Any, field: Field, path: FieldPath) -> Iterator[Problem]:
     elif field.type == "int-or-string":
         if isinstance(value, bool) or not isinstance(value, int | str):
             yield Problem(path=path, message="must be a whole number or a text")
+        elif isinstance(value, int):
+            yield from _integer(value, "int32", field, path)
+    elif field.type == "bytes":
+        if not isinstance(value, str) or _BASE64.fullmatch(value) is None:
+            yield Problem(path=path, message="must be base64")
     elif field.type in ("string", "duration"):
         yield from _text(value, field, path)
 

@@ -1,15 +1,10 @@
 """The conf of an old policy, read as the control plane reads it: typed, or refused with a reason.
 
-The fields of each kind are data (`shapes.json`). As in protobuf's JSON both `camelCase` and
-`snake_case` name a field, numbers may be quoted, null is absence, and unknown fields are dropped;
-here they are listed, because a user who wrote one thinks that it does something.
+The fields of each kind are data (`shapes.json`), read as protobuf's JSON is.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +13,7 @@ from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath
-from kumamigrate.sourcedest.goduration import parse_duration
-from kumamigrate.sourcedest.selector import tags_of
+from kumamigrate.sourcedest.protojson import ProtobufReading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +55,7 @@ def conf_of(policy: Resource | None) -> OldConf:
 
 def read_shape(shape: Any, value: Any, path: FieldPath = ()) -> OldConf:
     """Read a value by a shape of `shapes.json`."""
-    reading = _Reading()
+    reading = ProtobufReading()
     read = None if value is None else reading.node(shape, value, path)
     return OldConf(
         value=read if isinstance(read, Mapping) else {},
@@ -69,115 +63,3 @@ def read_shape(shape: Any, value: Any, path: FieldPath = ()) -> OldConf:
         problems=tuple(reading.problems),
         unknown=tuple(reading.unknown),
     )
-
-
-class _Reading:
-    """One reading of one conf: collects what is wrong on the way."""
-
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-        self.unknown: list[FieldPath] = []
-
-    def node(self, shape: Any, value: Any, path: FieldPath) -> Any:
-        if isinstance(shape, str):
-            return self._scalar(shape, value, path)
-        if isinstance(shape, list):
-            return self._list(shape[0], value, path)
-        if "enum" in shape:
-            return self._enum(shape["enum"], value, path)
-        return self._message(shape, value, path)
-
-    def _refuse(self, path: FieldPath, message: str) -> None:
-        self.problems.append(Problem(path=path, message=message))
-
-    def _message(self, shape: Mapping[str, Any], value: Any, path: FieldPath) -> Any:
-        if not isinstance(value, Mapping):
-            return self._refuse(path, "must be an object")
-        if "*" in shape:
-            return {str(k): self.node(shape["*"], v, (*path, str(k))) for k, v in value.items()}
-        names = {**{_snake(name): name for name in shape}, **{name: name for name in shape}}
-        result = {}
-        for key, inner in value.items():
-            name = names.get(str(key))
-            if name is None:
-                self.unknown.append((*path, str(key)))
-            elif inner is not None:
-                result[name] = self.node(shape[name], inner, (*path, str(key)))
-        return {key: inner for key, inner in result.items() if inner is not None}
-
-    def _list(self, shape: Any, value: Any, path: FieldPath) -> Any:
-        if not isinstance(value, list):
-            return self._refuse(path, "must be a list")
-        return [self.node(shape, inner, (*path, index)) for index, inner in enumerate(value)]
-
-    def _enum(self, names: list[str], value: Any, path: FieldPath) -> Any:
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(names):
-            return names[value]
-        if value in names:
-            return value
-        return self._refuse(path, f"{value!r} is none of {', '.join(names)}")
-
-    def _scalar(self, shape: str, value: Any, path: FieldPath) -> Any:
-        if shape == "any":
-            return value
-        if shape == "tags":
-            return self._tags(value, path)
-        reader = getattr(self, f"_{shape}")
-        read = reader(value)
-        return self._refuse(path, f"{value!r} is no {shape}") if read is None else read
-
-    def _tags(self, value: Any, path: FieldPath) -> Any:
-        return tags_of(value) if isinstance(value, Mapping) else self._refuse(path, "must be tags")
-
-    @staticmethod
-    def _duration(value: Any) -> Any:
-        return parse_duration(value) if isinstance(value, str) else None
-
-    @staticmethod
-    def _bool(value: Any) -> Any:
-        return value if isinstance(value, bool) else None
-
-    @staticmethod
-    def _string(value: Any) -> Any:
-        return value if isinstance(value, str) else None
-
-    @staticmethod
-    def _uint32(value: Any) -> Any:
-        return _whole(value, 2**32)
-
-    @staticmethod
-    def _uint64(value: Any) -> Any:
-        return _whole(value, 2**64)
-
-    @staticmethod
-    def _double(value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            return None
-        try:
-            number = float(value)
-        except ValueError:
-            return None
-        return number if number - number == 0 else None
-
-    @staticmethod
-    def _bytes(value: Any) -> Any:
-        if not isinstance(value, str):
-            return None
-        try:
-            return base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-        except (binascii.Error, ValueError):
-            return None
-
-
-def _whole(value: Any, limit: int) -> int | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,40}", value):
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and 0 <= value < limit else None
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<!^)([A-Z])", lambda found: "_" + found[1].lower(), name)

@@ -2,7 +2,8 @@
 
 The specs are made from the rules, so a path that the release's schema does not have shows at once:
 unknown fields are dropped before any rule is looked at. What the rules *should* say is pinned by
-the goldens and by test_facts.py.
+the goldens and by test_facts.py. Kinds that are no policies have goldens for each rule
+(test_admission_goldens.py).
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.admit.check import ground_of, refusals_of, warnings_of
+from kumamigrate.admit.check import refusals_of, warnings_of
 from kumamigrate.admit.constraint import Constraint, broken, constraints, constraints_of
 from kumamigrate.admit.effect import EFFECTS
+from kumamigrate.admit.ground import ground_of
 from kumamigrate.admit.places import places
 from kumamigrate.model.state import Environment
 from kumamigrate.source.text import FieldPath
@@ -24,7 +26,6 @@ from tests.admit.manifest import resource_of
 FLAT = {"Dataplane", "Mesh"}
 """Kinds whose fields stand beside their name on Universal."""
 
-LISTS = {"all_or_none", "distinct", "each", "no_mix", "unique"}
 BY_HAND: dict[str, tuple[Any, Any]] = {
     "lb-affinity-weights": (
         {"affinityTags": [{"key": "a", "weight": 1}, {"key": "b"}]},
@@ -50,6 +51,7 @@ BY_HAND: dict[str, tuple[Any, Any]] = {
         {"matches": [{"path": {"type": "Exact", "value": "/a"}}]},
         {"matches": [{"path": {"type": "PathPrefix", "value": "/a"}}]},
     ),
+    "tcp-route-to": ({"to": []}, {"to": [{}]}),
     "route-prefix-redirect": (
         {"matches": [{"path": {"type": "Exact", "value": "/a"}}, {}]},
         {"matches": []},
@@ -59,6 +61,7 @@ CASES = [
     pytest.param(rule, kind, release, id=f"{rule.id} {kind} {release}")
     for rule in constraints()
     for kind, release in examples(rule)
+    if is_policy(kind)
 ]
 
 
@@ -72,7 +75,8 @@ def test_a_rule_speaks_exactly_when_it_is_broken(rule: Constraint, kind: str, re
 
 def test_every_rule_has_an_example_for_every_kind() -> None:
     shown = {(case.values[0].id, case.values[1]) for case in CASES}  # type: ignore[union-attr]
-    assert shown == {(rule.id, kind) for rule in constraints() for kind in rule.types}
+    wanted = {(rule.id, kind) for rule in constraints() for kind in rule.types if is_policy(kind)}
+    assert shown == wanted
 
 
 def test_every_rule_has_its_own_id() -> None:
@@ -127,7 +131,7 @@ def variants(
     rule: Constraint, kind: str, release: str, *, breaking: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield specs that break the rule, one for each thing it names, or keep it."""
-    if rule.effect in LISTS:
+    if rule.id in BY_HAND:
         spec, anchor = spec_for(rule, kind, release)
         here = next(places(spec, anchor))[1] if anchor else spec
         here.update(BY_HAND[rule.id][0 if breaking else 1])

@@ -517,7 +517,9 @@ IDENTITY = """
 type: MeshIdentity
 name: id
 mesh: default
-spec: {selector: {dataplane: {matchLabels: {team: red}}}, provider: {type: Bundled, bundled: {}}}
+spec:
+  selector: {dataplane: {matchLabels: {team: red}}}
+  provider: {type: Bundled, bundled: {autogenerate: {enabled: true}}}
 """
 
 
