@@ -355,7 +355,7 @@ spec:
   spiffeID:
     trustDomain: "{{ .Mesh }}.{{ .Zone }}.mesh.local"
     path: /ns/{{ .Namespace }}/sa/{{ .ServiceAccount }}
-  provider: {type: Bundled, bundled: {meshTrustCreation: Enabled}}
+  provider: {type: Bundled, bundled: {autogenerate: {enabled: true}}}
 ---
 type: HostnameGenerator
 name: hg

@@ -65,12 +65,12 @@ def test_dvc_9397_long_lines_are_not_folded(tmp_path: Path) -> None:
     """dvc#9397, gatekeeper#4822: a line of a hundred characters beside an edit stays one line."""
     old = (
         HEAD
-        + f"# {LONG}\nlabels:\n  {LONG}\nspec:\n  targetRef: {{kind: MeshHTTPRoute, name: api}}\n"
+        + f"# {LONG}\nnote: {LONG!r}\nspec:\n  targetRef: {{kind: MeshHTTPRoute, name: api}}\n"
         + ("  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 60s}}}]\n")
     )
     new = moved(tmp_path, old)
     assert new != old
-    assert f"\n# {LONG}\nlabels:\n  {LONG}\n" in new
+    assert f"\n# {LONG}\nnote: {LONG!r}\n" in new
 
 
 def test_ruyaml_115_comments_around_separators_stay(tmp_path: Path) -> None:
