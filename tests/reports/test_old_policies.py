@@ -63,13 +63,16 @@ conf: {connectTimeout: 31s, http: {requestTimeout: 33s, idleTimeout: 34s}}
 """
 
 
-def test_9484_both_kinds_at_once_are_not_said_to_be_equal(tmp_path: Path) -> None:
-    """#9484, #6644: a Timeout beside a MeshTimeout gives a mix that is in neither of them."""
-    new = """type: MeshTimeout
+BESIDE = """type: MeshTimeout
 name: global
 mesh: default
-spec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 21s}}]}
+spec: {targetRef: WHOM, to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 21s}}]}
 """
+
+
+def test_9484_both_kinds_at_once_are_not_said_to_be_equal(tmp_path: Path) -> None:
+    """#9484, #6644: a Timeout beside a MeshTimeout gives a mix that is in neither of them."""
+    new = BESIDE.replace("WHOM", "{kind: MeshSubset, tags: {version: v1}}")
     text = documents(NO_DEFAULTS, ROUTE_ALL, TIMEOUT, new)
     done = run(tmp_path, text, select=("legacy-timeout",))
     assert done.after["a.yaml"] == text
@@ -77,6 +80,14 @@ spec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: Mesh}, default: {connect
     assert statuses <= {"manual", "held"}
     assert statuses
     assert "both engines act" in done.said
+
+
+def test_9484_a_timeout_that_a_meshtimeout_overrules_for_all_goes(tmp_path: Path) -> None:
+    """A 2.14.3 control plane gave a client of `backend` the same with and without the Timeout."""
+    new = BESIDE.replace("WHOM", "{kind: Mesh}")
+    text = documents(NO_DEFAULTS, ROUTE_ALL, TIMEOUT, new)
+    done = run(tmp_path, text, select=("legacy-timeout",))
+    assert done.after["a.yaml"] == documents(NO_DEFAULTS, ROUTE_ALL, new)
 
 
 LOG = """type: TrafficLog

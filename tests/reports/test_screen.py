@@ -203,6 +203,9 @@ def test_what_goes_is_named_with_what_it_becomes_and_files_with_it(repository: P
     (repository / "p.yaml").write_text(f"type: TrafficPermission\n{OLD}")
     route = "conf: {destination: {kuma.io/service: '*'}}\n"
     (repository / "route.yaml").write_text(f"type: TrafficRoute\n{OLD}{route}")
+    idle = "to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1h}}]"
+    for_all = f"spec: {{targetRef: {{kind: Mesh}}, {idle}}}\n"  # or the route's own are lost
+    (repository / "idle.yaml").write_text(f"type: MeshTimeout\nname: t\nmesh: default\n{for_all}")
     said = command("run", "--dry-run", given=None).out
     assert "REMOVED  TrafficPermission all (p.yaml): becomes MeshTrafficPermission all\n" in said
     assert "REMOVED  TrafficRoute all (route.yaml)" in said
