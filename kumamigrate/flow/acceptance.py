@@ -11,7 +11,6 @@ from kumamigrate.admit.check import refusals_of
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.flow.everyworld import open_worlds
-from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
@@ -284,7 +283,7 @@ def _written_types(current: Scene, candidate: Scene) -> set[str]:
     only now, at a service that is made up because the changes name it.
     """
     old, new = (
-        {(r.type, r.mesh, canonical(r.body)) for r in scene.repository.resources}
+        {(r.type, r.mesh, r.canonical_body) for r in scene.repository.resources}
         for scene in (current, candidate)
     )
     return {kind for kind, _, _ in old ^ new}
@@ -315,11 +314,11 @@ def _unread(current: Scene, candidate: Scene) -> Iterator[Doubt]:
     if not unread and not any(r.templated for r in resources):
         return
     old, new = (
-        {(r.mesh, canonical(r.body)) for r in scene.state(scene.source)[0].resources}
+        {(r.mesh, r.canonical_body) for r in scene.state(scene.source)[0].resources}
         for scene in (current, candidate)
     )
     for resource in resources:
-        if resource.templated and (resource.mesh, canonical(resource.body)) not in old:
+        if resource.templated and (resource.mesh, resource.canonical_body) not in old:
             yield Doubt(
                 DoubtKind.TEMPLATE,
                 f"a template fills in a part of {resource.type} {resource.name}"
@@ -343,7 +342,7 @@ def _barred(current: Scene, candidate: Scene) -> Iterator[Doubt]:
     if not unread:
         return
     old, new = (
-        {(_mesh_of(r), r.type, canonical(r.body)) for r in scene.state(scene.source)[0].resources}
+        {(_mesh_of(r), r.type, r.canonical_body) for r in scene.state(scene.source)[0].resources}
         for scene in (current, candidate)
     )
     written: dict[str, set[str]] = defaultdict(set)
@@ -431,7 +430,7 @@ def _comes_of(identity: Identity, earlier: Iterable[Identity]) -> bool:
 def _touches_waiting(current: Scene, candidate: Scene) -> bool:
     """Say whether the changes touch what the target refuses or misreads even then, or drop it."""
     old, new = (
-        {(r.identity, canonical(r.body)) for r in scene.repository.resources}
+        {(r.identity, r.canonical_body) for r in scene.repository.resources}
         for scene in (current, candidate)
     )
     dropped = {identity for identity, _ in old} - {identity for identity, _ in new}

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from kumamigrate.flow.beyond25 import is_beyond
-from kumamigrate.model.conf import canonical
 from kumamigrate.model.initial import NONE, possible
 from kumamigrate.model.resource import Identity
 from kumamigrate.prover import MeshProof, Proof
@@ -160,7 +159,7 @@ def _by_mesh(scene: Scene) -> dict[str, set[tuple[str, Identity, str]]]:
     found: dict[str, set[tuple[str, Identity, str]]] = defaultdict(set)
     for resource in scene.repository.resources:
         own = resource.name if resource.type == "Mesh" else resource.mesh
-        found[own].add((resource.type, resource.identity, canonical(resource.body)))
+        found[own].add((resource.type, resource.identity, resource.canonical_body))
     return found
 
 

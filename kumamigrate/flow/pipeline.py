@@ -30,7 +30,6 @@ from kumamigrate.flow.told import WHOLE, Progress, silent, telling
 from kumamigrate.flow.unfinished import unfinished
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.flow.word import asks, begun, may_take, takes, unused, with_cause
-from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.prover import Proof, Verdict
@@ -374,10 +373,10 @@ def _refused_changes(before: Scene, after: Scene, later: str) -> dict[str, list[
     """
     found: dict[str, list[str]] = {}
     for side, other, release_ in ((before, after, before.source), (after, before, later)):
-        there = {canonical(resource.body) for resource in other.repository.resources}
+        there = {resource.canonical_body for resource in other.repository.resources}
         for rejection in side.state(release_)[1]:
             one = rejection.resource
-            if canonical(one.body) not in there:
+            if one.canonical_body not in there:
                 found.setdefault(one.mesh, []).append(
                     f"{one.type} {one.name} is refused by {release_} and not compared:"
                     f" {rejection.problems[0].message}"

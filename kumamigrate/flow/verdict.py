@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Set
 from enum import StrEnum
 
-from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.prover import Effect, Proof, Verdict
 from kumamigrate.prover.claimed import LIVE
@@ -56,7 +55,6 @@ def breaks_today(proof: Proof, changed: Set[str], allow: Set[Effect]) -> bool:
 def changed_types(before: Repository, after: Repository) -> frozenset[str]:
     """Return the types of the resources that differ between two states of a repository."""
     old, new = (
-        {(r.type, r.identity, canonical(r.body)) for r in side.resources}
-        for side in (before, after)
+        {(r.type, r.identity, r.canonical_body) for r in side.resources} for side in (before, after)
     )
     return frozenset(type_ for type_, *_ in old ^ new)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
+from kumamigrate.model.conf import canonical
 from kumamigrate.source.text import FieldPath
 
 Spec = Mapping[str, Any]
@@ -85,6 +86,14 @@ class Resource:
     def identity(self) -> Identity:
         """Type, mesh, namespace and name."""
         return (self.type, self.mesh, self.namespace, self.name)
+
+    @property
+    def canonical_body(self) -> str:
+        """The whole manifest as text that is equal exactly for equal ones; made once."""
+        if "canonical" not in self.kept:
+            self.kept["canonical"] = canonical(self.body)
+        text: str = self.kept["canonical"]
+        return text
 
     @property
     def home(self) -> Identity:

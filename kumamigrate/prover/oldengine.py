@@ -19,7 +19,6 @@ from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.proxyfacts import LOG
 from kumamigrate.effective.routing import TCP_ROUTING
-from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
@@ -55,7 +54,7 @@ def without_a_say(before: State, after: State, mesh: str) -> bool:
     sides = (before.mesh(mesh), after.mesh(mesh))
     if {mesh_services_mode(side, mesh) for side in sides} != {"Exclusive"}:
         return False
-    old, new = (sorted(canonical(r.body) for r in side.of_type(*OLD_POLICIES)) for side in sides)
+    old, new = (sorted(r.canonical_body for r in side.of_type(*OLD_POLICIES)) for side in sides)
     return old == new
 
 

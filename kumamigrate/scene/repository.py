@@ -13,7 +13,6 @@ from kumamigrate.admit.check import refusals_of
 from kumamigrate.admit.places import is_template
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.errors import REPORT_IT, fault
-from kumamigrate.model.conf import canonical
 from kumamigrate.model.foreign import not_modelled
 from kumamigrate.model.kinds import CLUSTER_SCOPED, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, stored_labels
@@ -466,7 +465,7 @@ def _templated(resources: Iterable[Resource]) -> list[Refusal]:
                 mesh="" if anywhere else resource.mesh,
                 kind=resource.type,
                 hides=anywhere,
-                digest=canonical(resource.body) if anywhere else "",
+                digest=resource.canonical_body if anywhere else "",
             )
         )
     return found
