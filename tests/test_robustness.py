@@ -191,7 +191,7 @@ def test_settings_that_mean_nothing_are_refused(
         ('a\t\n"\\ b.yaml', OLD),
         ("t.yaml", OLD.replace("\n", "\r\n")[:-2]),
         ("t.yaml", OLD.replace("\n", "\r")),
-        ("t.yaml", OLD + 'labels: {a: "\u2028", b: "\u0085"}\n'),
+        ("t.yaml", OLD + 'note: {a: "\u2028", b: "\u0085"}\n'),
     ],
     ids=["name", "crlf without final line end", "cr", "other line ends"],
 )
@@ -212,7 +212,7 @@ def test_git_applies_the_patch(
 
 def test_suppressions_count_lines_as_yaml_does(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = "  # kumamigrate: ignore[route-in-target-ref] until the bank is ready\n"
-    text = OLD.replace("spec:\n", 'labels: {a: "\u2028\u0085\u2028"}\nspec:\n')
+    text = OLD.replace("spec:\n", 'note: {a: "\u2028\u0085\u2028"}\nspec:\n')
     text = text.replace("    kind: MeshHTTPRoute\n", mark + "    kind: MeshHTTPRoute\n")
     (shop / "timeout.yaml").write_text(text)
     _, out = _call(monkeypatch, shop, "run", "--format", "json")
