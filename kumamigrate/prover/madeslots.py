@@ -18,6 +18,7 @@ from kumamigrate.effective.bothengines.madeoutbounds import (
     outbound_places,
 )
 from kumamigrate.effective.bothengines.oldview import AskedProxy, OldSide, Routes, asked_of
+from kumamigrate.effective.bothengines.unsettled import unsettled
 from kumamigrate.effective.bothengines.whoanswers import OUTBOUND
 from kumamigrate.effective.compare import Difference, differences, undecided, value_of
 from kumamigrate.effective.difference import Effect, Witness
@@ -108,7 +109,12 @@ class _MadeRun:
 
     def _facts(self, was: AskedProxy, now: AskedProxy) -> Iterator[tuple[Facts, Facts]]:
         made = self.kinds & set(OUTBOUND) and (self.was.routed or self.now.routed)
-        if made and not self.only_real:
+        # An outbound that a Dataplane writes down is there in any mode.
+        if made and (was.ordered or now.ordered or not self.only_real):
+            if self.pair.known:
+                sides = ((self.was, was), (self.now, now))
+                told = (doubt for side in sides for doubt in unsettled(*side, self.kept))
+                self.doubts.update(dict.fromkeys(told))
             ways = self.was.scenarios(was), self.now.scenarios(now)
             if ways[0] is None or ways[1] is None:
                 words = "old TrafficRoutes tie in more ways than can be tried"

@@ -30,6 +30,7 @@ from kumamigrate.prover.madeslots import MadeOutbounds
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.proxyslots import SAME, SlotsCompared
 from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.network import Network
 from kumamigrate.universe.side import REMOVED, Side
 from kumamigrate.universe.traffic import Outbound
@@ -76,9 +77,12 @@ class OldEngine:
 
     @cached_property
     def _asked(self) -> frozenset[str]:
-        """The types to ask both engines for: in mode Exclusive the old one makes no outbound, and
-        the new one's own reading compares those it makes (makers.py)."""
-        return self.covered - (_OUTBOUND_ONLY if self._only_real else frozenset())
+        """The types to ask both engines for: in mode Exclusive the old one makes no outbound but
+        those that Dataplanes write down, and the new one's own reading compares those it makes
+        (makers.py)."""
+        sides = (self.before, self.after)
+        real = self._only_real and not any(map(writes_tags, sides))
+        return self.covered - (_OUTBOUND_ONLY if real else frozenset())
 
     @cached_property
     def _asking(self) -> AskedOfBoth:
@@ -228,6 +232,12 @@ class OldEngine:
                 " as far as old policies treat HTTP differently"
             )
             yield Taken(text, Ground.OLD_POLICIES)
+
+
+def writes_tags(side: Side) -> bool:
+    """Say whether a Dataplane has an outbound to a service tag, which is there in any mode."""
+    found = (written_outbounds(side, d) or {} for d in side.state.of_type("Dataplane"))
+    return any(isinstance(c.destination, ServiceTag) for one in found for c in one.values())
 
 
 def _has_gateways(side: Side) -> bool:

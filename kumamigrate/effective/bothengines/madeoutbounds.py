@@ -210,7 +210,7 @@ class _Outbounds:
 
         Its cluster is there and has what policies say, although nothing answers yet.
         """
-        lone = bool(self.side.known) and service not in self.side.known
+        lone = self.side.listed and service not in self.side.known
         return "tcp" if lone else self.side.protocol(service)
 
     def _leading(self, led: Sequence[str]) -> tuple[str, ...]:

@@ -62,9 +62,9 @@ class Makers:
         http, tcp = self.reaches(proxy, ROUTING), self.reaches(proxy, TCP_ROUTING)
         protocol = self.side.protocol(destination)
         if protocol == UNKNOWN_PROTOCOL:
-            return (http or (tcp and self._named(proxy, destination)), tcp)
+            return (http or (tcp and self.names(proxy, TCP_ROUTING, destination)), tcp)
         if protocol in HTTP_LIKE:
-            return (http or (tcp and self._named(proxy, destination)),)
+            return (http or (tcp and self.names(proxy, TCP_ROUTING, destination)),)
         return (tcp,)
 
     def reaches(self, proxy: Resource, kind: str) -> bool:
@@ -73,8 +73,9 @@ class Makers:
             return False
         return any(p.spec.get("to") for p in self.side.selection(proxy, kind).policies)
 
-    def _named(self, proxy: Resource, destination: Destination) -> bool:
-        selection = self.side.selection(proxy, TCP_ROUTING)
+    def names(self, proxy: Resource, kind: str, destination: Destination) -> bool:
+        """Return whether a route of a kind that reaches a proxy is about a destination."""
+        selection = self.side.selection(proxy, kind)
         return self.side.matcher.lookup(selection, destination) is not None
 
 

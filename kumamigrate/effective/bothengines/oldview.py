@@ -64,6 +64,7 @@ class OldSide:
 
     def __init__(self, side: Side, assumed: str = UNKNOWN, services: Sequence[str] = ()) -> None:
         self.known = old_protocols(side)
+        self.listed = any(True for _ in side.state.of_type("Dataplane"))
         more = {service: assumed for service in services if service not in self.known}
         self.side = side.knowing(more) if assumed != UNKNOWN else side
         self.matcher = side.matcher
