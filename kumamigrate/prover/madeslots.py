@@ -17,6 +17,7 @@ from kumamigrate.effective.bothengines.madeoutbounds import (
     TREATED,
     outbound_places,
 )
+from kumamigrate.effective.bothengines.makers import TAGS_HEADER
 from kumamigrate.effective.bothengines.oldview import AskedProxy, OldSide, Routes, asked_of
 from kumamigrate.effective.bothengines.unsettled import unsettled
 from kumamigrate.effective.bothengines.whoanswers import OUTBOUND
@@ -161,7 +162,8 @@ class _MadeRun:
         """Whether no targetRef policy can express a difference (notes C4, C9, C23)."""
         idle = found.key[:2] == ("MeshTimeout", "cluster") and found.field == "idleTimeout"
         grpc = idle and self.was.protocol(found.key[2].split("{")[0]) == "grpc"
-        return grpc or found.field in (DOWNSTREAM, NORMALIZED)
+        untagged = found.field == TAGS_HEADER and found.after is None
+        return grpc or untagged or found.field in (DOWNSTREAM, NORMALIZED)
 
 
 def _is_led(witness: Witness, old: Fact, new: Fact) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from kumamigrate.effective.bothengines.madeoutbounds import NORMALIZED
-from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF
+from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF, TAGS_HEADER
 from kumamigrate.effective.bothengines.oldview import OldSide, services_named
 from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, OUTBOUND, WHOLE, kinds_of
 from kumamigrate.effective.difference import Effect, Witness
@@ -187,7 +187,7 @@ class OldEngine:
         for witness in found:
             if witness.effect is Effect.RESIDUE:
                 key = witness.key[1:]
-                if witness.direction == "inbound" or witness.field == NORMALIZED:
+                if witness.direction == "inbound" or witness.field in (NORMALIZED, TAGS_HEADER):
                     key = (witness.policy_type, witness.field, *key[-2:])
                 if key in self._residues:
                     continue

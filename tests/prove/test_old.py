@@ -911,3 +911,30 @@ def test_the_first_policy_that_asks_for_tags_puts_them_on_all_requests(kind: str
     sides = ["---".join((MESH, PROXIES, *more)) for more in ((), (f"\n{policy}\n",))]
     found = prove(*(state(text, release="2.14") for text in sides), claims=("live",))
     assert {w.proxy for w in found.witnesses("live") if "x-kuma-tags" in w.field} >= {"web"}
+
+
+@pytest.mark.parametrize(
+    ("release", "kept", "effects"),
+    [("2.14", None, {"residue"}), ("2.14", "FaultInjection", set()), ("2.9", None, set())],
+)
+def test_the_tags_on_requests_go_with_the_last_traffic_route(
+    release: str, kept: str | None, effects: set[str]
+) -> None:
+    """The old engine writes `x-kuma-tags` whoever reads it, the new one for a reader, or up to 2.9.
+
+    A control plane 2.14.3 shows the header on the HTTP outbounds of a mesh with a TrafficRoute and
+    no other policy, and without the TrafficRoute none.
+    """
+    reader = {"type": kept, "mesh": "default", "name": "f", **TAGGING[kept]} if kept else None
+    more = (json.dumps(reader),) if reader else ()
+    sides = ["\n---\n".join((MESH, PROXIES, *more, *routes)) for routes in ((ROUTE,), ())]
+    found = prove(*(state(text, release=release) for text in sides), claims=("live",))
+    seen = {w.effect.value for w in found.witnesses("live") if "x-kuma-tags" in w.field}
+    assert seen == effects
+
+
+def test_tags_on_requests_that_come_with_a_traffic_route_are_a_change() -> None:
+    sides = ["\n---\n".join((MESH, PROXIES, *routes)) for routes in ((), (ROUTE,))]
+    found = prove(*(state(text, release="2.14") for text in sides), claims=("live",))
+    seen = {(w.proxy, w.effect.value) for w in found.witnesses("live") if "x-kuma-tags" in w.field}
+    assert ("web", "value") in seen

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from kumamigrate.effective.bothengines.comparedroutes import Table
+from kumamigrate.effective.bothengines.makers import TAGS_HEADER
 from kumamigrate.effective.bothengines.oldview import (
     AskedProxy,
     OldSide,
@@ -132,7 +133,9 @@ class _Outbounds:
     def _listener(self, name: str, service: str, table: Table) -> Iterator[tuple[Key, Fact]]:
         if "MeshHTTPRoute" in self.kinds and table.family != "tcp":
             made = self.old_made[service]
-            yield ("MeshHTTPRoute", "listener", name), one_of([{NORMALIZED: not made}])
+            header = "present" if made or self.side.makers.tags else None
+            values = {NORMALIZED: not made, TAGS_HEADER: header}
+            yield ("MeshHTTPRoute", "listener", name), one_of([values])
         for kind in _ON_LISTENERS:
             if kind in self.kinds:
                 yield (kind, "outbound", name), self._at_listener(kind, service, table)

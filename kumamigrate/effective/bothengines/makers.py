@@ -23,6 +23,8 @@ from kumamigrate.universe.traffic import Outbound
 OUTBOUND_ITSELF = "outbound"
 """The field of a difference that is about an outbound being there at all."""
 TAGS_HEADER = "request header x-kuma-tags"
+"""The tags of a proxy, on each HTTP request it sends: the old engine always writes them, the new
+one where some policy of the mesh may read them."""
 TAGGING = ("FaultInjection", "RateLimit", "MeshFaultInjection")
 """Kinds of which one in a mesh is enough for the header to stand on all HTTP outbounds."""
 ALWAYS_TAGGED = (2, 9)
@@ -49,6 +51,11 @@ class Makers:
         """The kind of policy for which outbounds carry the tags of their proxy; "" for none."""
         there = {*self.side.old.by_kind, *self.side.types}
         return next((kind for kind in TAGGING if kind in there), "")
+
+    @property
+    def tags(self) -> bool:
+        """Whether HTTP outbounds that the new engine makes carry the tags of their proxy."""
+        return bool(self.tagging) or self.always_tags
 
     @property
     def always_tags(self) -> bool:

@@ -30,6 +30,7 @@ _WHAT = {
     ("MeshHTTPRoute", "name"): "name of the route",
     ("MeshHTTPRoute", "outbound"): "outbound",
     ("MeshHTTPRoute", "normalized paths"): "paths normalized",
+    ("MeshHTTPRoute", "request header x-kuma-tags"): "request header x-kuma-tags",
     ("MeshHTTPRoute", "filters"): "route filters",
     ("MeshHTTPRoute", "backendRefs"): "goes to",
     ("MeshTCPRoute", "backendRefs"): "goes to",
