@@ -211,6 +211,22 @@ def test_what_goes_is_named_with_what_it_becomes_and_files_with_it(repository: P
     assert "REMOVED  TrafficRoute all (route.yaml)" in said
 
 
+def test_the_reading_of_old_timeouts_is_named_where_the_release_has_another(
+    repository: Path,
+) -> None:
+    (repository / "mesh.yaml").write_text(MESH.replace("Exclusive", "Disabled"))
+    conf = "conf: {connectTimeout: 7s, http: {requestTimeout: 9s}}\n"
+    (repository / "p.yaml").write_text(f"type: Timeout\n{OLD}{conf}")
+    route = "conf: {destination: {kuma.io/service: '*'}}\n"
+    (repository / "route.yaml").write_text(f"type: TrafficRoute\n{OLD}{route}")
+    page = repository.parent / "said.md"
+    said = command("run", "--dry-run", "--output", f"markdown={page}", given=None).out
+    reading = "with old Timeouts read as up to 2.9 (2.14 itself overrules half of them)"
+    assert f"Proved: no live value changes for any possible proxy, {reading}.\n" in said
+    assert reading in page.read_text()
+    assert reading not in command("run", "--dry-run", "--from", "2.9", given=None).out
+
+
 def test_two_files_of_one_identity_are_asked_about_not_ordered_away(repository: Path) -> None:
     for name in ("a", "b"):
         text = INBOUND.replace("NAME", "web").replace("1h", "1h" if name == "a" else "2h")
