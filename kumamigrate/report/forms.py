@@ -41,12 +41,16 @@ class Answer:
 def forms_of(printed: str, outputs: Sequence[str]) -> Forms:
     """Return the forms asked for by `--format` and `--output FORMAT=FILE`.
 
-    Raises UsageError for a form that nobody knows, or without a file.
+    Raises UsageError for a form that nobody knows, without a file, or for one that cannot be
+    written: said before a repository is, not after.
     """
     saved = []
     for output in outputs:
         form, _, file = output.partition("=")
         if form not in SAVED or not file:
             raise UsageError(f"--output {output}: write FORMAT=FILE, one of {', '.join(SAVED)}")
+        if Path(file).is_dir() or not Path(file).parent.is_dir():
+            why = "that is a folder" if Path(file).is_dir() else "its folder does not exist"
+            raise UsageError(f"--output {output}: {why}; name a file in a folder that is there")
         saved.append((form, Path(file)))
     return Forms(printed, tuple(saved))

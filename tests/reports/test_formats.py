@@ -156,6 +156,24 @@ def test_a_form_that_nobody_knows_is_said(output: str, folder: Path) -> None:
     assert (answer.code, f"--output {output}: write FORMAT=FILE" in answer.err) == (2, True)
 
 
+@pytest.mark.parametrize("place", [".", "missing/r.json"])
+def test_what_cannot_be_saved_is_said_before_anything_is_written(
+    place: str, tmp_path: Path
+) -> None:
+    text = (
+        "type: MeshTimeout\nname: t\nmesh: default\nspec:\n  targetRef: {kind: Mesh}\n"
+        "  from: [{targetRef: {kind: Mesh}, default: {idleTimeout: 9s}}]\n"
+    )
+    (tmp_path / "policies").mkdir()
+    file = tmp_path / "policies/t.yaml"
+    file.write_text(text)
+    answer = command("run", file.parent, "--output", f"json={tmp_path / place}")
+    assert (answer.code, "name a file in a folder that is there" in answer.err) == (2, True)
+    assert file.read_text() == text
+    command("run", file.parent)
+    assert "rules:" in file.read_text()  # there was something to write
+
+
 @pytest.mark.parametrize("form", ["sarif", "github", "gitlab", "junit"])
 def test_a_proof_says_its_differences_on_their_lines(form: str, tmp_path: Path) -> None:
     default = "to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 9s}}}]"
