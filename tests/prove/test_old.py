@@ -938,3 +938,46 @@ def test_tags_on_requests_that_come_with_a_traffic_route_are_a_change() -> None:
     found = prove(*(state(text, release="2.14") for text in sides), claims=("live",))
     seen = {(w.proxy, w.effect.value) for w in found.witnesses("live") if "x-kuma-tags" in w.field}
     assert ("web", "value") in seen
+
+
+@pytest.mark.parametrize("protocol", ["", ", kuma.io/protocol: tcp"])
+def test_only_an_old_retry_connects_again_to_a_service_that_nobody_offers(protocol: str) -> None:
+    """Without a Dataplane a service has no protocol, and MeshRetry is for those that have one.
+
+    A control plane 2.14.3 gave a Retry of 4 attempts its 4 and the MeshRetry of as many 1, at an
+    outbound to a service of which the mesh had no Dataplane.
+    """
+    outbound = PROXIES.replace("kuma.io/service: api}}]", "kuma.io/service: ghost}}]", 1)
+    offers = f"""
+type: Dataplane
+name: ghost
+mesh: default
+networking:
+  address: 10.0.0.3
+  inbound: [{{port: 80, tags: {{kuma.io/service: ghost{protocol}}}}}]
+"""
+    old = """
+type: Retry
+name: four
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: ghost}}]
+conf: {tcp: {maxConnectAttempts: 4}}
+"""
+    new = """
+type: MeshRetry
+name: four
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  to: [{targetRef: {kind: Mesh}, default: {tcp: {maxConnectAttempt: 4}}}]
+"""
+    known = (offers,) if protocol else ()
+    sides = ["\n---\n".join((MESH, outbound, *known, ROUTE, one)) for one in (old, new)]
+    found = prove(*(state(text, release="2.14") for text in sides), claims=("live",))
+    attempts = {
+        (w.proxy, w.before.value, w.after.value)
+        for w in found.witnesses("live")
+        if w.destination == "ghost" and w.field == "tcp.maxConnectAttempt"
+    }
+    assert attempts == (set() if protocol else {("web", 4, None)})

@@ -147,6 +147,8 @@ class _Outbounds:
         treated = self.treated[service]
         treated = treated if (treated in HTTP_LIKE) != tcp else table.family
         at = self._at(SlotKind.LISTENER, service, treated=treated, made=self.old_made[service])
+        if kind == "MeshRetry" and self._is_lone(service):
+            at = replace(at, tcp=False)  # of those without a protocol only a Retry is heard
         options = self._decided_by(kind, service)
         more: Values = self._of_routes(kind, service)
         if kind in ("MeshTimeout", "MeshRetry"):
@@ -213,8 +215,10 @@ class _Outbounds:
 
         Its cluster is there and has what policies say, although nothing answers yet.
         """
-        lone = self.side.listed and service not in self.side.known
-        return "tcp" if lone else self.side.protocol(service)
+        return "tcp" if self._is_lone(service) else self.side.protocol(service)
+
+    def _is_lone(self, service: str) -> bool:
+        return self.side.listed and service not in self.side.known
 
     def _leading(self, led: Sequence[str]) -> tuple[str, ...]:
         """Return whose settings a cluster has: the last outbound that leads there (notes C2b)."""
