@@ -13,7 +13,7 @@ from typing import Any
 from kumamigrate.admit.places import is_template, places
 from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.sourcedest.protojson import ProtobufReading
 
 _ZEROS: tuple[Any, ...] = ("", 0, False)
@@ -28,17 +28,7 @@ def read_message(type_: str, spec: Mapping[str, Any]) -> tuple[Any, list[Problem
                 if _is_of(holder, row["type"]) and holder.get("conf") is not None:
                     holder["conf"], found = _read(row["conf"], holder["conf"], (*path, "conf"))
                     problems += found
-    return read, [one for one in problems if not is_template(value_at(spec, one.path))]
-
-
-def value_at(value: Any, path: FieldPath) -> Any:
-    """Return what stands at a path, or None."""
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value
+    return read, [one for one in problems if not is_template(at_path(spec, one.path))]
 
 
 @cache

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kumamigrate.source.node import JSON
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, at_path
 
 Spot = tuple[int, FieldPath]
 """One of the manifests after the edit, and a path in it."""
@@ -59,7 +59,7 @@ class Moves:
         above = next(path[:length] for length in lengths if exists(self.old, path[:length]))
         kinds = (dict,) if above != path else (dict, list)
         for at, one in enumerate(self.new):
-            if isinstance(value_at(self.old, above), kinds) and exists(one, above):
+            if isinstance(at_path(self.old, above), kinds) and exists(one, above):
                 return at, path
         raise Gone(path)
 
@@ -71,9 +71,9 @@ class Moves:
         waiting: list[FieldPath],
     ) -> None:
         """Find the parts that are where they were; the others wait."""
-        value = value_at(self.old, path)
+        value = at_path(self.old, path)
         for at, one in enumerate(self.new):
-            if exists(one, path) and value_at(one, path) == value:
+            if exists(one, path) and at_path(one, path) == value:
                 found[path] = (at, path)
                 taken.add((at, path))
                 return
@@ -87,8 +87,8 @@ class Moves:
     def _move(
         self, path: FieldPath, free: Sequence[Spot], found: dict[FieldPath, Spot | None]
     ) -> None:
-        value = value_at(self.old, path)
-        alike = [spot for spot in free if value_at(self.new[spot[0]], spot[1]) == value]
+        value = at_path(self.old, path)
+        alike = [spot for spot in free if at_path(self.new[spot[0]], spot[1]) == value]
         children = list(_children(value))
         if not children:
             alike = [spot for spot in alike if spot[1][-1:] == path[-1:]]
@@ -141,7 +141,7 @@ def paths(value: JSON, above: FieldPath = ()) -> Iterator[FieldPath]:
     """Yield the paths of a value and of all that stands in it."""
     yield above
     for key in _children(value):
-        yield from paths(value_at(value, (key,)), (*above, key))
+        yield from paths(at_path(value, (key,)), (*above, key))
 
 
 def exists(value: JSON, path: FieldPath) -> bool:
@@ -150,20 +150,8 @@ def exists(value: JSON, path: FieldPath) -> bool:
         keys = list(_children(value))
         if part not in keys:
             return False
-        value = value_at(value, (part,))
+        value = at_path(value, (part,))
     return True
-
-
-def value_at(value: JSON, path: FieldPath) -> JSON:
-    """Return what stands at a path, None where nothing does."""
-    for part in path:
-        if isinstance(value, dict) and isinstance(part, str):
-            value = value.get(part)
-        elif isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
-            value = value[part]
-        else:
-            return None
-    return value
 
 
 def pointer_path(pointer: str, value: JSON) -> FieldPath:
@@ -171,7 +159,7 @@ def pointer_path(pointer: str, value: JSON) -> FieldPath:
     path: list[str | int] = []
     for word in pointer.split("/")[1:]:
         key = word.replace("~1", "/").replace("~0", "~")
-        inside = value_at(value, tuple(path))
+        inside = at_path(value, tuple(path))
         number = isinstance(inside, list) and key.isdigit()
         path.append(int(key) if number else key)
     return tuple(path)

@@ -9,14 +9,14 @@ from typing import Any
 
 from kumamigrate.deployment.build import resources_of
 from kumamigrate.deployment.kustomization import Kustomization
-from kumamigrate.deployment.moves import Gone, Moves, value_at
+from kumamigrate.deployment.moves import Gone, Moves
 from kumamigrate.deployment.repatch import merge, operations
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.pattern import pattern
 from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.reading.load import read_file
-from kumamigrate.source.text import Document, FieldPath, Refusal, SourceFile, path_text
+from kumamigrate.source.text import Document, FieldPath, Refusal, SourceFile, at_path, path_text
 from kumamigrate.source.value import Replacement, Value
 
 
@@ -195,7 +195,7 @@ def _agreed(document: Document, edited: Sequence[Edited]) -> tuple[Value, str] |
             value, at = merge(body, one.moves)
         else:
             continue
-        name = str(value_at(one.moves.new[at], ("metadata", "name"))) if at else ""
+        name = str(at_path(one.moves.new[at], ("metadata", "name"))) if at else ""
         if (value, name) not in found:
             found.append((value, name))
     if len(found) > 1:

@@ -16,10 +16,9 @@ from kumamigrate.deployment.moves import (
     paths,
     pointer,
     pointer_path,
-    value_at,
 )
 from kumamigrate.source.node import JSON
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved, Value
 
 Patched = tuple[Value, int]
@@ -59,7 +58,7 @@ def merge(patch: Mapping[str, Any], moves: Moves) -> Patched:
     _merge(patch, (), moves, found, home)
     at = _one(home)
     if at:
-        name = value_at(moves.new[at], ("metadata", "name"))
+        name = at_path(moves.new[at], ("metadata", "name"))
         _put(found, ("metadata", "name"), Moved(("metadata", "name"), str(name)))
     return found, at
 
@@ -82,7 +81,7 @@ def _merge(
             home.add(spot[0])
             _put(found, spot[1], Moved(path, new))
         elif path in moves.spots and moves.spots[path] is None:
-            if value != value_at(moves.old, path):
+            if value != at_path(moves.old, path):
                 raise Gone(path)
         else:
             at, goal = moves.where(path)
@@ -106,12 +105,12 @@ def _rebuilt(
     pieces = {p: spot for p, spot in moves.spots.items() if p[: len(path)] == path}
     spots = [spot for spot in pieces.values() if spot is not None]
     at, goal = _container(path, spots, moves)
-    new: Any = _copy(value_at(moves.new[at], goal))
+    new: Any = _copy(at_path(moves.new[at], goal))
     for piece, spot in pieces.items():
         inside = piece[len(path) :]
         there = exists(value, inside)
         if spot is None:
-            if there and value_at(value, inside) != value_at(moves.old, piece):
+            if there and at_path(value, inside) != at_path(moves.old, piece):
                 raise Gone(piece)
         elif not there:
             raise Gone(piece)
@@ -120,7 +119,7 @@ def _rebuilt(
     known = {piece[len(path) :] for piece in pieces}
     for inside in paths(value):
         below = any(inside[:n] in known for n in range(len(inside) + 1))
-        if not below and not exists(value_at(moves.old, path), inside):
+        if not below and not exists(at_path(moves.old, path), inside):
             raise Gone((*path, *inside))
     return (at, goal), new
 

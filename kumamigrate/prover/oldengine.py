@@ -17,13 +17,14 @@ from kumamigrate.effective.bothengines.oldview import OldSide, services_named
 from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, OUTBOUND, WHOLE, kinds_of
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.effective.policies.meshtimeout import OVERRULED_SINCE
 from kumamigrate.effective.proxyfacts import LOG
 from kumamigrate.effective.routing import TCP_ROUTING
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
-from kumamigrate.model.versions import at_least, version
+from kumamigrate.model.versions import at_least
 from kumamigrate.prover.doubts.besideold import AskedOfBoth, said
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.madeslots import MadeOutbounds
@@ -220,7 +221,7 @@ class OldEngine:
         if self._asked & {*OUTBOUND, *BY_CLIENT} and not self.before.state.complete:
             text = "no built-in gateway is in the mesh but those that are here"
             yield Taken(text, Ground.OLD_POLICIES)
-        if "MeshTimeout" in self._asked and _newer(self.before, (2, 14)):
+        if "MeshTimeout" in self._asked and at_least(self.before.release.name, OVERRULED_SINCE):
             text = (
                 "from 2.14 on a control plane overrules half of what an old Timeout says;"
                 " compared is what it meant up to 2.9"
@@ -244,7 +245,3 @@ def _has_gateways(side: Side) -> bool:
     if any(True for _ in side.state.of_type("MeshGateway")):
         return True
     return any(is_builtin(dataplane) for dataplane in side.state.of_type("Dataplane"))
-
-
-def _newer(side: Side, release: tuple[int, int]) -> bool:
-    return version(side.release.name) >= release

@@ -11,8 +11,7 @@ from typing import Any
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.sourcedest.conversion import NewPolicy
-from kumamigrate.rewrite.view import at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved
 from kumamigrate.sourcedest.goduration import parse_duration
 

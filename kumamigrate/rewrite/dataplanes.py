@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.manifest import Json, items
-from kumamigrate.rewrite.view import at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, at_path
 
 DNS_LABEL = pattern(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 """A name as RFC 1035 wants it: what a MeshService must be called."""

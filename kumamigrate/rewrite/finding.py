@@ -8,10 +8,6 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath
 
-TIMEOUTS, OVERRULED = "legacy-timeout", "2.14"
-"""The rule whose proof reads old Timeouts as up to 2.9, and the release from which on a control
-plane overrules half of what they say (legacy.md fact 6): there the reading has to be named."""
-
 
 class Status(StrEnum):
     """What became of a finding."""

@@ -8,8 +8,8 @@ from typing import Any
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding, Status
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath, path_text
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path, path_text
 from kumamigrate.source.value import UNCHANGED, Moved
 
 Json = Any

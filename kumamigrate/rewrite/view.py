@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.release import Release, release
@@ -113,15 +113,3 @@ class View:
 def _place(resource: Resource) -> tuple[str, int, tuple[str | int, ...]]:
     where = resource.where
     return (where.path, where.document, where.item) if where is not None else ("", 0, ())
-
-
-def at_path(value: Any, path: tuple[str | int, ...]) -> Any:
-    """Return what stands at a path in plain JSON, None where it ends."""
-    for part in path:
-        if isinstance(part, str) and isinstance(value, Mapping):
-            value = value.get(part)
-        elif isinstance(part, int) and isinstance(value, list) and part < len(value):
-            value = value[part]
-        else:
-            return None
-    return value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
+from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.source.node import JSON, Node, json_value, node_at
@@ -17,6 +18,18 @@ FILLED_IN = ("{{", "{%", "{#", "<%", "${", "#@", ENCRYPTED, " !")
 
 FieldPath = tuple[str | int, ...]
 """Keys and indexes from the root of a document: `("spec", "to", 0, "targetRef")`."""
+
+
+def at_path(value: Any, path: FieldPath) -> Any:
+    """Return what stands at a path in plain JSON, None where it ends."""
+    for part in path:
+        if isinstance(part, str) and isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(part, int) and isinstance(value, list) and 0 <= part < len(value):
+            value = value[part]
+        else:
+            return None
+    return value
 
 
 def path_text(path: FieldPath) -> str:

@@ -28,6 +28,8 @@ OFF = "0s"
 _HOUR = "1h0m0s"
 ALWAYS_SINCE = "2.10"
 """Since then proxies have the defaults of a MeshTimeout without any (notes C16)."""
+OVERRULED_SINCE = "2.14"
+"""Since then a control plane overrules half of what an old Timeout says (legacy.md fact 6)."""
 
 FIELDS = {
     CONNECT: leaf(SlotKind.CLUSTER, SlotKind.INBOUND, default="5s"),

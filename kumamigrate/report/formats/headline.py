@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.model.versions import at_least
 from kumamigrate.prover.claimed import COMPARED, LIVE
 from kumamigrate.report.formats.differences import decides, differences, proof_of
 from kumamigrate.report.formats.findings import open_findings
-from kumamigrate.rewrite.finding import OVERRULED, TIMEOUTS
+from kumamigrate.report.screen.asread import as_read
 
 Report = Mapping[str, Any]
 GOOD, WARN, BAD = "good", "warn", "bad"
@@ -77,20 +76,14 @@ def _proven(report: Report, done: str) -> tuple[str, str]:
     left = f"; {counted(held, 'place')} held back" if held else ""
     if report["files"]:
         upgrade = "" if decides(report) == LIVE else f" with the upgrade to {report['target']}"
-        same = f"no live value changes{upgrade} {_for_whom(report)}{_as_read(report)}"
+        fixed = {entry["rule"] for entry in report["findings"] if entry["status"] == "fixed"}
+        reading = as_read(fixed, report["from"])
+        same = f"no live value changes{upgrade} {_for_whom(report)}{reading}"
         return GOOD, f"{done}; {same}{left}"
     left_over = sum(1 for entry, _ in open_findings(report) if entry["danger"] != "advice")
     if left_over:
         return WARN, f"Nothing to write for Kuma {report['target']}; {left_over} to look at"
     return GOOD, f"Nothing to change for Kuma {report['target']}"
-
-
-def _as_read(report: Report) -> str:
-    """Say which reading of old policies is meant, where the release in use has another."""
-    fixed = {entry["rule"] for entry in report["findings"] if entry["status"] == "fixed"}
-    if TIMEOUTS not in fixed or not at_least(report["from"], OVERRULED):
-        return ""
-    return f", with old Timeouts read as up to 2.9 ({report['from']} itself overrules half of them)"
 
 
 def _for_whom(report: Report) -> str:

@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.flow.verdict import Whole
 from kumamigrate.model.resource import Identity, Resource
-from kumamigrate.model.versions import at_least
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.report.diff import patch_text
+from kumamigrate.report.screen.asread import as_read
 from kumamigrate.report.screen.causes import places_of
 from kumamigrate.report.screen.counted import count, some
 from kumamigrate.report.screen.difftext import Sides, difference_lines, number_of
 from kumamigrate.report.screen.onscreen import OnScreen, of_file
 from kumamigrate.report.styled import Line, line
-from kumamigrate.rewrite.finding import OVERRULED, TIMEOUTS, Finding, Status
+from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.references.topref import BECAUSE
 
 WIDTH = 110
@@ -207,7 +207,9 @@ def _sentence(screen: OnScreen) -> list[Line]:
     where = f" with the upgrade to {target}" if upgrade else ""
     match outcome.whole:
         case Whole.PROVEN:
-            same = f": no live value changes{where} {_for_whom(screen)}{_as_read(screen)}."
+            fixed = {f.rule for f in outcome.findings if f.status is Status.FIXED}
+            reading = as_read(fixed, outcome.before.source)
+            same = f": no live value changes{where} {_for_whom(screen)}{reading}."
             return [line(("Proved", "good"), same)]
         case Whole.AFTER_SWITCH:
             first = "Nothing changes if MeshService mode Exclusive comes first, on"
@@ -217,15 +219,6 @@ def _sentence(screen: OnScreen) -> list[Line]:
             return [line(("Not proved", "warn"), said)]
         case Whole.DIFFERENT:
             return [_different(screen)]
-
-
-def _as_read(screen: OnScreen) -> str:
-    """Say which reading of old policies is meant, where the release in use has another."""
-    release = screen.outcome.before.source
-    ours = (f.rule for f in screen.outcome.findings if f.status is Status.FIXED)
-    if TIMEOUTS not in ours or not at_least(release, OVERRULED):
-        return ""
-    return f", with old Timeouts read as up to 2.9 ({release} itself overrules half of them)"
 
 
 def _for_whom(screen: OnScreen) -> str:

@@ -9,7 +9,7 @@ from kumamigrate.model.resource import MESH, Form, Resource, mapping
 from kumamigrate.model.state import Environment
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.manifest import Json, items
-from kumamigrate.rewrite.view import at_path
+from kumamigrate.source.text import at_path
 
 NAME, PUBLISHED = "identity", "identity-published"
 """Of two that select a proxy the smaller name wins: that of the one with certificates."""

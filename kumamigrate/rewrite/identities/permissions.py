@@ -15,8 +15,7 @@ from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.manifest import Json, cut
 from kumamigrate.rewrite.references.spiffe import Clients, Match, everybody, matches_for
-from kumamigrate.rewrite.view import at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved
 
 KEYS = {"allow": "allow", "deny": "deny", "allowwithshadowdeny": "allowWithShadowDeny"}

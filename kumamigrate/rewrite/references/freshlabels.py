@@ -22,7 +22,8 @@ from kumamigrate.rewrite.manifest import metadata_path, put
 from kumamigrate.rewrite.references.knownproxies import Proxies, wanted_tags
 from kumamigrate.rewrite.references.labelset import Basis, LabelChoice, Question, same
 from kumamigrate.rewrite.siblings import plain, shortened
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 from kumamigrate.targetref.select import Proxy
 
 GATEWAY = ("kuma.io/gateway", "enabled")

@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.dataplanes import DNS_LABEL, generated_name
-from kumamigrate.rewrite.view import at_path
+from kumamigrate.source.text import at_path
 
 EVERYTHING = "*"
 

@@ -25,8 +25,8 @@ from kumamigrate.model.resource import (
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.references.lookups import services_named, shown_as, zones_of
 from kumamigrate.rewrite.references.shares import BACKEND, Share, known_to, share_of
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved
 from kumamigrate.targetref.resolve import REAL, sections
 

@@ -25,8 +25,8 @@ from kumamigrate.rewrite.references.shareedits import Shares
 from kumamigrate.rewrite.references.shares import BACKEND, Share
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import path_text
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path, path_text
 
 _SPEAKER = (BY_TAG, BACKEND, BY_NAME)
 """Which rule speaks for a resource that several of them concern: the first."""

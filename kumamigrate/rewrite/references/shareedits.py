@@ -11,7 +11,8 @@ from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.manifest import put
 from kumamigrate.rewrite.references.realref import Meaning, meaning, references
 from kumamigrate.rewrite.references.shares import BY_SERVICE, Share, entry_for, is_about, is_told
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 
 
 class Shares:

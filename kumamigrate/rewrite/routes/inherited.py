@@ -25,7 +25,7 @@ from kumamigrate.rewrite.routes.routeconf import (
     reaching,
 )
 from kumamigrate.rewrite.routes.routes import ROUTE, old_route_name
-from kumamigrate.rewrite.view import at_path
+from kumamigrate.source.text import at_path
 from kumamigrate.targetref.entry import Entry, Found
 from kumamigrate.targetref.items import has_to_route, to_entries
 from kumamigrate.targetref.matcher import Matcher

@@ -10,8 +10,8 @@ from kumamigrate.rewrite.filled import RENDER, hidden
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.routes.compensate import CompensationChoice, CompensationProblem, Unit
 from kumamigrate.rewrite.routes.routes import ROUTE
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 
 EVERYWHERE = ("Everywhere", "ReachableBackends")
 """Modes in which both kinds of outbound exist."""

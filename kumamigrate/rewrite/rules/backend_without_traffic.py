@@ -9,8 +9,8 @@ from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, items
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath, path_text
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path, path_text
 from kumamigrate.targetref.backendref import (
     HTTP_PROTOCOLS,
     Places,

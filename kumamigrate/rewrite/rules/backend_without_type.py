@@ -8,8 +8,8 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, finding, items, put
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 
 
 def plan(view: View) -> Iterator[Change | Finding]:

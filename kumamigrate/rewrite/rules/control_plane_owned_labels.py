@@ -8,8 +8,8 @@ from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import ZONE, Form, Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 
 
 def plan(view: View) -> Iterator[Finding]:

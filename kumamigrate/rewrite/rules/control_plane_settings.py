@@ -10,8 +10,8 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 
 _KEYS = {HELM_VALUES: "helm", CONTROL_PLANE_CONFIG: "config"}
 

@@ -11,7 +11,8 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.dataplanes import DNS_LABEL, services_of
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, finding, items, put
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 from kumamigrate.sourcedest.winners import old_policies
 
 _BY_TAG = ("TrafficRoute", "Timeout", "Retry", "CircuitBreaker", "HealthCheck", "TrafficLog")

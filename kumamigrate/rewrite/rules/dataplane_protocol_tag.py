@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, finding, items, put
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 
 TAG = "kuma.io/protocol"
 

@@ -8,7 +8,8 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding, items, put
 from kumamigrate.rewrite.references.reachable import EVERYTHING, references
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 
 
 def plan(view: View) -> Iterator[Change | Finding]:

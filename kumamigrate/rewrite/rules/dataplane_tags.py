@@ -11,8 +11,8 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.dataplanes import tag_paths, with_labels, written_labels
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, finding
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 
 _LABEL = pattern(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _KUMAS = ("kuma.io/", "k8s.kuma.io/")

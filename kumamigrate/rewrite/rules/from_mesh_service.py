@@ -8,7 +8,8 @@ from kumamigrate.model.resource import SERVICE
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, finding, items, put
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 from kumamigrate.source.value import Moved
 
 _TYPES = ("MeshTrafficPermission", "MeshFaultInjection")

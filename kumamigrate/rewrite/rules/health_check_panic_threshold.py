@@ -9,8 +9,8 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, cut, finding, items, put
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 
 _FIELD = "healthyPanicThreshold"
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, items
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 
 
 def plan(view: View) -> Iterator[Finding]:

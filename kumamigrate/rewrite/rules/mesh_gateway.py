@@ -8,7 +8,8 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.gatewayapi import gateway_parents, has_service_parent, is_kumas
 from kumamigrate.rewrite.manifest import finding, items
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 
 _KINDS = ("MeshGateway", "MeshGatewayRoute", "MeshGatewayInstance", "MeshGatewayConfig")
 _REPLACE = (

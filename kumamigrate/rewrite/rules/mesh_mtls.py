@@ -11,7 +11,8 @@ from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.identities.manifests import enabled_backend
 from kumamigrate.rewrite.identities.stages import TITLES, Stage, next_stage, not_rolled_out
 from kumamigrate.rewrite.manifest import change, finding
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 
 _LAST = len(TITLES)
 _DOCUMENTED = (

@@ -12,8 +12,8 @@ from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.dataplanes import tag_paths
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change, cut, finding, put
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved
 from kumamigrate.targetref.share import mirrors, named_by_custom
 

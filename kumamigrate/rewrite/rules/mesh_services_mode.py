@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from kumamigrate.dataclass import replace
 from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.rewrite.manifest import finding
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 
 
 def plan(view: View) -> Iterator[Finding]:

@@ -13,8 +13,8 @@ from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, change, finding, items, put
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 
 KIND = "MeshOpenTelemetryBackend"
 LABEL = "otel-backend"

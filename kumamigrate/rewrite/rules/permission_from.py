@@ -18,8 +18,8 @@ from kumamigrate.rewrite.identities.permissions import Rules, entries_of, only_d
 from kumamigrate.rewrite.identities.stages import domains_of
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.references.spiffe import Clients, clients_of
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved
 
 

@@ -9,8 +9,8 @@ from kumamigrate.effective.policies.patched import read_patch
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, items
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import FieldPath
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import FieldPath, at_path
 
 _NAMES = ("name", "listenerName", "routeConfigurationName", "clusterName")
 _FILTERS = ("httpFilter", "networkFilter")

@@ -53,7 +53,8 @@ from kumamigrate.rewrite.routes.routewords import (
     why_not,
 )
 from kumamigrate.rewrite.siblings import free_names
-from kumamigrate.rewrite.view import View, at_path
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.resolve import index_of

@@ -23,8 +23,8 @@ from kumamigrate.rewrite.routes.parts import (
     name_beside,
 )
 from kumamigrate.rewrite.routes.routes import bound_to_gateway, made_by_gateway_api
-from kumamigrate.rewrite.view import View, at_path
-from kumamigrate.source.text import path_text
+from kumamigrate.rewrite.view import View
+from kumamigrate.source.text import at_path, path_text
 
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 REST = "rest"
