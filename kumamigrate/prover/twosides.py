@@ -106,13 +106,9 @@ class TwoSides:
     def always(self) -> tuple[bool, bool]:
         """Whether inbounds of each side have a MeshTimeout's defaults without any.
 
-        An old Timeout has no say there, whatever it says of outbounds (legacy.md fact 6). Where one
-        stays on both sides of a release, what both engines meant up to 2.9 is compared, which tells
-        proxies that a MeshTimeout reaches from others: those have explicit values in more places.
+        An old Timeout has no say there, whatever it says of outbounds (legacy.md fact 6).
         """
-        sides = writes_defaults(self.before), writes_defaults(self.after)
-        stays = all(side.old.of("Timeout") for side in (self.before, self.after))
-        return (False, False) if stays and sides[0] == sides[1] else sides
+        return writes_defaults(self.before), writes_defaults(self.after)
 
     @cached_property
     def chosen(self) -> Chosen:

@@ -889,6 +889,35 @@ def test_a_dataplane_has_the_tag_of_its_zone_without_saying_so(
     assert {(w.proxy, w.field) for w in found} == {(web, "connectionTimeout") for web in reached}
 
 
+WRITTEN = """---
+type: MeshTimeout
+name: in
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  from: [{targetRef: {kind: Mesh}, default: CONF}]
+"""
+OF_29 = (
+    "{connectionTimeout: 10s, idleTimeout: 2h, http: {requestTimeout: 0s, streamIdleTimeout: 1h}}"
+)
+OF_214 = "{connectionTimeout: 5s, idleTimeout: 1h, http: {requestTimeout: 15s}}"
+
+
+@pytest.mark.parametrize(
+    ("release", "conf", "same"),
+    [("2.14", OF_29, False), ("2.14", OF_214, True), ("2.9", OF_29, True), ("2.9", OF_214, False)],
+)
+def test_inbounds_are_those_of_the_release_beside_an_old_timeout(
+    release: str, conf: str, same: bool
+) -> None:
+    """Asked of a 2.14.3: connecting 5s to 10s, idle 1h to 2h, requests 15s to off, and nothing."""
+    before = "---".join((MESH, PROXIES, ROUTE, PAIRS["timeout"][0]))
+    after = before + WRITTEN.replace("CONF", conf)
+    sides = [state(text, release=release, complete=True) for text in (before, after)]
+    proof = prove(*sides, claims=("live",))
+    assert (proof.allowing("live", HARMLESS) is Verdict.EQUIVALENT) is same
+
+
 TAGGING = {
     "MeshFaultInjection": {
         "spec": {

@@ -225,6 +225,35 @@ def test_the_reading_of_old_timeouts_is_named_where_the_release_has_another(
     assert f"Proved: no live value changes for any possible proxy, {reading}.\n" in said
     assert reading in page.read_text()
     assert reading not in command("run", "--dry-run", "--from", "2.9", given=None).out
+    earlier = command("run", "--dry-run", "--target", "2.12", given=None).out
+    assert reading.replace("2.14", "2.12") in earlier
+
+
+def test_two_states_are_compared_by_the_reading_of_old_timeouts_that_is_named(
+    tmp_path: Path,
+) -> None:
+    route = f"type: TrafficRoute\n{OLD}conf: {{destination: {{kuma.io/service: '*'}}}}\n"
+    mesh = MESH.replace("Exclusive", "Disabled") + f"---\n{route}---\n"
+    before, after = tmp_path / "before.yaml", tmp_path / "after.yaml"
+    old = f"type: Timeout\n{OLD}conf: {{connectTimeout: 7s}}\n"
+    new = (
+        "type: MeshTimeout\nname: all\nmesh: default\nspec:\n  targetRef: {kind: Mesh}\n"
+        "  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 7s, idleTimeout: 0s, http:"
+        " {requestTimeout: 0s, streamIdleTimeout: 0s}}}]\n"
+    )
+    before.write_text(mesh + old)
+    after.write_text(mesh + new)
+    page = tmp_path / "said.md"
+    words = ("prove", str(before), str(after), "--output", f"markdown={page}")
+    reading = "with old Timeouts read as up to 2.9 (2.14 itself overrules half of them)"
+    said = command(*words, given=None).out.splitlines()[0]
+    assert said.startswith("Equivalent")
+    assert said.endswith(reading)
+    assert reading in page.read_text()
+    assert reading not in command(*words, "--target", "2.9", given=None).out
+    before.write_text(mesh)
+    after.write_text(mesh.replace("route", "way"))
+    assert reading not in command(*words, given=None).out
 
 
 def test_two_files_of_one_identity_are_asked_about_not_ordered_away(repository: Path) -> None:

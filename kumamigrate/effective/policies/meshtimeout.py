@@ -27,9 +27,13 @@ DOWNSTREAM = "http.idleTimeout (downstream)"
 OFF = "0s"
 _HOUR = "1h0m0s"
 ALWAYS_SINCE = "2.10"
-"""Since then proxies have the defaults of a MeshTimeout without any (notes C16)."""
-OVERRULED_SINCE = "2.14"
-"""Since then a control plane overrules half of what an old Timeout says (legacy.md fact 6)."""
+"""Since then proxies have the defaults of a MeshTimeout without any (notes C16), which overrule
+half of what an old Timeout says (legacy.md fact 6)."""
+AS_READ = (
+    f"from {ALWAYS_SINCE} on a control plane overrules half of what an old Timeout says;"
+    " compared is what it meant up to 2.9"
+)
+"""How Timeouts are read on such a release, whatever it makes of them itself."""
 
 FIELDS = {
     CONNECT: leaf(SlotKind.CLUSTER, SlotKind.INBOUND, default="5s"),
@@ -42,6 +46,9 @@ FIELDS = {
 }
 _UNREACHED = {REQUEST: OFF, STREAM: "5m0s"}
 """What a service-tag outbound has whose listener no conf reaches: Envoy's own (§3.4)."""
+_UNWRITTEN = "Envoy's own (1h)"
+"""The idle timeout of a TCP listener that no conf reaches: as long as the one that is written then,
+and yet Envoy is configured anew when one comes or goes (features-2.14/40-0002)."""
 _UNTOUCHED = {
     CONNECT: "10s",
     IDLE: "2h0m0s",
@@ -64,6 +71,8 @@ def of_conf(conf: Conf | None, at: At) -> Values:
         # A TCP listener reads the idle timeout itself; headers there are none of.
         unread = {HEADERS} if at.protocol in ("tcp", "tls") else set()
         unread |= {IDLE} if at.protocol in HTTP_LIKE else set()
+        if conf is None and at.protocol not in (*HTTP_LIKE, UNKNOWN_PROTOCOL):
+            found[IDLE] = _UNWRITTEN
         return {path: value for path, value in found.items() if path not in unread}
     if at.part is SlotKind.CLUSTER:
         return _of_protocol(found, at.protocol)

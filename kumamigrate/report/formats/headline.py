@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.prover.claimed import COMPARED, LIVE
 from kumamigrate.report.formats.differences import decides, differences, proof_of
 from kumamigrate.report.formats.findings import open_findings
-from kumamigrate.report.screen.asread import as_read
+from kumamigrate.report.screen.asread import as_compared, as_read
 
 Report = Mapping[str, Any]
 GOOD, WARN, BAD = "good", "warn", "bad"
@@ -40,11 +40,13 @@ def _of_proof(report: Report) -> tuple[str, str]:
     claim = decides(report)
     verdict = proof_of(report)["claims"].get(claim, {}).get("allowing", "equivalent")
     about = COMPARED[claim]
+    proof = proof_of(report)
+    reading = as_compared(proof.get("assumptions", ()), proof["release"]["before"])
     if verdict == "equivalent":
-        return GOOD, f"Equivalent: {about} stays as it is {_for_whom(report)}"
+        return GOOD, f"Equivalent: {about} stays as it is {_for_whom(report)}{reading}"
     if verdict == "unknown":
-        return WARN, f"Cannot tell whether {about} stays as it is"
-    return BAD, f"Different: {about}, {counted(_number(report), 'difference')}"
+        return WARN, f"Cannot tell whether {about} stays as it is{reading}"
+    return BAD, f"Different: {about}, {counted(_number(report), 'difference')}{reading}"
 
 
 def _of_check(report: Report) -> tuple[str, str]:
