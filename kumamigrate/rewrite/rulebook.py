@@ -45,6 +45,9 @@ def rulebook() -> tuple[Rule, ...]:
     """
     digested = _digested()
     files = sorted(rules_folder().glob("*.yaml"))
+    if not files:
+        folder = rules_folder().name
+        raise RulebookError(f"{folder}/ holds no rule: install kumamigrate anew")
     rules = {rule.id: rule for rule in (_read(file, digested) for file in files)}
     graph = TopologicalSorter({rule.id: rule.after for rule in rules.values()})
     for rule in rules.values():

@@ -229,6 +229,28 @@ def test_the_reading_of_old_timeouts_is_named_where_the_release_has_another(
     assert reading.replace("2.14", "2.12") in earlier
 
 
+def test_what_both_engines_make_is_named_with_its_values(repository: Path) -> None:
+    proxy = (
+        "---\ntype: Dataplane\nname: web-1\nmesh: default\nnetworking:\n  address: 10.0.0.1\n"
+        "  inbound: [{port: 80, tags: {kuma.io/service: web, kuma.io/protocol: http}}]\n"
+        "  outbound: [{port: 8080, tags: {kuma.io/service: web}}]\n"
+    )
+    mesh = MESH.replace("Exclusive", "Disabled") + "skipCreatingInitialPolicies: ['*']\n"
+    (repository / "mesh.yaml").write_text(mesh + proxy)
+    (repository / "p.yaml").write_text(
+        f"type: Timeout\n{OLD}conf: {{http: {{requestTimeout: 9s}}}}\n"
+    )
+    route = "conf: {destination: {kuma.io/service: '*'}}\n"
+    (repository / "route.yaml").write_text(f"type: TrafficRoute\n{OLD}{route}")
+    (repository / "new.yaml").write_text(
+        "type: MeshTimeout\nname: new\nmesh: default\nspec:\n  targetRef: {kind: Mesh}\n"
+        "  to: [{targetRef: {kind: MeshService, name: api}, default: {connectionTimeout: 3s}}]\n"
+    )
+    said = command("run", "--dry-run", given=None).out
+    assert "both engines act" in said
+    assert "without Timeout all: web-1 → web http.requestTimeout 9s → 0s" in said
+
+
 def test_two_states_are_compared_by_the_reading_of_old_timeouts_that_is_named(
     tmp_path: Path,
 ) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from kumamigrate.cli import app
 from kumamigrate.errors import RulebookError
 from kumamigrate.rewrite import rulebook as book
 from tests.cases import ROOT
+from tests.runner import CliRunner
 
 REWRITE = ROOT / "kumamigrate" / "rewrite"
 
@@ -45,6 +47,23 @@ def test_a_planner_that_is_not_there_is_a_fault_of_the_rule_file(
         book.rulebook()
 
 
+def test_without_rules_nothing_is_called_clean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged installation would find nothing to change in any repository."""
+    (tmp_path / "in.yaml").write_text("type: Mesh\nname: default\n")
+    monkeypatch.setattr(book, "rules_folder", lambda: tmp_path / "rules")
+    book.rulebook.cache_clear()
+    try:
+        for words in (["check"], ["run", "--dry-run"], ["rules"]):
+            paths = [] if words == ["rules"] else [str(tmp_path)]
+            result = CliRunner().invoke(app, [*words, *paths])
+            assert result.exit_code == 2, words
+            assert "rules/ holds no rule: install kumamigrate anew" in result.stderr
+    finally:
+        book.rulebook.cache_clear()
+
+
 def test_what_was_read_of_the_rule_files_is_up_to_date() -> None:
     """If this fails, run `python tools/rulebook.py` and commit the file."""
     spec = importlib.util.spec_from_file_location("digest", ROOT / "tools" / "rulebook.py")
@@ -62,9 +81,9 @@ def test_a_rule_file_that_changed_is_read_itself(
         (tmp_path / path.name).write_bytes(path.read_bytes())
     changed = tmp_path / "legacy-retry.yaml"
     changed.write_text(changed.read_text().replace("title: ", "title: Another ", 1))
+    known = {rule.id: rule for rule in book.rulebook()}
     monkeypatch.setattr(book, "rules_folder", lambda: tmp_path)
     read = {rule.id: rule for rule in book.rulebook.__wrapped__()}
-    known = {rule.id: rule for rule in book.rulebook()}
     assert read["legacy-retry"].title == f"Another {known['legacy-retry'].title}"
     assert [name for name, one in read.items() if one != known[name]] == ["legacy-retry"]
 

@@ -11,6 +11,7 @@ from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.scene.repository import Rejection
 
 WIDTH = 110
+MOST_IN_FULL = 3
 MOST_NOTES = 5
 INDENT = "       "
 
@@ -68,7 +69,8 @@ def _cause(heap: Heap[Finding], verbose: bool) -> list[Line]:
     else:
         lines.append(line(INDENT, (places_of(found, WIDTH - len(INDENT)), "place")))
     if not verbose:
-        notes = sentences(note for finding in found for note in finding.notes)
+        notes = [*dict.fromkeys(note for finding in found for note in finding.notes)]
+        notes = notes if len(notes) <= MOST_IN_FULL else sentences(notes)
         lines += [line(INDENT, note) for note in notes[:MOST_NOTES]]
         more = len(notes) - MOST_NOTES
         lines += [line(INDENT, (f"… and {more} more: --verbose", "dim"))] if more > 0 else []
