@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.flow.acceptance import judge_of
+from kumamigrate.flow.everywhere import judge_everywhere
 from kumamigrate.model.state import Environment
 from kumamigrate.prover import prove
 from kumamigrate.rewrite.rulebook import rulebook
+from kumamigrate.scene.held import HeldVerdict
 from kumamigrate.scene.repository import repository_of
 from kumamigrate.scene.trial import Scene
+from kumamigrate.world.estate import Estate, single
 
 BY_NAME = next(rule for rule in rulebook() if rule.id == "reference-by-name")
 
@@ -205,3 +210,47 @@ def test_what_could_not_be_read_does_not_bar_what_changes_nothing() -> None:
     words = (INBOUND % ("labels: {a: b}", one) for one in ("60s", "1m"))
     before, after = scenes_beside(twice("MeshTimeout", "default"), *words)
     assert judge_of(RULE, before)(before, after).good
+
+
+def test_what_was_judged_is_not_judged_again_and_other_texts_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A run that begins anew asks of the same texts, and of others as soon as a text changes."""
+    asked: list[Scene] = []
+
+    def counted(*_: Any, **__: Any) -> Any:
+        judge = judge_of(BY_NAME, base.whole, upgrade=True)
+
+        def one(current: Scene, candidate: Scene) -> HeldVerdict:
+            asked.append(candidate)
+            return judge(current, candidate)
+
+        return one
+
+    monkeypatch.setattr("kumamigrate.flow.acceptance.judge_of", counted)
+    files = {"a.yaml": (MESH % "Exclusive" + ON_ROUTE + BOUND).encode()}
+    repository = repository_of(files, root=Path())
+    base = single(
+        Scene(
+            repository=repository,
+            inventory=(),
+            environment=Environment(),
+            source="2.14",
+            target="3.0",
+        )
+    )
+
+    def judged(bound: str) -> HeldVerdict:
+        candidate = base.edited({"a.yaml": MESH % "Exclusive" + ON_ROUTE + bound})
+        assert isinstance(candidate, Estate)
+        judge = judge_everywhere(
+            BY_NAME, base, upgrade=True, take_unknown=False, allow=HARMLESS, hold=frozenset()
+        )
+        return judge(base, candidate)
+
+    first = judged(BOUND.replace("3s", "4s"))
+    assert judged(BOUND.replace("3s", "4s")) == first
+    assert len(asked) == 1
+    judged(BOUND.replace("3s", "5s"))
+    judged("")
+    assert len(asked) == 3

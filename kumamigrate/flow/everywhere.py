@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cache
 from itertools import chain
+from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.prover import Effect, Proof
@@ -68,8 +69,17 @@ def judge_everywhere(
     allow: Set[Effect],
     hold: Set[Effect] = frozenset(),
 ) -> Callable[[Estate, Estate], HeldVerdict]:
-    """Return the judge for the changes of one rule: they hold in every environment or not."""
+    """Return the judge for the changes of one rule: they hold in every environment or not.
+
+    A run that begins anew, since some change is held for the whole, asks most of what it asked
+    before: of the same texts the answer is the same.
+    """
     from kumamigrate.flow.acceptance import judge_of
+
+    kept = base.whole.kept
+    first: Estate = kept.setdefault("began", base)
+    known: dict[object, HeldVerdict] = kept.setdefault("judged", {})
+    way = (rule.claims, upgrade, take_unknown, frozenset(allow), frozenset(hold))
 
     @cache
     def judge_at(at: int) -> Judge:
@@ -78,12 +88,24 @@ def judge_everywhere(
             rule, applied, upgrade=upgrade, take_unknown=take_unknown, allow=allow, hold=hold
         )
 
+    def verdict_at(at: int, estates: tuple[Estate, ...], texts: object) -> HeldVerdict:
+        old, new = (one.sites[at].applied for one in estates)
+        key = (way, new.source, new.target, new.environment, at, texts)
+        if key in known:
+            return known[key]
+        verdict = judge_at(at)(old, new)
+        if verdict.whole is None:  # what has more to tell holds on to all that it looked at
+            known[key] = verdict
+        return verdict
+
     def judge(current: Estate, candidate: Estate) -> HeldVerdict:
         unknown = HeldVerdict()
+        texts = tuple(_edits_since(first, one) for one in (base, current, candidate))
         for at, (old, new) in enumerate(zip(current.sites, candidate.sites, strict=True)):
             if new.applied is old.applied:
                 continue
-            verdict = replace(judge_at(at)(old.applied, new.applied), environment=new.name)
+            verdict = verdict_at(at, (current, candidate), texts)
+            verdict = replace(verdict, environment=new.name)
             if verdict.witnesses:
                 return verdict
             if unknown.good and not verdict.good:
@@ -91,6 +113,18 @@ def judge_everywhere(
         return unknown
 
     return judge
+
+
+def _edits_since(first: Estate, now: Estate) -> frozenset[tuple[str, Any]]:
+    """Return what the files of an estate hold where that is not what the first one's hold."""
+    old, new = first.whole.repository.files, now.whole.repository.files
+    texts = ((path, file.text) for path, file in _others(old, new) if file is not None)
+    gone = ((path, None) for path in old.keys() - new.keys())
+    return frozenset((*texts, *gone, *_others(first.tree.files, now.tree.files)))
+
+
+def _others(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    return ((path, one) for path, one in new.items() if one is not old.get(path))
 
 
 def merged(proofs: Iterable[tuple[str, Proof]]) -> Proof:
