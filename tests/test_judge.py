@@ -69,14 +69,18 @@ spec:
 """
 
 
-def allows(before: str, after: str, *, mode: str = "Exclusive") -> bool:
-    scene = Scene(
-        repository=repository_of({"a.yaml": (MESH % mode + before).encode()}, root=Path()),
+def scene_of(text: str, mode: str = "Exclusive") -> Scene:
+    return Scene(
+        repository=repository_of({"a.yaml": (MESH % mode + text).encode()}, root=Path()),
         inventory=(),
         environment=Environment(),
         source="2.14",
         target="3.0",
     )
+
+
+def allows(before: str, after: str, *, mode: str = "Exclusive") -> bool:
+    scene = scene_of(before, mode)
     texts = {"a.yaml": MESH % mode + after}
     candidate = replace(scene, repository=scene.repository.with_texts(texts), states={})
     return judge_of(BY_NAME, scene, upgrade=True)(scene, candidate).good
@@ -254,3 +258,18 @@ def test_what_was_judged_is_not_judged_again_and_other_texts_are(
     judged(BOUND.replace("3s", "5s"))
     judged("")
     assert len(asked) == 3
+
+
+def test_a_difference_at_one_proxy_excuses_none_at_another() -> None:
+    """The first change brought 5s to proxies of x; the second takes it to those of y instead."""
+    base = OUTBOUND.replace("name: t", "name: b") % ("labels: {kuma.io/display-name: web}", "1s")
+    top = "spec:\n  targetRef: {kind: Dataplane, labels: {app: APP}}\n"
+    moved = OUTBOUND.replace("spec:\n", top) % ("labels: {kuma.io/display-name: web}", "5s")
+    before, current, candidate = (
+        scene_of(SERVICE + base + "---\n" + moved.replace("APP", app) if app else SERVICE + base)
+        for app in ("", "x", "y")
+    )
+    judge = judge_of(BY_NAME, before, upgrade=True)
+    assert not judge(current, candidate).good
+    assert judge(current, before).good
+    assert judge(current, current).good

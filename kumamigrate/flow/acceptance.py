@@ -16,7 +16,7 @@ from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prover import Effect, Proof, Witness, prove
+from kumamigrate.prover import Effect, Proof, prove
 from kumamigrate.prover.agree import apart
 from kumamigrate.prover.doubts.doubt import concerns
 from kumamigrate.prover.doubts.unreadreason import unread_reason
@@ -141,11 +141,9 @@ def _judge_of(
         if barred:
             return HeldVerdict(unknown=barred)
         verdicts = []
-        touched: set[tuple[str, ...]] = set()
         if "live" in claims:
             proof = _prove(current, candidate, "live")
             live = proof.witnesses("live")
-            touched = {w.slot for w in live if w.effect is Effect.ACTIVATION}
             bad = tuple(w for w in live if w.effect not in allow - hold)
             verdicts.append(HeldVerdict(witnesses=bad, unknown=proof.doubts("live")))
             # A proof for what is held anyway would only take its time.
@@ -155,7 +153,7 @@ def _judge_of(
             if claim in claims:
                 # What starts to work today claim *live* has said, where it is asked.
                 passing = HARMLESS if claim == "carry" or "live" in claims else HARMLESS - hold
-                verdicts.append(_not_worse(claim, before, current, candidate, touched, passing))
+                verdicts.append(_not_worse(claim, before, current, candidate, passing))
         if "live" not in claims and "release" in claims and _touches_waiting(current, candidate):
             # Claim *release* says nothing of what the target still misreads.
             proof = _prove(current, candidate, "live")
@@ -190,16 +188,15 @@ def _not_worse(
     before: Scene,
     current: Scene,
     candidate: Scene,
-    touched: set[tuple[str, ...]],
     passing: Set[Effect],
 ) -> HeldVerdict:
     """Return what got worse. For *release* a mesh that still has service-tag outbounds may be
     read in two ways: as it is, so that real services take over from tags with the upgrade, or
     as it will be once its mode is Exclusive, which comes before the upgrade."""
-    found = _worsened(claim, before, current, candidate, touched, passing)
+    found = _worsened(claim, before, current, candidate, passing)
     if claim != "release" or found.good or not has_tag_outbounds(before):
         return found
-    switched = _worsened(claim, before, current, candidate, touched, passing, exclusive=True)
+    switched = _worsened(claim, before, current, candidate, passing, exclusive=True)
     lost = tuple(w for w in found.witnesses if w.before.policy in _removed(current, candidate))
     # What no outbound of that mode reads is still there today: it may not just go.
     return switched if switched.good and not lost else found
@@ -240,40 +237,30 @@ def _worsened(
     before: Scene,
     current: Scene,
     candidate: Scene,
-    touched: set[tuple[str, ...]],
     passing: Set[Effect],
     *,
     exclusive: bool = False,
 ) -> HeldVerdict:
+    """Return what is neither as the claim wants it nor as it was: `after == goal or after ==
+    current`, slot by slot and proxy by proxy (prover.md §2). A doubt that stood is no new one."""
     written = _written_types(current, candidate)
     # What others rest on may be behind a difference of any type.
     everything = not written <= release_of(candidate.source).policy_types.keys() - _BY_ALL
     types = None if everything else frozenset(written)
-    asked = partial(_prove, claim=claim, exclusive=exclusive, types=types)
-    now = asked(before, candidate, current=current, also=current)
-    counting = [
+    goal, after = _states(claim, before, candidate, current, exclusive=exclusive)
+    standing = _states(claim, before, current, exclusive=exclusive)
+    asked = partial(_prove_states, claim=claim, scenes=(before, candidate), types=types)
+    now = asked(goal, after, also=current, standing=standing)
+    bad = tuple(
         w
         for w in now.witnesses(claim)
         if w.effect not in passing and (everything or w.policy_type in written)
-    ]
-    if not counting and not now.doubts(claim):
-        # Nothing can have got worse, whatever it was.
-        return HeldVerdict(unknown=tuple(_unread(current, candidate)))
-    then = asked(before, current, also=candidate)
-    known = {witness.key for witness in then.witnesses(claim)}
-    made_up = _made_up(then, claim) | _made_up(now, claim)
-    known_there = {_at_service(witness, made_up) for witness in then.witnesses(claim)}
-    bad = tuple(
-        witness
-        for witness in counting
-        if (witness.key not in known or witness.slot in touched)
-        # A route that is compared only now, or a cluster that it leads to, shows again what
-        # the service itself showed already.
-        and (witness.policy_type in written or _at_service(witness, made_up) not in known_there)
     )
-    doubted = set(then.doubts(claim))
-    unknown = tuple(doubt for doubt in now.doubts(claim) if doubt not in doubted)
-    return HeldVerdict(witnesses=bad, unknown=(*unknown, *_unread(current, candidate)))
+    doubts = now.doubts(claim)
+    if doubts:
+        stood = set(asked(*standing, also=candidate).doubts(claim))
+        doubts = tuple(doubt for doubt in doubts if doubt not in stood)
+    return HeldVerdict(witnesses=bad, unknown=(*doubts, *_unread(current, candidate)))
 
 
 def _written_types(current: Scene, candidate: Scene) -> set[str]:
@@ -287,23 +274,6 @@ def _written_types(current: Scene, candidate: Scene) -> set[str]:
         for scene in (current, candidate)
     )
     return {kind for kind, _, _ in old ^ new}
-
-
-def _made_up(proof: Proof, claim: str) -> set[str]:
-    """Return what the made-up proxies of a proof are called."""
-    claims = (m.claims[claim] for m in proof.meshes.values() if claim in m.claims)
-    return {proxy.name for one in claims for proxy in one.proxies if proxy.made_up}
-
-
-def _at_service(witness: Witness, made_up: Set[str]) -> tuple[str, ...]:
-    """Return a difference without the route it shows at or that leads to it, and who makes it.
-
-    Of made-up proxies each shows only what no smaller one has shown: they are not told apart.
-    """
-    place = witness.place.rpartition(">")[2]
-    proxy = "" if witness.proxy in made_up else witness.proxy
-    key = replace(witness, route=None, place=place, proxy=proxy).key
-    return (*key, witness.before.policy, witness.after.policy)
 
 
 def _unread(current: Scene, candidate: Scene) -> Iterator[Doubt]:
@@ -367,20 +337,17 @@ def has_tag_outbounds(scene: Scene) -> bool:
     return any(mesh_services_mode(state, mesh) != "Exclusive" for mesh in state.meshes())
 
 
-def _prove(
+def _states(
+    claim: str,
     before: Scene,
     after: Scene,
-    claim: str,
     current: Scene | None = None,
     *,
     exclusive: bool = False,
-    also: Scene | None = None,
-    types: Collection[str] | None = None,
-) -> Proof:
-    """Prove a claim. What `current` has not left to another rule yet `after` may not leave.
+) -> tuple[State, State]:
+    """Return what a claim compares: what it wants, as `before` says, and what `after` makes of it.
 
-    That a service tag and its service disagree on their protocol is no change's doing: it
-    differs whatever is written, and the proof of the sum says so.
+    What `current` has not left to another rule yet `after` may not leave.
     """
     release = before.target if claim == "release" else before.source
     old, (new, rejected) = before.state(before.source)[0], after.state(release)
@@ -393,18 +360,42 @@ def _prove(
         refused = (one.resource for one in rejected if one.resource.type == "MeshHTTPRoute")
         new = replace(new, resources=(*new.resources, *refused))
         old, new = _without(old, waiting), _without(new, waiting)
-    if exclusive:
-        old = as_exclusive(old)
+    return (as_exclusive(old) if exclusive else old), new
+
+
+def _prove(before: Scene, after: Scene, claim: str) -> Proof:
+    """Prove a claim about two scenes."""
+    return _prove_states(*_states(claim, before, after), claim=claim, scenes=(before, after))
+
+
+def _prove_states(
+    goal: State,
+    after: State,
+    *,
+    claim: str,
+    scenes: tuple[Scene, Scene],
+    also: Scene | None = None,
+    types: Collection[str] | None = None,
+    standing: tuple[State, State] | None = None,
+) -> Proof:
+    """Prove a claim about states of two scenes.
+
+    That a service tag and its service disagree on their protocol is no change's doing: it
+    differs whatever is written, and the proof of the sum says so.
+    """
+    before = scenes[0]
+    release = before.target if claim == "release" else before.source
     return prove(
-        old,
-        new,
+        goal,
+        after,
         claims=(claim,),
         one_protocol=claim != "live",
         also=() if also is None else (before.state(before.source)[0], also.state(release)[0]),
         types=types,
+        standing=standing,
         contents=contents_of(before),
         locate_before=before.locate,
-        locate_after=after.locate,
+        locate_after=scenes[1].locate,
     )
 
 

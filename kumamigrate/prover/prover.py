@@ -44,6 +44,7 @@ from kumamigrate.prover.nonpolicy import (
     sent_differences,
 )
 from kumamigrate.prover.oldengine import OldEngine, converted, without_a_say
+from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proof import (
     ClaimResult,
     MeshProof,
@@ -102,6 +103,7 @@ def prove(
     same_unread: bool = False,
     only: Collection[str] | None = None,
     types: Collection[str] | None = None,
+    standing: tuple[State, State] | None = None,
     contents: Contents | None = None,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
@@ -116,8 +118,10 @@ def prove(
     are not compared, but the services that they refer to are looked at. With `same_unread` what
     could not be read is known to be the same text on both sides, so that it bars nothing that is
     proven locally (local.py). With `types` only differences of some policy types are looked for:
-    for whoever knows that the others do not matter. `contents` keeps what was read for the next
-    proof that is given the same.
+    for whoever knows that the others do not matter. `standing` are the states of another proof,
+    up to the one that a change begins with: what differs there in the same way, at the same place
+    of the same proxy, is no difference here (owed.py); doubts are not compared. `contents`
+    keeps what was read for the next proof that is given the same.
     """
     contents = Contents() if contents is None else contents
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
@@ -142,6 +146,7 @@ def prove(
                 one_protocol,
                 also,
                 types,
+                standing,
                 local=local,
             )
             for mesh in meshes
@@ -180,6 +185,7 @@ def _prove_mesh(
     one_protocol: bool,
     also: Sequence[State],
     types: Collection[str] | None,
+    standing: tuple[State, State] | None,
     *,
     local: bool,
 ) -> MeshProof:
@@ -193,10 +199,11 @@ def _prove_mesh(
         if claim in results:
             continue
         later = upgraded if claim == RELEASE and upgraded is not None else after
-        earlier = before
-        if claim != LIVE and (claim == CARRY or upgraded is not None) and converted(before, mesh):
-            # What old policies say only claim live compares; from there on the rest follows.
-            earlier = before if claim == CARRY and without_a_say(before, after, mesh) else after
+        rests = claim != LIVE and (claim == CARRY or upgraded is not None)
+        earlier = _begun(claim, before, after, mesh) if rests else before
+        stood = standing
+        if stood is not None and rests:
+            stood = (_begun(claim, *stood, mesh), stood[1])
         asked = (id(earlier), id(later))
         if asked not in scenes:
             states = (earlier.mesh(mesh), later.mesh(mesh))
@@ -209,11 +216,19 @@ def _prove_mesh(
                 one_protocol=one_protocol,
                 also=others,
                 types=types,
+                standing=None if stood is None else _of_mesh(stood, mesh),
             )
         results[claim] = _prove_claim(claim, scenes[asked], proxies)
         if earlier is not before:
             if LIVE not in results:
-                lived = ProofScene(mesh, before.mesh(mesh), after.mesh(mesh), contents, locate)
+                lived = ProofScene(
+                    mesh,
+                    before.mesh(mesh),
+                    after.mesh(mesh),
+                    contents,
+                    locate,
+                    standing=None if standing is None else _of_mesh(standing, mesh),
+                )
                 results[LIVE] = _prove_claim(LIVE, lived, proxies)
             settled = upon(claim, results[claim].claims[claim], results[LIVE].claims[LIVE])
             results[claim] = replace(results[claim], claims={claim: settled})
@@ -226,6 +241,20 @@ def _prove_mesh(
         assumptions=tuple(dict.fromkeys(a for p in proofs for a in p.assumptions)),
         ties=tuple(dict.fromkeys(t for p in proofs for t in p.ties)),
     )
+
+
+def _begun(claim: str, before: State, after: State, mesh: str) -> State:
+    """Return the state that a claim about real resources begins with.
+
+    What old policies say only claim *live* compares; from there on the rest follows.
+    """
+    if not converted(before, mesh) or (claim == CARRY and without_a_say(before, after, mesh)):
+        return before
+    return after
+
+
+def _of_mesh(states: tuple[State, State], mesh: str) -> tuple[State, State]:
+    return states[0].mesh(mesh), states[1].mesh(mesh)
 
 
 def _proven_locally(found: LocalProof, mesh: str, before: State, after: State) -> MeshProof:
@@ -244,6 +273,18 @@ def _proven_locally(found: LocalProof, mesh: str, before: State, after: State) -
     return MeshProof(mesh=mesh, claims={LIVE: result}, assumptions=taken)
 
 
+@dataclass(frozen=True, slots=True)
+class InWorld:
+    """Two sides in one world, and the service tags to look at.
+
+    `stood` are the sides whose differences do not count (owed.py).
+    """
+
+    pair: MeshComparison
+    services: tuple[str, ...]
+    stood: MeshComparison | None = None
+
+
 class ProofScene:
     """Two states of one mesh in every world, matchers and all; claims share it."""
 
@@ -258,31 +299,45 @@ class ProofScene:
         one_protocol: bool = False,
         also: Sequence[State] = (),
         types: Collection[str] | None = None,
+        standing: tuple[State, State] | None = None,
     ) -> None:
         self.mesh = mesh
         self._types = types
         self.states = (before, after)
         self.complete = before.complete and after.complete
-        self.worlds = worlds_of(before, after, mesh, also)
-        self.pairs = []
+        self.worlds = worlds_of(before, after, mesh, (*also, *(standing or ())))
+        self.compared: list[InWorld] = []
+        self._locate = locate
         for world in self.worlds.worlds:
             was, now = (Side(with_world(s, world), mesh, contents) for s in (before, after))
             services = tags_on(was, now, world.tags)
-            sides = alike(was, now, services) if one_protocol else (was, now)
-            self.pairs.append((MeshComparison(*sides, locate, types), services))
-        self._locate = locate
+            stood = None
+            if standing is not None:
+                sides = [Side(with_world(s, world), mesh, contents) for s in standing]
+                stood = self._pair(sides[0], sides[1], services if one_protocol else ())
+            pair = self._pair(was, now, services if one_protocol else ())
+            self.compared.append(InWorld(pair, services, stood))
+
+    def _pair(self, was: Side, now: Side, of_one_protocol: Sequence[str]) -> MeshComparison:
+        return MeshComparison(*alike(was, now, of_one_protocol), self._locate, self._types)
 
     @cached_property
-    def carrying(self) -> list[tuple[MeshComparison, tuple[str, ...]]]:
-        """Return the pairs for claims that compare service tags with what replaces them."""
-        found = []
-        for pair, services in self.pairs:
-            before = as_spoken(pair.before, pair.after, services)
-            same = before is pair.before
-            if not same:
-                pair = MeshComparison(before, pair.after, self._locate, self._types)
-            found.append((pair, services))
-        return found
+    def carrying(self) -> list[InWorld]:
+        """Return what claims compare that hold service tags to what replaces them."""
+        return [
+            InWorld(
+                self._spoken(one.pair, one.services),
+                one.services,
+                None if one.stood is None else self._spoken(one.stood, one.services),
+            )
+            for one in self.compared
+        ]
+
+    def _spoken(self, pair: MeshComparison, services: Sequence[str]) -> MeshComparison:
+        before = as_spoken(pair.before, pair.after, services)
+        if before is pair.before:
+            return pair
+        return MeshComparison(before, pair.after, self._locate, self._types)
 
 
 def tags_on(before: Side, after: Side, more: Sequence[str]) -> tuple[str, ...]:
@@ -293,14 +348,17 @@ def tags_on(before: Side, after: Side, more: Sequence[str]) -> tuple[str, ...]:
 
 def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
     made_up = proxies != LISTED and not scene.complete
-    pairs = scene.pairs if claim == LIVE else scene.carrying
-    asked = [Claim(claim, pair, subjects(pair), services) for pair, services in pairs]
+    compared = scene.compared if claim == LIVE else scene.carrying
+    asked = [
+        Claim(claim, one.pair, subjects(one.pair), one.services, stood=one.stood)
+        for one in compared
+    ]
     result = together([one.result(made_up=made_up) for one in asked])
     if made_up and scene.worlds.too_many:
         more = Doubt(DoubtKind.COMBINATIONS, scene.worlds.too_many)
         unknown = (*result.unknown, more)
         result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
-    told_by = dict.fromkeys(one for pair, _ in scene.pairs for one in not_shown(pair.after))
+    told_by = dict.fromkeys(one for w in scene.compared for one in not_shown(w.pair.after))
     guessed = tuple(Doubt(DoubtKind.MISSING, words) for words in told_by)
     if guessed:
         result = replace(
@@ -310,12 +368,12 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
             proxies=tuple(doubted(proxy, guessed) for proxy in result.proxies),
         )
     beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
-    couplings = [one for pair, _ in scene.pairs for one in pair.couplings.all] if made_up else []
+    couplings = [one for w in scene.compared for one in w.pair.couplings.all] if made_up else []
     if made_up:
-        shares = (one for pair, _ in scene.pairs for one in told(pair.after.shares))
+        shares = (one for w in scene.compared for one in told(w.pair.after.shares))
         others = (one for c in asked for one in (*c.old.beyond, *c.beyond))
         beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *others)))
-    sides = scene.pairs[0][0]
+    sides = scene.compared[0].pair
     notes = upgrade_notes(sides.before, sides.after) if claim == RELEASE else ()
     return MeshProof(
         mesh=scene.mesh,
@@ -370,6 +428,12 @@ class Subject:
     made_up: bool = False
     workload: Workload | None = None
 
+    @property
+    def at(self) -> tuple[str, str]:
+        """Where the proxy is (its namespace), and its name."""
+        there = self.was or self.now
+        return ("" if there is None else there.namespace, self.name)
+
 
 def subjects(pair: MeshComparison) -> tuple[Subject, ...]:
     """Return the Dataplanes of both sides."""
@@ -384,9 +448,17 @@ class Claim:
     """One claim about one mesh, proxy by proxy."""
 
     def __init__(
-        self, claim: str, pair: MeshComparison, proxies: Sequence[Subject], services: Sequence[str]
+        self,
+        claim: str,
+        pair: MeshComparison,
+        proxies: Sequence[Subject],
+        services: Sequence[str],
+        *,
+        stood: MeshComparison | None = None,
     ) -> None:
         self.claim = claim
+        self.stood = None if stood is None else Claim(claim, stood, subjects(stood), services)
+        self.standing = None if stood is None else Owed(stood, pair.after)
         self.pair = pair
         self.proxies = proxies
         self.services = services
@@ -400,12 +472,9 @@ class Claim:
         """Return the verdict of the claim, with `made_up` for every proxy that could exist."""
         unknown = self.concerns.of_mesh
         shared = tuple(self._shared())
-        subjects = self.proxies
-        if self.claim == LIVE and not (
-            self.pair.before.state.complete and self.pair.after.state.complete
-        ):
-            subjects = (*subjects, *self._workloads())
-        verdicts = tuple(self._verdict(subject, shared) for subject in subjects)
+        if self.standing is not None and self.stood is not None:
+            shared = self.standing.left(shared, tuple(self.stood._shared()))
+        verdicts = tuple(self._verdict(subject, shared) for subject in self._subjects())
         if made_up or not verdicts:
             verdicts += self._beyond(shared, made_up=made_up)
         verdicts = tuple(doubted(verdict, unknown) for verdict in verdicts)
@@ -421,7 +490,14 @@ class Claim:
         """Return the verdicts for proxies that the states do not hold."""
         environment = self.pair.before.state.environment
         zone = environment.zone if environment.mode == "zone" else ""
-        coverage = Coverage(self.pair, self._changed, self.implied, zone, listed=bool(self.proxies))
+        coverage = Coverage(
+            self.pair,
+            self._changed,
+            self.implied,
+            zone,
+            listed=bool(self.proxies),
+            standing=self.standing,
+        )
         coverage.found.add(ANY_PROXY, shared)
         if made_up and self.claim == CARRY:
             coverage.carry(self.services)
@@ -434,7 +510,12 @@ class Claim:
             coverage.found.proxies[name] = [*map(self.old.seen, witnesses)]
         if made_up:
             Together(
-                pair=self.pair, old=self.old, found=coverage.found, names=self.claim == LIVE
+                pair=self.pair,
+                old=self.old,
+                found=coverage.found,
+                names=self.claim == LIVE,
+                standing=self.standing,
+                stood=None if self.stood is None else self.stood.old,
             ).search()
         self.beyond = tuple(map(str, coverage.found.beyond))
         if self.claim != CARRY:
@@ -460,9 +541,17 @@ class Claim:
             tags_end=self._tags_end,
         )
 
-    def _workloads(self) -> Iterator[Subject]:
-        for one in changed_workloads(self.pair.before, self.pair.after):
-            yield Subject(name=f"workload {one.key[1]}", was=one.was, now=one.now, workload=one)
+    def _subjects(self) -> tuple[Subject, ...]:
+        """Return the Dataplanes of both sides, and for claim *live* the workloads."""
+        sides = (self.pair.before.state, self.pair.after.state)
+        if self.claim != LIVE or all(side.complete for side in sides):
+            return tuple(self.proxies)
+        changed = changed_workloads(self.pair.before, self.pair.after)
+        workloads = (
+            Subject(name=f"workload {one.key[1]}", was=one.was, now=one.now, workload=one)
+            for one in changed
+        )
+        return (*self.proxies, *workloads)
 
     def _shared(self) -> Iterator[Witness]:
         """Yield what differs for every proxy of the mesh."""
@@ -477,33 +566,43 @@ class Claim:
             yield from tls_differences(pair.before, pair.after)
 
     def _verdict(self, subject: Subject, shared: tuple[Witness, ...]) -> ProxyVerdict:
-        if subject.was is not None and written_outbounds(self.pair.before, subject.was) == {}:
-            shared = tuple(w for w in shared if w.direction != "outbound")
-        if subject.was is None or subject.now is None:
-            found: tuple[Witness, ...] = (*shared, *self._come_or_gone(subject))
-            unknown: tuple[Doubt, ...] = ()
-        else:
-            ends = self._gateways_end and is_builtin(subject.was)
-            tied = {} if ends else tie_doubts(self.pair, subject.was, subject.now)
-            unknown = tuple(doubt for doubts in tied.values() for doubt in doubts)
-            # What chance decides is neither the same nor different.
-            chance = {*tied, *(BY_ROUTE if tied.keys() & set(ROUTES) else ())}
-            every = self._witnesses(subject.was, subject.now, own=subject.workload is None)
-            if subject.workload is not None:
-                every += workload_differences(
-                    subject.workload, self.pair.before.mesh, self.pair.chosen
-                )
-                unknown += tuple(note_doubts(subject.workload))
-            sure = tuple(w for w in every if w.policy_type not in chance)
-            listed = not subject.made_up and subject.workload is None
-            made = self.old.of(subject.was, subject.now) if listed else SAME
-            found = (*shared, *map(self.old.seen, sure), *made.witnesses)
-            unknown += (*self.concerns.of_proxy(subject.was, subject.now), *made.doubts)
-            if self.claim == CARRY or self._tags_end:
-                unknown += carry_doubts(self.pair, subject.was, self.couples)
+        found, unknown = self._differences(subject, shared)
+        if self.standing is not None and self.stood is not None and found:
+            found = self.standing.left(found, self.stood._of_the_same(subject))
         if found and subject.workload is not None and not subject.workload.sure:
             found, unknown = (), (*unknown, unsure(subject.workload))
         return _proxy_verdict(subject.name, found, unknown, made_up=subject.made_up)[0]
+
+    def _of_the_same(self, subject: Subject) -> tuple[Witness, ...]:
+        """Return what differs here for a proxy that others ask about."""
+        mine = [subject] if subject.made_up else [s for s in self._subjects() if s.at == subject.at]
+        return tuple(w for one in mine for w in self._differences(one, ())[0])
+
+    def _differences(
+        self, subject: Subject, shared: tuple[Witness, ...]
+    ) -> tuple[tuple[Witness, ...], tuple[Doubt, ...]]:
+        """Return what differs for a proxy, with what does for every proxy, and what is not known
+        of it."""
+        if subject.was is not None and written_outbounds(self.pair.before, subject.was) == {}:
+            shared = tuple(w for w in shared if w.direction != "outbound")
+        if subject.was is None or subject.now is None:
+            return (*shared, *self._come_or_gone(subject)), ()
+        ends = self._gateways_end and is_builtin(subject.was)
+        tied = {} if ends else tie_doubts(self.pair, subject.was, subject.now)
+        unknown = tuple(doubt for doubts in tied.values() for doubt in doubts)
+        # What chance decides is neither the same nor different.
+        chance = {*tied, *(BY_ROUTE if tied.keys() & set(ROUTES) else ())}
+        every = self._witnesses(subject.was, subject.now, own=subject.workload is None)
+        if subject.workload is not None:
+            every += workload_differences(subject.workload, self.pair.before.mesh, self.pair.chosen)
+            unknown += tuple(note_doubts(subject.workload))
+        sure = tuple(w for w in every if w.policy_type not in chance)
+        listed = not subject.made_up and subject.workload is None
+        made = self.old.of(subject.was, subject.now) if listed else SAME
+        unknown += (*self.concerns.of_proxy(subject.was, subject.now), *made.doubts)
+        if self.claim == CARRY or self._tags_end:
+            unknown += carry_doubts(self.pair, subject.was, self.couples)
+        return (*shared, *map(self.old.seen, sure), *made.witnesses), unknown
 
     def _come_or_gone(self, subject: Subject) -> Iterator[Witness]:
         if self.claim == LIVE:

@@ -38,7 +38,9 @@ def dataplane(
         {"port": 8000 + at, "tags": {"kuma.io/service": "own", "kuma.io/protocol": "http", **tags}}
         for at, tags in enumerate(inbounds or ({},))
     ]
-    made = resource("Dataplane", name, {"networking": {"address": "10.0.0.1", "inbound": listed}})
+    proxying = {"redirectPortInbound": 15006, "redirectPortOutbound": 15001}
+    networking = {"address": "10.0.0.1", "inbound": listed, "transparentProxying": proxying}
+    made = resource("Dataplane", name, {"networking": networking})
     return replace(made, labels={**LABELS, **(labels or {})})
 
 
@@ -112,14 +114,28 @@ def meshes(draw: st.DrawFn) -> State:
 
 
 @st.composite
-def pairs(draw: st.DrawFn) -> tuple[State, State]:
-    """Draw two states that differ in one to three policies."""
-    before = draw(meshes())
+def changed(draw: st.DrawFn, before: State) -> State:
+    """Draw a state that differs from another in one to three policies."""
     kept = list(before.resources)
     fixed = {"Mesh", "MeshService", "MeshHTTPRoute"}
     mine = [r for r in kept if r.type not in fixed]
-    for gone in draw(st.lists(st.sampled_from(mine), max_size=2, unique_by=id)):
-        kept = [r for r in kept if r is not gone]
+    gone = st.lists(st.sampled_from(mine), max_size=2, unique_by=id) if mine else st.just([])
+    for one in draw(gone):
+        kept = [r for r in kept if r is not one]
     for new in draw(policies(most=2)):
         kept = [*(r for r in kept if r.identity != new.identity), new]
-    return before, replace(before, resources=tuple(kept))
+    return replace(before, resources=tuple(kept))
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[State, State]:
+    """Draw two states that differ in one to three policies."""
+    before = draw(meshes())
+    return before, draw(changed(before))
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> tuple[State, State, State]:
+    """Draw three states, each but the first a change of the one before it."""
+    first, second = draw(pairs())
+    return first, second, draw(changed(second))

@@ -71,7 +71,7 @@ def test_the_order_of_files_does_not_matter(pair: tuple[State, State], random: A
         assert first.verdict(claim) is second.verdict(claim)
 
 
-@settings(EASY, max_examples=drawn(120))
+@settings(EASY, max_examples=drawn(60))
 @given(pair=generate.pairs())
 def test_made_up_proxies_find_whatever_any_proxy_shows(pair: tuple[State, State]) -> None:
     """The sets that are tried are enough: where few are enough for all, the bounded ones, too."""

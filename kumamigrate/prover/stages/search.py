@@ -22,6 +22,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claims.carry import CARRIED, as_tags, carry_one
 from kumamigrate.prover.doubts.doubt import tie_doubts
 from kumamigrate.prover.mesh import INBOUND_TYPES, SINGLE_TYPES, MeshComparison
+from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proof import ProxyVerdict, Verdict
 from kumamigrate.prover.stages.sequence import (
     EVERY,
@@ -65,7 +66,12 @@ ROUTE_SETS, ENTRY_SETS, VALUE_SETS, LIST_SETS = 4, 2, 2, 3
 MOST_TOGETHER = FEW + 3
 """Where all policies of a proxy decide together, no proxy with more of them is tried."""
 
-Check = Callable[[Resource], Sequence[Witness]]
+Check = Callable[[MeshComparison, Resource], Sequence[Witness]]
+"""Returns what differs for a proxy at one place of two sides."""
+
+WIDER = 2
+"""How many times as many policies decide about three states as about two: each that one of the two
+comparisons needs may be missing in the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +110,11 @@ class SearchSlot:
             return False
         silent = len(self.roles) > 1 and not any(role.asked for role in self.roles[:-1])
         return silent or not any(role.suspects for role in self.roles)
+
+    @property
+    def wider(self) -> SearchSlot:
+        """The slot where three states decide together."""
+        return replace(self, roles=tuple(replace(r, most=r.most * WIDER) for r in self.roles))
 
 
 Homes = Mapping[str, tuple[frozenset[Requirement], frozenset[Requirement]]]
@@ -155,7 +166,8 @@ class Findings:
 class Coverage:
     """Tries one claim on made-up proxies.
 
-    `listed`: the states hold Dataplanes, so that there is a verdict for those at least.
+    `listed`: the states hold Dataplanes, so that there is a verdict for those at least. What stood
+    already (`standing`) is no difference.
     """
 
     def __init__(
@@ -166,13 +178,16 @@ class Coverage:
         zone: str,
         *,
         listed: bool,
+        standing: Owed | None = None,
     ) -> None:
         self.pair = pair
+        self.standing = standing
         self.listed = listed
         self.changed = changed
         self.destinations = destinations
         self.zone = zone
-        self.reaches = pair.reaches
+        self.reaches = (*pair.reaches, *(standing.pair.reaches[1:] if standing else ()))
+        self._stood = False
         self.found = Findings()
         self.pairings = Pairings(pair.couplings.asked)
         self._proxies: dict[tuple[tuple[Atom, ...], Setting, bool], Resource | None] = {}
@@ -185,19 +200,19 @@ class Coverage:
         for policy_type in self._affected((*ON_OUTBOUNDS, ROUTING)):
             for destinations, slot in self._places(policy_type):
                 where = _called_together(destinations)
-                check = _outbound(pair, policy_type, destinations, names)
+                check = _outbound(policy_type, destinations, names)
                 self._try(policy_type, where, slot, check)
         for policy_type in self._affected(INBOUND_TYPES):
             if pair.by_client(policy_type):
                 continue  # old policies choose proxies as well: together.py makes them up
             slot = self._whole(policy_type, INBOUND, *self._anywhere(policy_type))
-            check = partial(_inbound, pair, policy_type)
+            check = partial(_inbound, policy_type)
             self._try(policy_type, "inbounds", slot, check, one_inbound=True)
         for policy_type in self._affected(SINGLE_TYPES):
             if policy_type in pair.covered:
                 continue  # old policies choose proxies as well: together.py makes them up
             slot = self._whole(policy_type, SINGLE)
-            self._try(policy_type, "the proxy", slot, partial(_single, pair, policy_type))
+            self._try(policy_type, "the proxy", slot, partial(_single, policy_type))
         return self.found
 
     def carry(self, services: Sequence[str], *, live: bool = False) -> Findings:
@@ -212,7 +227,7 @@ class Coverage:
                     groups.setdefault(slot, []).append((old, target))
             for slot, couples in groups.items():
                 where = _called_together([old for old, _ in couples])
-                self._try(policy_type, where, slot, _carried(pair, policy_type, couples, live))
+                self._try(policy_type, where, slot, _carried(policy_type, couples, live))
         return self.found
 
     # -- places ------------------------------------------------------------------------------
@@ -266,7 +281,7 @@ class Coverage:
         entries: list[Known] = []
         values: list[Known] = []
         every_set = False
-        for reach, destinations in zip(self.reaches, (before, after), strict=True):
+        for reach, destinations in zip(self.reaches, (before, after, after), strict=False):
             for destination in destinations:
                 at = reach.routes_at(destination)
                 routes += at
@@ -335,6 +350,14 @@ class Coverage:
     ) -> None:
         if slot.settled:
             return
+        self._stood = False
+        self._try_sets(policy_type, where, slot, check, one_inbound)
+        if self._stood:
+            self._try_sets(policy_type, where, slot.wider, check, one_inbound)
+
+    def _try_sets(
+        self, policy_type: str, where: str, slot: SearchSlot, check: Check, one_inbound: bool
+    ) -> None:
         homes = [_homes(role, self.pairings) for role in slot.roles]
         for setting in self._settings(policy_type, slot):
             parts = [_part(r, h, setting) for r, h in zip(slot.roles, homes, strict=True)]
@@ -374,7 +397,10 @@ class Coverage:
         if tied:
             self.found.unknown.update(dict.fromkeys(d for t in tied.values() for d in t))
             return
-        found = check(proxy)
+        found = check(self.pair, proxy)
+        if found and self.standing is not None:
+            every, found = found, self.standing.left(found, check(self.standing.pair, proxy))
+            self._stood = self._stood or len(found) < len(every)
         if found:
             self.found.add(describe(chosen, setting), found)
 
@@ -425,11 +451,11 @@ def _called_together(destinations: Sequence[Destination]) -> str:
     return f"outbound to {called(destinations[0])}{more}"
 
 
-def _inbound(pair: MeshComparison, policy_type: str, proxy: Resource) -> Sequence[Witness]:
+def _inbound(policy_type: str, pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
     return pair.inbound_type(proxy, proxy, policy_type)
 
 
-def _single(pair: MeshComparison, policy_type: str, proxy: Resource) -> Sequence[Witness]:
+def _single(policy_type: str, pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
     return pair.single_type(proxy, proxy, policy_type)
 
 
@@ -440,10 +466,8 @@ def _subset_rules(policy_type: str, listed: Iterable[Known]) -> bool:
     )
 
 
-def _outbound(
-    pair: MeshComparison, policy_type: str, destinations: Sequence[Destination], names: bool
-) -> Check:
-    def check(proxy: Resource) -> list[Witness]:
+def _outbound(policy_type: str, destinations: Sequence[Destination], names: bool) -> Check:
+    def check(pair: MeshComparison, proxy: Resource) -> list[Witness]:
         found: list[Witness] = []
         for destination in destinations:
             if policy_type == ROUTING:
@@ -456,12 +480,9 @@ def _outbound(
 
 
 def _carried(
-    pair: MeshComparison,
-    policy_type: str,
-    couples: Sequence[tuple[ServiceTag, RealResource]],
-    live: bool,
+    policy_type: str, couples: Sequence[tuple[ServiceTag, RealResource]], live: bool
 ) -> Check:
-    def check(proxy: Resource) -> Sequence[Witness]:
+    def check(pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
         found: list[Witness] = []
         for old, new in couples:
             found += carry_one(pair, proxy, proxy, policy_type, old, new)

@@ -20,10 +20,12 @@ from kumamigrate.effective.bothengines.whoanswers import (
 from kumamigrate.effective.compare import too_many_ways
 from kumamigrate.effective.difference import Effect
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.model.resource import SERVICE
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.oldengine import OldEngine
+from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proof import only_listed
+from kumamigrate.prover.proxyslots import SlotsCompared
 from kumamigrate.prover.stages.search import Findings
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, Suspects, either
 from kumamigrate.sourcedest.selector import ANY, selectors_of
@@ -58,12 +60,17 @@ Sets = dict[Atom, bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
-    """Tries what both engines give of a type; `found` is where it notes that."""
+    """Tries what both engines give of a type; `found` is where it notes that.
+
+    What stood already is no difference (`standing`, read by `stood`).
+    """
 
     pair: MeshComparison
     old: OldEngine
     found: Findings
     names: bool
+    standing: Owed | None = None
+    stood: OldEngine | None = None
 
     def search(self) -> None:
         """Try all types that both engines are asked for."""
@@ -96,7 +103,10 @@ class Together:
         return either(*(sequences.suspects(kind, s) for kind in kinds for s in ALL_SECTIONS))
 
     def _asked(self, policy_type: str) -> Iterator[Requirement]:
-        for reach in self.pair.reaches:
+        for reach in (
+            *self.pair.reaches,
+            *(self.standing.pair.reaches[1:] if self.standing else ()),
+        ):
             yield from (k.requirement for t in self._kinds(policy_type) for k in reach.of(t))
             yield from (Requirement(atom=one) for one in _by_old(reach.side, policy_type))
 
@@ -147,7 +157,7 @@ class Together:
         if proxy is None or self.pair.couplings.broken_by(proxy):
             return
         name = describe([one for one in chosen if one != Atom()], setting)
-        compared = self.old.of_type(proxy, policy_type, names=self.names)
+        compared = self._compared(proxy, policy_type)
         if not self.pair.known:
             self.old.elsewhere.update(dict.fromkeys(compared.doubts))
             self.found.add(name, self.old.once((*compared.witnesses, *compared.led)))
@@ -164,6 +174,18 @@ class Together:
         for to in dict.fromkeys(w.destination for w in compared.led):
             self._beyond(f"{name} with traffic to {to}, which depends on its outbounds")
         self.found.add(name, self.old.once(compared.witnesses))
+
+    def _compared(self, proxy: Resource, policy_type: str) -> SlotsCompared:
+        found = self.old.of_type(proxy, policy_type, names=self.names)
+        if self.standing is None or self.stood is None or not (found.witnesses or found.led):
+            return found
+        stood = self.stood.of_type(proxy, policy_type, names=self.names)
+        every = (*stood.witnesses, *stood.led)
+        return replace(
+            found,
+            witnesses=self.standing.left(found.witnesses, every),
+            led=self.standing.left(found.led, every),
+        )
 
     def _beyond(self, what: str) -> None:
         self.found.beyond[Doubt(DoubtKind.COMBINATIONS, only_listed(what))] = None

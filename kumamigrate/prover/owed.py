@@ -1,0 +1,58 @@
+"""What a change owes: slot by slot and proxy by proxy, `after == goal or after == current`.
+
+A proof of a change compares what the claim wants (goal) with what proxies read after it. Where the
+two differ, the state that the change begins with is read for the very same proxy: a value that
+stood there already, the change has left as it is (prover.md §2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from kumamigrate.effective.difference import Witness
+from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.universe.side import Side
+
+
+@dataclass(frozen=True)
+class Owed:
+    """`pair` holds the goal and the state that a change begins with; `after` is the one after it.
+
+    What the goal is may differ from the goal that the change is held to: then a difference counts
+    as the same one only where both goals agree as well.
+    """
+
+    pair: MeshComparison
+    after: Side
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The types that the change touches."""
+        old, new = self.pair.after.kinds, self.after.kinds
+        return frozenset(kind for kind in {*old, *new} if old.get(kind) != new.get(kind))
+
+    def left(self, found: Sequence[Witness], stood: Sequence[Witness]) -> tuple[Witness, ...]:
+        """Return the differences of a proxy without those that stood there before the change.
+
+        A route that is compared only now, or a cluster that it leads to, shows again what the
+        service itself showed already, of types that the change does not touch.
+        """
+        if not found or not stood:
+            return tuple(found)
+        known = {witness.key[1:] for witness in stood}
+        known_there = {_at_service(witness) for witness in stood}
+        return tuple(
+            witness
+            for witness in found
+            if witness.key[1:] not in known
+            and (witness.policy_type in self._written or _at_service(witness) not in known_there)
+        )
+
+
+def _at_service(witness: Witness) -> tuple[str, ...]:
+    """Return a difference without the route it shows at or that leads to it, and who makes it."""
+    place = witness.place.rpartition(">")[2]
+    key = replace(witness, route=None, place=place).key[1:]
+    return (*key, witness.before.policy, witness.after.policy)
