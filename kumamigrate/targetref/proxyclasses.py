@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, SERVICE
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, SERVICE
 from kumamigrate.targetref.select import Proxy, Selector
 
 Values = Mapping[str, frozenset[str]]
@@ -75,6 +75,14 @@ def _seen(given: Mapping[str, str], values: Values) -> tuple[str | bool, ...]:
 
 def need_of(selector: Selector) -> Need | None:
     """Return one label or tag without which a proxy cannot be selected, None if there is none."""
+    need = _needed_by(selector)
+    if need is None and selector.namespace:
+        return ("label", NAMESPACE, selector.namespace)
+    return need
+
+
+def _needed_by(selector: Selector) -> Need | None:
+    """Return what the reference itself cannot do without."""
     top = selector.top
     if top.kind == "Dataplane" and selector.identity is None:
         named = (("label", k, v) for k, v in top.labels or () if k != DISPLAY_NAME)

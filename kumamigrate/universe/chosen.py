@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.model.kinds import KUBERNETES
-from kumamigrate.model.resource import NAMESPACE
+from kumamigrate.model.resource import NAMESPACE, Resource
 from kumamigrate.pattern import pattern
 from kumamigrate.universe.side import Side
 
@@ -33,22 +33,39 @@ class Chosen:
 
 def chosen_by(*sides: Side) -> Chosen:
     """Return the keys that resources of some sides go by."""
+    found = [
+        _named_by(resource)
+        for side in sides
+        for resource in side.state.resources
+        if resource.type not in KUBERNETES and resource.type != "Dataplane"
+    ]
+    return Chosen(
+        labels=frozenset(key for one in found for key in one.labels),
+        tags=frozenset(key for one in found for key in one.tags),
+    )
+
+
+def _named_by(resource: Resource) -> Chosen:
+    """Return the keys that one resource goes by, read once."""
+    if "chosen" not in resource.kept:
+        resource.kept["chosen"] = _read(resource)
+    found: Chosen = resource.kept["chosen"]
+    return found
+
+
+def _read(resource: Resource) -> Chosen:
     labels: set[str] = set()
     tags: set[str] = set()
-    for side in sides:
-        for resource in side.state.resources:
-            if resource.type in KUBERNETES or resource.type == "Dataplane":
-                continue
-            if resource.type == "MeshIdentity":
-                labels |= _IDENTITY
-            for name, value in _walk("", resource.spec):
-                if isinstance(value, str):
-                    labels.update(_IN_TEMPLATE.findall(value))
-                    labels |= _WORKLOAD if ".Workload" in value else set()
-                elif name in _LABELS:
-                    labels.update(map(str, value))
-                elif name in _TAGS:
-                    tags.update(map(str, value))
+    if resource.type == "MeshIdentity":
+        labels |= _IDENTITY
+    for name, value in _walk("", resource.spec):
+        if isinstance(value, str):
+            labels.update(_IN_TEMPLATE.findall(value))
+            labels |= _WORKLOAD if ".Workload" in value else set()
+        elif name in _LABELS:
+            labels.update(map(str, value))
+        elif name in _TAGS:
+            tags.update(map(str, value))
     return Chosen(labels=frozenset(labels), tags=frozenset(tags))
 
 

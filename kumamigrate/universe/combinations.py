@@ -6,7 +6,7 @@ is counted by what policies can tell apart. Sets are numbers: bit `n` stands for
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, ZONE
@@ -18,12 +18,38 @@ MOST_SETS = 6_000
 """More sets than this are not tried at one place."""
 
 
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What some requirements ask of the surroundings of a proxy."""
+
+    zones: frozenset[str]
+    namespaces: frozenset[str]
+    typed: bool
+
+    @classmethod
+    def of(cls, requirements: Iterable[Requirement]) -> Gates:
+        """Return what some requirements ask together."""
+        listed = list(requirements)
+        return cls(
+            zones=frozenset(zone for r in listed for zone in r.zones),
+            namespaces=frozenset(space for r in listed for space in r.namespaces),
+            typed=any(r.proxy_types for r in listed),
+        )
+
+    def seen_from(self, setting: Setting) -> Hashable:
+        """Return what is equal for surroundings that admit the same of them."""
+        zone = setting.zone if setting.zone in self.zones else ""
+        space = setting.namespace if setting.namespace in self.namespaces else ""
+        return (zone, space, self.typed and setting.gateway)
+
+
 class Pairings:
     """What is taken for granted to go together: who has one of two atoms has the other."""
 
     def __init__(self, pairs: Iterable[tuple[Requirement, Requirement]]) -> None:
         self._by_part: dict[Hashable, list[tuple[Requirement, Requirement]]] = {}
-        self._known: dict[tuple[Atom, Setting | None], tuple[Atom, ...]] = {}
+        self._known: dict[tuple[Atom, Hashable], tuple[Atom, ...]] = {}
+        self._gates: dict[Atom, Gates] = {}
         for pair in pairs:
             for mine, other in (pair, pair[::-1]):
                 if mine.atom is not None and other.atom is not None:
@@ -34,10 +60,18 @@ class Pairings:
         """Return an atom with all that goes with it in some surroundings, or in any (None)."""
         if not self._by_part:
             return (atom,)
-        key = (atom, setting)
+        key = (atom, None if setting is None else self._gates_of(atom).seen_from(setting))
         if key not in self._known:
-            self._known[key] = tuple(self._joined(atom, setting))
+            asked = _is_plain if setting is None else setting.admits
+            self._known[key] = tuple(self._joined(atom, asked))
         return self._known[key]
+
+    def _gates_of(self, atom: Atom) -> Gates:
+        """Return what has a say in what goes with an atom."""
+        if atom not in self._gates:
+            near = (p for other in self._joined(atom, lambda _: True) for p in self._near(other))
+            self._gates[atom] = Gates.of(one for pair in near for one in pair)
+        return self._gates[atom]
 
     def home(self, requirement: Requirement) -> str:
         """Return the one namespace in which a proxy may have what is asked, "" where any may do.
@@ -54,30 +88,30 @@ class Pairings:
         )
         return next(filter(None, spaces), "")
 
-    def _joined(self, atom: Atom, setting: Setting | None) -> dict[Atom, None]:
+    def _joined(self, atom: Atom, asked: Callable[[Requirement], bool]) -> dict[Atom, None]:
         found: dict[Atom, None] = {atom: None}
         waiting = [atom]
         while waiting:
             one = waiting.pop()
-            for other in self._beside(one, setting):
-                if other not in found and not implies(one, other):
+            for mine, beside in self._near(one):
+                other = beside.atom
+                if other is None or other in found or implies(one, other):
+                    continue
+                if asked(mine) and asked(beside):
                     found[other] = None
                     waiting.append(other)
         return found
 
-    def _beside(self, atom: Atom, setting: Setting | None) -> Iterator[Atom]:
+    def _near(self, atom: Atom) -> Iterator[tuple[Requirement, Requirement]]:
+        """Yield the pairs of which whoever has an atom has the first."""
         for part in _parts_of(atom):
-            for mine, other in self._by_part.get(part, ()):
-                if mine.atom is None or other.atom is None or not implies(atom, mine.atom):
-                    continue
-                if all(_is_asked(one, setting) for one in (mine, other)):
-                    yield other.atom
+            for pair in self._by_part.get(part, ()):
+                if pair[0].atom is not None and implies(atom, pair[0].atom):
+                    yield pair
 
 
-def _is_asked(requirement: Requirement, setting: Setting | None) -> bool:
-    """Say whether a proxy may be chosen in some surroundings, or in any whatever (None)."""
-    if setting is not None:
-        return setting.admits(requirement)
+def _is_plain(requirement: Requirement) -> bool:
+    """Say whether a proxy may be chosen in any surroundings whatever."""
     return requirement == Requirement(atom=requirement.atom)
 
 

@@ -26,11 +26,10 @@ from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.universe.madeup import ANY_PORT, OTHER_SERVICE
 from kumamigrate.universe.side import ports_of
+from kumamigrate.universe.successors import Successors, service_parts
 from kumamigrate.universe.traffic import (
     real_destinations,
-    service_parts,
     service_tags,
-    successors_in,
 )
 
 Labels = frozenset[tuple[str, str]]
@@ -83,10 +82,11 @@ def worlds_of(before: State, after: State, mesh: str, also: Sequence[State] = ()
         return Worlds(worlds=(World(resources=(), tags=()),))
     asked = dict.fromkeys(a for s in (before, after, *also) for a in references(s))
     coming = to_come((before, after), mesh)
-    known = [*(r for s in (before, after) for r in s.of_type(*REAL)), *coming]
+    known = [*_real((before, after)), *coming]
+    named = _ByName(known)
     wanted: dict[str, dict[Labels, list[Asked]]] = {}
     for one in asked:
-        if not any(_fits(r, one) for r in known):
+        if not named.has(one.kind, one.labels):
             wanted.setdefault(one.kind, {}).setdefault(one.labels, []).append(one)
     variants = {_key(resource): [resource] for resource in coming}
     too_many = ""
@@ -126,14 +126,15 @@ def _with_others(
     found = {kind: dict(by_labels) for kind, by_labels in wanted.items()}
     old, new = ({_called(r) for r in state.of_type(*REAL)} for state in states)
     fresh = {frozenset(((DISPLAY_NAME, n), (NAMESPACE, s))) for _, n, s in new - old}
+    named, zones = _ByName(_real(states)), _other_zones(states)
     for one in asked:
         keys = {key for key, _ in one.labels}
         if one.chosen and DISPLAY_NAME not in keys:
             found.setdefault(one.kind, {}).setdefault(one.labels, [one])
         if ZONE not in keys and not any(one.labels >= _said(name) for name in fresh):
-            for zone in _other_zones(states):
+            for zone in zones:
                 there = one.labels | {(ZONE, zone)}
-                if not any(_fits(r, replace(one, labels=there)) for r in _real(states)):
+                if not named.has(one.kind, there):
                     found.setdefault(one.kind, {}).setdefault(there, [one])
     return found
 
@@ -175,8 +176,15 @@ def with_world(state: State, world: World) -> State:
     return replace(state, resources=(*state.resources, *world.resources))
 
 
-def references(state: State) -> Iterator[Asked]:
-    """Yield every reference to a real resource in the policies of a state."""
+def references(state: State) -> tuple[Asked, ...]:
+    """Return every reference to a real resource in the policies of a state, read once."""
+    if "references" not in state.known:
+        state.known["references"] = tuple(_references(state))
+    found: tuple[Asked, ...] = state.known["references"]
+    return found
+
+
+def _references(state: State) -> Iterator[Asked]:
     from kumamigrate.model.release import release
 
     known = release(state.release)
@@ -235,8 +243,7 @@ def _asked(ref: Mapping[str, Any], kind: str, policy: Resource, state: State) ->
     if kind == "MeshService" and space and not section:
         pairs = frozenset({(DISPLAY_NAME, short), (NAMESPACE, space)})
         # The name means the service of every zone; where none has it, ours may.
-        there = any(_carries(r, pairs) for r in state.of_type("MeshService"))
-        placed = pairs if there else _placed(pairs, state)
+        placed = pairs if _named_in(state).has(kind, pairs) else _placed(pairs, state)
         yield Asked(kind=kind, labels=placed, number=port or number, tag=tag)
         return
     space = str(ref.get("namespace") or policy.namespace_label)
@@ -262,8 +269,29 @@ def _tag(name: str, policy: Resource, state: State) -> str:
     return name if policy.namespace_label in ("", system) else ""
 
 
-def _fits(resource: Resource, asked: Asked) -> bool:
-    return resource.type == asked.kind and _carries(resource, asked.labels)
+class _ByName:
+    """Some real resources, found by the name that is asked for."""
+
+    def __init__(self, resources: Iterable[Resource]) -> None:
+        self._by_name: dict[tuple[str, str], list[Resource]] = {}
+        self._by_type: dict[str, list[Resource]] = {}
+        for resource in resources:
+            self._by_name.setdefault((resource.type, resource.display_name), []).append(resource)
+            self._by_type.setdefault(resource.type, []).append(resource)
+
+    def has(self, kind: str, labels: Labels) -> bool:
+        """Say whether one of a kind carries labels."""
+        name = dict(labels).get(DISPLAY_NAME)
+        near = self._by_type.get(kind) if name is None else self._by_name.get((kind, name))
+        return any(_carries(resource, labels) for resource in near or ())
+
+
+def _named_in(state: State) -> _ByName:
+    """Return the real resources of a state, sorted by name once."""
+    if "named" not in state.known:
+        state.known["named"] = _ByName(state.of_type(*REAL))
+    found: _ByName = state.known["named"]
+    return found
 
 
 def _carries(resource: Resource, labels: Labels) -> bool:
@@ -371,14 +399,15 @@ def _add_successors(
     mesh: str,
 ) -> None:
     """Add the MeshService that Kuma generates for each service tag, where none is known."""
+    there = Successors((*known, *(r for made in variants.values() for r in made)))
     for tag in tags:
-        there = [*known, *(r for made in variants.values() for r in made)]
-        if successors_in(there, tag):
+        if there.of(tag):
             continue
         name, space, port = service_parts(tag)
         labels = {NAMESPACE: space} if space else {}
         ports = [{"port": int(port)}] if is_number(port) else [{"port": ANY_PORT}]
         resource = _made_up("MeshService", name, labels, ports, state, mesh)
+        there.add(resource)
         variants.setdefault(_key(resource), []).append(resource)
 
 

@@ -23,6 +23,7 @@ from kumamigrate.targetref.permission import reads_both
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.targetref.selection import Selection
+from kumamigrate.universe.successors import Successors
 
 PROTOCOL = "kuma.io/protocol"
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
@@ -104,6 +105,11 @@ class Side:
         if at_least(self.release.name, REMOVED):
             return OldPolicies(mesh=self.mesh, by_kind={})
         return old_policies(self.state, self.mesh)
+
+    @cached_property
+    def successors(self) -> Successors:
+        """The MeshServices, by the service tags that they replace."""
+        return Successors(self.real.values())
 
     @cached_property
     def mesh_spec(self) -> Mapping[str, Any]:

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from kumamigrate.model.digits import is_number
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.kubeservices import is_made
 from kumamigrate.model.release import release
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.targetref.resolve import REAL, sections
+from kumamigrate.targetref.resolve import REAL, index_of, sections
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.side import Side, inbounds_of, ports_of, tags_of
+from kumamigrate.universe.successors import service_parts
 
 
 class Outbound(StrEnum):
@@ -78,9 +78,8 @@ def real_destinations(state: State) -> Iterator[RealResource]:
 
 def by_number(state: State, destination: RealResource) -> Iterator[RealResource]:
     """Yield a port with a name as outbounds refer to it that call it by its number."""
-    whole = destination.kri.of_section("")
-    for resource in state.of_type(whole.type):
-        for port in ports_of(resource.spec) if kri_of(resource) == whole else ():
+    for resource in index_of(state).by_kri.get(destination.kri.of_section(""), ()):
+        for port in ports_of(resource.spec):
             number = str(port.get("port", ""))
             if port.get("name") == destination.kri.section != number:
                 yield RealResource(destination.kri, number)
@@ -93,7 +92,7 @@ def successors(side: Side, service: str) -> tuple[RealResource, ...]:
     there is no namespace. Of several ports the tag means those whose number it names, else
     those that lead to inbounds with the tag; all of them where no inbound is known.
     """
-    found = successors_in(side.real.values(), service)
+    found = side.successors.of(service)
     return found if len(found) < 2 else _on_port(side, service, found) or found
 
 
@@ -114,52 +113,6 @@ def _on_port(side: Side, service: str, found: tuple[RealResource, ...]) -> tuple
             if name == one.kri.section and (own == number if number else inner in inbounds):
                 kept.append(one)
     return tuple(kept)
-
-
-def successors_in(resources: Iterable[Resource], service: str) -> tuple[RealResource, ...]:
-    """Return the same among some resources.
-
-    A plain name means the service without a namespace, else that of the one namespace that has
-    it: on Kubernetes no tag is called like that, and the policy must mean the service.
-    """
-    resources = [r for r in resources if r.type == "MeshService"]
-    found: dict[RealResource, None] = {}
-    name, namespace, port = service_parts(service)
-    spaces = {r.namespace_label for r in resources if r.display_name == service}
-    only_space = next(iter(spaces)) if len(spaces) == 1 else ""
-    for resource in resources:
-        label = resource.labels.get(SERVICE)
-        if label is not None:
-            mine, only = label == service, ""
-        elif namespace:
-            mine = (resource.display_name, resource.namespace_label) == (name, namespace)
-            only = port
-        else:
-            here = resource.namespace_label == only_space
-            mine, only = resource.display_name == service and here, ""
-        if mine:
-            found.update(dict.fromkeys(_ports(resource, only)))
-    return tuple(found)
-
-
-def _ports(resource: Resource, only: str) -> Iterable[RealResource]:
-    ports = ports_of(resource.spec)
-    if not ports:
-        return [RealResource(kri_of(resource))]
-    return [
-        RealResource(kri_of(resource, str(port.get("name") or port.get("port", ""))))
-        for port in ports
-        if not only or str(port.get("port", "")) == only
-    ]
-
-
-def service_parts(service: str) -> tuple[str, str, str]:
-    """Take `web_shop_svc_80` apart into name, namespace and port."""
-    parts = service.split("_")
-    numbered = len(parts) == 4 and is_number(parts[3])
-    if (len(parts) == 3 or numbered) and parts[2] == "svc":
-        return parts[0], parts[1], parts[3] if len(parts) == 4 else ""
-    return service, "", ""
 
 
 def _tags(found: Iterable[Any]) -> Iterator[str]:

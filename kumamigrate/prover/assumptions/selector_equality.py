@@ -238,6 +238,8 @@ def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource
     A policy that took the place of an old one stands beside what it would be by the same tags.
     """
     known = {p.identity: p for p in before.resources if p.type in old.policy_types}
+    order = {identity: at for at, identity in enumerate(known)}
+    lengths = {len(p.name) for p in known.values()}
     sources = [p for p in before.resources if p.type in OLD_POLICIES]
     for policy in after.resources:
         if policy.type not in old.policy_types:
@@ -245,14 +247,18 @@ def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource
         if policy.identity in known:
             yield known[policy.identity], policy
             continue
-        for other in known.values():
-            same = other.identity[:3] == policy.identity[:3]
-            if same and policy.name.startswith(other.name):
-                yield other, policy
+        begun = (known.get((*policy.identity[:3], n)) for n in _beginnings(policy.name, lengths))
+        for other in sorted((p for p in begun if p is not None), key=lambda p: order[p.identity]):
+            yield other, policy
         for other in sources:
             if other.mesh == policy.mesh and str(other.name) in str(policy.name):
                 for top in _by_tags(other, sources, top_of(policy, old).labels or ()):
                     yield replace(policy, spec={**policy.spec, "targetRef": top}), policy
+
+
+def _beginnings(name: str, lengths: Iterable[int]) -> Iterator[str]:
+    """Yield what a name begins with, of some lengths."""
+    return (name[:length] for length in lengths if length <= len(name))
 
 
 def _by_tags(
