@@ -145,6 +145,12 @@ _OUTPUT = _many(
     default=[],
 )
 _STATS = _flag("--stats", "say aside what was met, what it cost and where the time went")
+_JOBS = _word(
+    "--jobs",
+    "N",
+    "how many processes may work on proofs at a time; the result is the same; default: one for each"
+    " processor that may be used",
+)
 _NO_CACHE = _flag(
     "--no-cache",
     "do all the work, and keep nothing for the next time",
@@ -201,6 +207,7 @@ COMMANDS = (
             _PRINTED_AS,
             _OUTPUT,
             _STATS,
+            _JOBS,
         ),
     ),
     Command(
@@ -283,6 +290,7 @@ COMMANDS = (
             _PRINTED_AS,
             _OUTPUT,
             _STATS,
+            _JOBS,
         ),
     ),
     Command(

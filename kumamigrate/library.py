@@ -40,7 +40,7 @@ from kumamigrate.world.baseline import baseline_file, read_baseline
 from kumamigrate.world.config import settings as completed
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.estate import apply as applied
-from kumamigrate.world.options import Options
+from kumamigrate.world.options import Options, jobs_of
 from kumamigrate.world.scope import Scope, only, scope_of
 from kumamigrate.world.survey import contents_in, survey
 
@@ -200,4 +200,5 @@ def _options(asked: Mapping[str, Any]) -> Options:
         hold=left_for_later(asked.get("hold")),
         dead=bool(asked.get("dead", False)),
         fail_on=asked.get("fail_on", ""),
+        jobs=jobs_of(asked.get("jobs")),
     )

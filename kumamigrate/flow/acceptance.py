@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.flow.everyworld import open_worlds
+from kumamigrate.flow.everyworld import jobs_for, open_worlds
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
@@ -20,6 +20,7 @@ from kumamigrate.prover import Effect, Proof, prove
 from kumamigrate.prover.agree import apart
 from kumamigrate.prover.doubts.doubt import concerns
 from kumamigrate.prover.doubts.unreadreason import unread_reason
+from kumamigrate.prover.sidebyside import EachOnce
 from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.held import Counts, HeldVerdict
@@ -59,7 +60,6 @@ def judge_of(
     def judge(current: Scene, candidate: Scene) -> HeldVerdict:
         worlds = _in_worlds(before, current, candidate)
 
-        @cache
         def verdict_in(world: str) -> HeldVerdict:
             old, now, then = worlds[world]
             one = _judge_of(
@@ -67,21 +67,25 @@ def judge_of(
             )
             return one(now, then)
 
+        verdicts = EachOnce(verdict_in, jobs_for(candidate))
+
         def whole(tried: str, counts: Counts) -> HeldVerdict:
             least = next(iter(worlds))
-            asked = {least, tried} if tried else set(worlds)
-            if any(verdict_in(world).witnesses for world in asked):
-                asked = set(worlds)
+            asked = [world for world in worlds if not tried or world in (least, tried)]
+            if any(verdict.witnesses for verdict in verdicts.of_all(asked)):
+                asked = [*worlds]
             # Beside a doubt no difference elsewhere is looked for: it is unknown all the same.
-            found = {w: verdict_in(w) if w in asked else HeldVerdict() for w in worlds}
+            found = dict.fromkeys(worlds, HeldVerdict())
+            found |= dict(zip(asked, verdicts.of_all(asked), strict=True))
             mine = {w: _counting(verdict, counts) for w, verdict in found.items()}
             return _whichever(mine, take_unknown=take_unknown)
 
         # What holds in every world holds; for the contrary one is enough, the last that was.
-        for world in sorted(worlds, key=lambda w: w not in failed[-1:]):
-            if not verdict_in(world).good and len(worlds) > 1 and not take_unknown:
+        order = sorted(worlds, key=lambda w: w not in failed[-1:])
+        for world, verdict in zip(order, verdicts.of_all(order), strict=False):
+            if not verdict.good and len(worlds) > 1 and not take_unknown:
                 failed.append(world)
-                return replace(verdict_in(world), whole=partial(whole, world))
+                return replace(verdict, whole=partial(whole, world))
         return whole("", lambda _witness: True)
 
     return judge

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from kumamigrate.flow.beyond25 import is_beyond
 from kumamigrate.model.initial import NONE, possible
@@ -16,7 +17,8 @@ from kumamigrate.model.resource import Identity
 from kumamigrate.prover import MeshProof, Proof
 from kumamigrate.prover.agree import agreed
 from kumamigrate.prover.claimed import LIVE, RELEASE
-from kumamigrate.scene.trial import Scene
+from kumamigrate.prover.sidebyside import MANY, answers
+from kumamigrate.scene.trial import JOBS, Scene
 from kumamigrate.scene.worlds import Given, can_feel, told
 
 UP_TO_25 = "2.5"
@@ -48,6 +50,12 @@ def open_worlds(before: Scene, after: Scene) -> tuple[str, ...]:
     return (NONE, *felt) if felt else ()
 
 
+def jobs_for(scene: Scene) -> int:
+    """Return how many worlds of a scene are worth asking about at a time."""
+    many = len(scene.repository.resources) >= MANY
+    return int(scene.kept.get(JOBS, 1)) if many else 1
+
+
 def open_to(scenes: Iterable[Scene]) -> tuple[str, ...]:
     """Return the worlds but the least that some mesh of some scenes may live in."""
     every = (given for scene in scenes for given in scene.given().values())
@@ -60,7 +68,6 @@ def in_every_world(before: Scene, after: Scene, claims: tuple[str, ...], prove: 
 
     With each mesh stands what is taken for granted of them, where they could matter.
     """
-    proof = prove(before, after, claims, None)
     given = after.given()
     types = _types(before, after, given)
     asked: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
@@ -72,8 +79,12 @@ def in_every_world(before: Scene, after: Scene, claims: tuple[str, ...], prove: 
             if felt:
                 asked[world, felt].add(mesh)
     parts: dict[str, dict[str, MeshProof]] = defaultdict(dict)
+    questions = [partial(prove, before, after, claims, None)]
     for (world, felt), meshes in asked.items():
-        there = prove(before.in_world(world), after.in_world(world), felt, meshes)
+        scenes = (before.in_world(world), after.in_world(world))
+        questions.append(partial(prove, *scenes, felt, meshes))
+    proof, *others = answers(questions, jobs_for(after))
+    for (world, _), there in zip(asked, others, strict=True):
         for mesh, found in there.meshes.items():
             parts[mesh][world] = found
     every = {

@@ -32,3 +32,7 @@ class Taken(str):
         self = super().__new__(cls, text)
         self.ground, self.parts = ground, parts
         return self
+
+    def __reduce__(self) -> tuple[type[Taken], tuple[str, ...]]:
+        """Return what a copy is made of."""
+        return (Taken, (str(self), self.ground, *self.parts))

@@ -25,7 +25,9 @@ def progress() -> Iterator[Progress]:
 
     started = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    # A thread that draws would be cut off in the copies of the process that proofs are made in.
+    console = Console(stderr=True)
+    with Bar(*columns, console=console, transient=True, auto_refresh=False) as bar:
         task = bar.add_task("reading", total=None, visible=False)
 
         def tell(what: str, done: int, total: int) -> None:
@@ -33,5 +35,6 @@ def progress() -> Iterator[Progress]:
                 return
             late = time.monotonic() - started > _PATIENCE
             bar.update(task, description=what[:60], completed=done, total=total, visible=late)
+            bar.refresh()
 
         yield tell

@@ -167,6 +167,9 @@ def owned_by_both(first: Scene, second: Scene) -> tuple[Scene, Scene]:
 GIT_ASKED = "git asked"
 """What `Scene.kept` says where an answer rests on what Git has committed."""
 
+JOBS = "jobs"
+"""Where `Scene.kept` says how many processes may work for a run."""
+
 Trial = TypeVar("Trial")
 """What changes are tried on: the scene of one environment, or all of them together."""
 

@@ -58,6 +58,19 @@ class Options:
     baseline: Baseline | None = None
     fail_on: str = ""
     today: date = field(default_factory=today)
+    jobs: int = 1
+
+
+def jobs_of(said: str | int | None) -> int:
+    """Return how many processes may work at a time: one for each processor that this one may use,
+    unless somebody says. Raises UsageError for what is no number."""
+    if said is None:
+        usable = getattr(os, "sched_getaffinity", None)
+        return len(usable(0)) if usable is not None else os.cpu_count() or 1
+    words = str(said)
+    if not (words.isascii() and words.isdecimal() and len(words) < 4 and int(words)):
+        raise UsageError(f"--jobs {words[:20]}: write how many processes may work, from 1 to 999")
+    return int(words)
 
 
 def releases_of(options: Options) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from kumamigrate.scene.repository import (
     load_repository,
     repository_of,
 )
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.trial import JOBS, Scene
 from kumamigrate.scene.worlds import at_home
 from kumamigrate.source.reading.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
@@ -51,6 +51,7 @@ def _begun(repository: Repository, inventory: Inventory, options: Options) -> Sc
         target=target,
         owned=frozenset(resource.identity for resource in repository.resources),
         made=tuple(r for r in repository.resources if r.type == "Mesh"),
+        kept={JOBS: options.jobs},
     )
 
 
