@@ -22,8 +22,11 @@ from kumamigrate.targetref.select import (
     selector_of,
 )
 from kumamigrate.targetref.selection import Key, Point, Policies, Selection
-from kumamigrate.targetref.sort import Ranked, compare, keys_of, sort_unstable
+from kumamigrate.targetref.sort import Ranked, RankKey, compare, keys_of, sort_unstable
 from kumamigrate.targetref.ties import Tie, store_order_tie, ties_of
+
+Positions = dict[int, list[int]]
+"""Where policies stand in the state, by the number of the selector that they have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +54,28 @@ class Choice:
     unresolved: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """The order of all policies of a type, where one order holds for whichever of them meet.
+
+    `decided`: no two of them are equal in it.
+    """
+
+    places: dict[int, int]
+    decided: bool
+
+    @classmethod
+    def by(cls, every: Sequence[int], keys: Sequence[RankKey]) -> Order:
+        """Return the order of positions by the keys of what stands there."""
+        ranked = sorted(range(len(every)), key=keys.__getitem__)
+        places = {every[at]: place for place, at in enumerate(ranked)}
+        return cls(places, decided=len(set(keys)) == len(keys))
+
+    def of(self, found: Sequence[int]) -> tuple[int, ...]:
+        """Return some of them in order."""
+        return tuple(sorted(found, key=self.places.__getitem__))
+
+
 class Chooser:
     """Selects policies for proxies; what it has worked out it keeps."""
 
@@ -71,6 +96,7 @@ class Chooser:
         self._classes: dict[Hashable, ProxyClass] = {}
         self._choices: dict[tuple[int, str], Choice] = {}
         self._ranked: dict[int, Ranked] = {}
+        self._orders: dict[str, Order | None] = {}
         self._sorted: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._ties: dict[Key, tuple[Tie, ...]] = {}
         self._vhost_ties: dict[Key, tuple[Tie, ...]] = {}
@@ -97,10 +123,10 @@ class Chooser:
 
     def _read_policies(
         self,
-    ) -> tuple[dict[str, dict[Need | None, list[tuple[int, int]]]], tuple[Selector, ...]]:
-        """Return by type and need each policy's position and its selector's number, and the
-        selectors."""
-        policies: dict[str, dict[Need | None, list[tuple[int, int]]]] = {}
+    ) -> tuple[dict[str, dict[Need | None, Positions]], tuple[Selector, ...]]:
+        """Return by type and need the positions of policies by the number of their selector, and
+        the selectors."""
+        policies: dict[str, dict[Need | None, Positions]] = {}
         numbers: dict[Selector, int] = {}
         for at, policy in enumerate(self._state.resources):
             if policy.type in self._release.policy_types and not _is_shadow(policy):
@@ -111,7 +137,7 @@ class Chooser:
                 # What an ambiguous name is worth is told of every proxy (_namesake_ties).
                 several = len(self._namesakes.get((selector.mesh, top.name or ""), ())) > 1
                 need = None if several and top.kind == "MeshHTTPRoute" else need_of(selector)
-                by_need.setdefault(need, []).append((at, number))
+                by_need.setdefault(need, {}).setdefault(number, []).append(at)
         return policies, tuple(numbers)
 
     def _proxy(self, proxy: Resource) -> tuple[Proxy, ProxyClass]:
@@ -151,63 +177,82 @@ class Chooser:
         self, seen: Proxy, reaches: list[SelectedPlaces | None], policy_type: str
     ) -> Choice:
         found: list[tuple[int, SelectedPlaces]] = []
-        unresolved = []
-        ties: list[Tie] = []
-        for at, number in self._candidates(seen, policy_type):
+        unresolved: list[int] = []
+        ambiguous: list[int] = []
+        for number, ats in self._candidates(seen, policy_type):
             selector = self._selectors[number]
             selected = reaches[number]
             if selected is None:
                 selected = reaches[number] = reach(selector, seen, self._release)
             if selected:
-                found.append((at, selected))
+                found += [(at, selected) for at in ats]
             elif selector.unresolved and passes_gates(selector, seen.resource):
-                unresolved.append(_unresolved(self._state.resources[at], selector))
-            if selector.top.kind == "MeshHTTPRoute":
-                ties.extend(self._namesake_ties(at, selector, seen))
-        order = self._sort(tuple(at for at, _ in found))
-        policies, reach_of = self._at(order), dict(found)
-        at_place: dict[int, list[int]] = {}
-        for at in order:
-            for place in reach_of[at].places:
-                at_place.setdefault(place, []).append(at)
+                unresolved += ats
+            if selector.top.kind == "MeshHTTPRoute" and passes_gates(selector, seen.resource):
+                ambiguous += ats
+        found.sort(key=_position)
+        order = self._sort(policy_type, tuple([at for at, _ in found]))
+        policies = self._at(order)
         key = self.key(policy_type, policies)
         return Choice(
             policies=policies,
             found=tuple(found),
             order=order,
-            at_place={place: tuple(ats) for place, ats in at_place.items()},
+            at_place=_by_place(order, found),
             key=key,
-            ties=(*ties, *self._ties_of(key, policies)),
-            unresolved=tuple(unresolved),
+            ties=(*self._namesake_ties(sorted(ambiguous)), *self._ties_of(key, policies)),
+            unresolved=tuple(self._unresolved(at) for at in sorted(unresolved)),
         )
 
-    def _candidates(self, seen: Proxy, policy_type: str) -> list[tuple[int, int]]:
-        """Return the policies of a type, in file order, whose selectors lack nothing in a proxy."""
+    def _candidates(self, seen: Proxy, policy_type: str) -> Iterator[tuple[int, list[int]]]:
+        """Yield the selectors of a type that lack nothing in a proxy, each with its policies."""
         by_need = self._policies.get(policy_type, {})
-        found = list(by_need.get(None, ()))
+        yield from by_need.get(None, {}).items()
         for need in offers_of(seen) if by_need.keys() - {None} else ():
-            found += by_need.get(need, ())
-        return sorted(found)
+            yield from by_need.get(need, {}).items()
 
-    def _namesake_ties(self, at: int, selector: Selector, seen: Proxy) -> Iterator[Tie]:
-        """Yield the tie of a route name that several routes have: which one counts is chance."""
-        if not passes_gates(selector, seen.resource):
-            return
-        same = self._namesakes.get((selector.mesh, selector.top.name or ""), ())
-        if len(same) > 1:
-            yield Tie(policies=(self._state.resources[at], *same), reason="ambiguous-route")
+    def _namesake_ties(self, ats: Sequence[int]) -> Iterator[Tie]:
+        """Yield the ties of route names that several routes have: which one counts is chance."""
+        for at in ats:
+            policy = self._state.resources[at]
+            name = top_of(policy, self._release).name or ""
+            same = self._namesakes.get((policy.mesh, name), ())
+            if len(same) > 1:
+                yield Tie(policies=(policy, *same), reason="ambiguous-route")
 
-    def _sort(self, found: tuple[int, ...]) -> tuple[int, ...]:
+    def _unresolved(self, at: int) -> str:
+        policy = self._state.resources[at]
+        return (
+            f"unable to resolve TargetRef on policy: mesh:{policy.mesh} name:{policy.name} error:"
+            "\"couldn't resolve MeshHTTPRoute targetRef with name"
+            f" '{top_of(policy, self._release).name or ''}'\""
+        )
+
+    def _sort(self, policy_type: str, found: tuple[int, ...]) -> tuple[int, ...]:
         if found not in self._sorted:
-            cmp = partial(compare, self._release, self._release.policy_sort)
-            ranked = self._rank
-            order = sort_unstable(
+            order = self._order(policy_type)
+            self._sorted[found] = self._compared(found) if order is None else order.of(found)
+        return self._sorted[found]
+
+    def _order(self, policy_type: str) -> Order | None:
+        """Return the order of all policies of a type, None where each list has to be sorted."""
+        if policy_type not in self._orders:
+            needs = self._policies.get(policy_type, {}).values()
+            every = sorted(at for by_number in needs for ats in by_number.values() for at in ats)
+            keys = keys_of(self._release, self._release.policy_sort, [*map(self._rank, every)])
+            self._orders[policy_type] = None if keys is None else Order.by(every, keys)
+        return self._orders[policy_type]
+
+    def _compared(self, found: tuple[int, ...]) -> tuple[int, ...]:
+        cmp = partial(compare, self._release, self._release.policy_sort)
+        ranked = self._rank
+        return tuple(
+            sort_unstable(
                 found,
                 lambda a, b: cmp(ranked(a), ranked(b)),
                 lambda: keys_of(self._release, self._release.policy_sort, [*map(ranked, found)]),
             )
-            self._sorted[found] = tuple(order)
-        return self._sorted[found]
+        )
 
     def _rank(self, at: int) -> Ranked:
         known = self._ranked.get(at)
@@ -218,7 +263,10 @@ class Chooser:
 
     def _ties_of(self, key: Key, policies: Policies) -> tuple[Tie, ...]:
         if key not in self._ties:
-            self._ties[key] = ties_of(policies, self._kind(key[0]), self._release)
+            order = self._order(key[0])
+            decided = order is not None and order.decided
+            found = () if decided else ties_of(policies, self._kind(key[0]), self._release)
+            self._ties[key] = found
         return self._ties[key]
 
     def _store_ties(self, policy_type: str, policies: Policies) -> tuple[Tie, ...]:
@@ -271,8 +319,19 @@ def _is_shadow(policy: Resource) -> bool:
     return policy.labels.get(EFFECT) == "shadow"
 
 
-def _unresolved(policy: Resource, selector: Selector) -> str:
-    return (
-        f"unable to resolve TargetRef on policy: mesh:{policy.mesh} name:{policy.name} "
-        f"error:\"couldn't resolve MeshHTTPRoute targetRef with name '{selector.top.name or ''}'\""
-    )
+def _position(found: tuple[int, SelectedPlaces]) -> int:
+    return found[0]
+
+
+def _by_place(
+    order: tuple[int, ...], found: Sequence[tuple[int, SelectedPlaces]]
+) -> dict[int, tuple[int, ...]]:
+    """Return what is found on each place, in order."""
+    if len({selected.places for _, selected in found}) == 1:
+        return dict.fromkeys(found[0][1].places, order)
+    reach_of = dict(found)
+    at_place: dict[int, list[int]] = {}
+    for at in order:
+        for place in reach_of[at].places:
+            at_place.setdefault(place, []).append(at)
+    return {place: tuple(ats) for place, ats in at_place.items()}

@@ -16,9 +16,16 @@ from kumamigrate.targetref.inbound import InboundPoint, from_rules, inbound_rule
 from kumamigrate.targetref.items import single_entry, to_entries
 from kumamigrate.targetref.lookup import ServiceTable, service_table
 from kumamigrate.targetref.merge import merge_entries
-from kumamigrate.targetref.outbound import Resolved, look_up, resolve_items, resource_rules
+from kumamigrate.targetref.outbound import (
+    Ranks,
+    Resolved,
+    look_up,
+    ranks_of,
+    resolve_items,
+    resource_rules,
+)
 from kumamigrate.targetref.proxyrules import ProxyRules, ToSide
-from kumamigrate.targetref.resolve import index_of
+from kumamigrate.targetref.resolve import index_of, resolve
 from kumamigrate.targetref.route import (
     Destination,
     EffectiveRoute,
@@ -46,6 +53,8 @@ class Matcher:
         self._entries: dict[int, tuple[Entry, ...]] = {}
         self._tables: dict[Key, ServiceTable] = {}
         self._resolved: dict[Key, Resolved] = {}
+        self._ranks: dict[str, Ranks | None] = {}
+        self._meant: dict[int, tuple[Kri, ...]] = {}
         self._routes: dict[tuple[str, int, bool], tuple[EffectiveRoute, ...]] = {}
         self._singles: dict[Key, Found | None] = {}
         self._inbounds: dict[Key, InboundPoint] = {}
@@ -225,5 +234,23 @@ class Matcher:
     def _resolve(self, key: Key, policies: Policies) -> Resolved:
         if key not in self._resolved:
             kind = self._kind(key[0])
-            self._resolved[key] = resolve_items(policies, kind, self.release, self._index, self._to)
+            entries = [entry for policy in policies for entry in self._to(policy, kind)]
+            ranks = self._ranks_of(key[0])
+            self._resolved[key] = resolve_items(entries, self.release, ranks, self._meant_by)
         return self._resolved[key]
+
+    def _ranks_of(self, policy_type: str) -> Ranks | None:
+        if policy_type not in self._ranks:
+            kind = self._kind(policy_type)
+            every = (e for p in self.state.of_type(policy_type) for e in self._to(p, kind))
+            mine = [entry for entry in every if entry.top.kind != "MeshHTTPRoute"]
+            self._ranks[policy_type] = ranks_of(mine, self.release)
+        return self._ranks[policy_type]
+
+    def _meant_by(self, entry: Entry) -> tuple[Kri, ...]:
+        known = self._meant.get(id(entry))
+        if known is None:
+            found = entry.target
+            known = () if found is None else resolve(entry.policy, found, self._index, self.release)
+            self._meant[id(entry)] = known
+        return known

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.conf import JsonConf
 from kumamigrate.model.kri import Kri, mesh_kri
-from kumamigrate.model.policytype import Conf, PolicyType
+from kumamigrate.model.policytype import Conf
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.entry import Entry, Found, origin_with_index
-from kumamigrate.targetref.items import ToReader
 from kumamigrate.targetref.merge import merge_entries
-from kumamigrate.targetref.resolve import WHOLE_ONLY, Index, resolve
+from kumamigrate.targetref.resolve import WHOLE_ONLY
 from kumamigrate.targetref.sort import Ranked, compare, keys_of, sort_stable
 
 
@@ -59,31 +57,55 @@ class Resolved:
         return tuple(self.entries[at] for at in sorted(positions))
 
 
+Ranks = Mapping[int, int]
+"""By `id` of an entry where it stands among all of its type: equal for equal ones."""
+
+
+def ranks_of(entries: Sequence[Entry], release: Release) -> Ranks | None:
+    """Return the ranks of all entries of a type, None where each list has to be sorted."""
+    keys = keys_of(release, release.resource_sort, [*map(_ranked, entries)])
+    if keys is None:
+        return None
+    numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
+    return {id(one): numbers[key] for one, key in zip(entries, keys, strict=True)}
+
+
 def resolve_items(
-    policies: Sequence[Resource],
-    kind: PolicyType,
+    entries: Sequence[Entry],
     release: Release,
-    index: Index,
-    read: ToReader,
+    ranks: Ranks | None,
+    meant: Callable[[Entry], tuple[Kri, ...]],
 ) -> Resolved:
     """Return the to-items of policies, sorted and resolved.
 
     Policies with top-level MeshHTTPRoute take no part (product.md §1 law 2).
     """
-    entries = [e for p in policies for e in read(p, kind)]
     entries = [e for e in entries if e.top.kind != "MeshHTTPRoute"]
-    items = [(Ranked(e.policy, e.top, e.target), e) for e in entries]
+    known = ranks is not None and all(id(entry) in ranks for entry in entries)
+    ranked = _by_rank(entries, ranks) if ranks and known else _sorted(entries, release)
+    by_key: dict[Kri, list[int]] = {}
+    for at, entry in enumerate(ranked):
+        for key in meant(entry):
+            by_key.setdefault(key, []).append(at)
+    return Resolved(tuple(ranked), {k: tuple(v) for k, v in by_key.items()})
+
+
+def _by_rank(entries: Sequence[Entry], ranks: Ranks) -> list[Entry]:
+    return sorted(entries, key=lambda entry: ranks[id(entry)])
+
+
+def _sorted(entries: Sequence[Entry], release: Release) -> list[Entry]:
+    items = [(_ranked(entry), entry) for entry in entries]
     ranked = sort_stable(
         items,
         lambda a, b: compare(release, release.resource_sort, a[0], b[0]),
         lambda: keys_of(release, release.resource_sort, [one for one, _ in items]),
     )
-    by_key: dict[Kri, list[int]] = {}
-    for at, (_, entry) in enumerate(ranked):
-        if entry.target is not None:
-            for key in resolve(entry.policy, entry.target, index, release):
-                by_key.setdefault(key, []).append(at)
-    return Resolved(tuple(entry for _, entry in ranked), {k: tuple(v) for k, v in by_key.items()})
+    return [entry for _, entry in ranked]
+
+
+def _ranked(entry: Entry) -> Ranked:
+    return Ranked(entry.policy, entry.top, entry.target)
 
 
 def resource_rules(resolved: Resolved, fields: Conf) -> tuple[ResourceRule, ...]:
