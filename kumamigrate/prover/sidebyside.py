@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from select import select
 from typing import Generic, TypeVar
 
 Answer = TypeVar("Answer")
@@ -28,9 +29,66 @@ def answers(questions: Sequence[Callable[[], Answer]], jobs: int) -> Iterator[An
 
     Who stops asking saves the rest.
     """
-    step = max(jobs, 1) if _may_copy() else 1
-    for at in range(0, len(questions), step):
-        yield from _at_once(questions[at : at + step])
+    if jobs < 2 or len(questions) < 2 or not _may_copy():
+        yield from (question() for question in questions)
+        return
+    work = Work(questions, jobs - 1)
+    try:
+        yield from map(work.answer, range(len(questions)))
+    finally:
+        work.end()
+
+
+def _may_copy() -> bool:
+    """Say whether a copy of a process is safe to go on working here: not on macOS."""
+    return hasattr(os, "fork") and sys.platform != "darwin"
+
+
+class Work(Generic[Answer]):
+    """Questions at work, in so many copies of the process and in itself."""
+
+    def __init__(self, questions: Sequence[Callable[[], Answer]], copies: int) -> None:
+        self._questions = questions
+        self._copies = copies
+        self._begun = 0
+        self._running: dict[int, ProcessCopy[Answer]] = {}
+        self._known: dict[int, tuple[Answer]] = {}
+
+    def answer(self, at: int) -> Answer:
+        """Return the answer to a question. Until it is there, others are worked at here."""
+        while at not in self._known:
+            if self._begun < len(self._questions):
+                self._go_on(at)
+                continue
+            copy = self._running.pop(at, None)
+            sent = None if copy is None else copy.answer()
+            self._known[at] = (self._questions[at](),) if sent is None else sent
+        return self._known[at][0]
+
+    def _go_on(self, asked: int) -> None:
+        """Take the next question; copies that have nothing to do take those behind it."""
+        mine = self._begun
+        self._begun += 1
+        while len(self._running) < self._copies and self._begun < len(self._questions):
+            copy = _started(self._questions[self._begun])
+            if copy is None:
+                break
+            self._running[self._begun] = copy
+            self._begun += 1
+        try:
+            self._known[mine] = (self._questions[mine](),)
+        except Exception:
+            if mine == asked:
+                raise  # else it is raised when it is asked for
+        for at in [at for at, copy in self._running.items() if copy.has_answered]:
+            sent = self._running.pop(at).answer()
+            if sent is not None:
+                self._known[at] = sent
+
+    def end(self) -> None:
+        """Stop what is still at work."""
+        for copy in self._running.values():
+            copy.end()
 
 
 class EachOnce(Generic[Answer]):
@@ -55,37 +113,23 @@ class EachOnce(Generic[Answer]):
             yield self._known[name]
 
 
-def _may_copy() -> bool:
-    """Say whether a copy of a process is safe to go on working here: not on macOS."""
-    return hasattr(os, "fork") and sys.platform != "darwin"
-
-
-def _at_once(questions: Sequence[Callable[[], Answer]]) -> Iterator[Answer]:
-    """Yield the answers to questions of which all but the first are asked in copies."""
-    copies = [_started(question) for question in questions[1:]]
-    try:
-        yield questions[0]()
-        for question, copy in zip(questions[1:], copies, strict=True):
-            found = None if copy is None else copy.answer()
-            yield question() if found is None else found[0]
-    finally:
-        for copy in copies:
-            if copy is not None:
-                copy.end()
-
-
 @dataclass(slots=True)
 class ProcessCopy(Generic[Answer]):
-    """A process at work on a question: where its answer will come from; `pid` 0 once it ended."""
+    """A process at work on a question: who it is, and where its answer will come from."""
 
     pid: int
     source: int
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether an answer is coming, or never will."""
+        return bool(select([self.source], [], [], 0)[0])
+
     def answer(self) -> tuple[Answer] | None:
         """Wait for the answer; None where there is none."""
-        with open(self.source, "rb", closefd=False) as stream:
+        with os.fdopen(self.source, "rb") as stream:
             data = stream.read()
-        if not self._ended_well():
+        if os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]):
             return None
         try:
             found: tuple[Answer] = pickle.loads(data)  # written by our own copy, nobody else
@@ -93,18 +137,13 @@ class ProcessCopy(Generic[Answer]):
             return None
         return found
 
-    def _ended_well(self) -> bool:
-        pid, self.pid = self.pid, 0
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-
     def end(self) -> None:
-        """Stop it, if it is still at work."""
-        os.close(self.source)
-        if self.pid:
-            import signal
+        """Stop it."""
+        import signal  # not everywhere is there something to stop a process with
 
-            os.kill(self.pid, signal.SIGKILL)
-            self._ended_well()
+        os.close(self.source)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
 
 
 def _started(question: Callable[[], Answer]) -> ProcessCopy[Answer] | None:
@@ -127,7 +166,7 @@ def _work(question: Callable[[], Answer], target: int) -> None:
     code = 1
     try:
         gc.freeze()  # looking through what it shares with the other would copy all of it
-        with open(target, "wb") as stream:
+        with os.fdopen(target, "wb") as stream:
             pickle.dump((question(),), stream, pickle.HIGHEST_PROTOCOL)
         code = 0
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import time
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +40,13 @@ spec:
 
 
 def _square(number: int) -> int:
+    return number * number
+
+
+def _slowly(number: int) -> int:
+    """Take longer in a copy than the first process takes to have nothing else to do."""
+    if os.getpid() != HERE:
+        time.sleep(0.05)
     return number * number
 
 
@@ -97,6 +105,15 @@ def test_who_stops_asking_leaves_no_process_behind() -> None:
     found = answers([partial(_square, 2), partial(os.read, os.pipe()[0], 1)], 2)
     assert next(found) == 4
     del found
+    assert _no_child_is_left()
+
+
+def test_a_fault_out_of_turn_is_raised_in_its_turn() -> None:
+    asked = [partial(_square, 1), partial(_slowly, 2), partial(int, "no number")]
+    found = answers(asked, 2)
+    assert [next(found), next(found)] == [1, 4]
+    with pytest.raises(ValueError, match="no number"):
+        next(found)
     assert _no_child_is_left()
 
 
