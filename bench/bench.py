@@ -58,7 +58,7 @@ SHARES = {"mixed": (0.05, 0.25), "fifth": (0.2, 0.25), "kuma": (1.0, 0.0)}
 """Which part of the files is Kuma's, and which workloads, by the name of the repository."""
 KUBECONFORM = "kubeconform"
 COMMAND = (sys.executable, "-m", "kumamigrate")
-MESHES = ((2_000, 300, 400, 40), (10_000, 500, 1_000, 100))
+MESHES = ((2_000, 200, 400, 40), (10_000, 500, 1_000, 100))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ def _spent() -> float:
 
 def _proofs() -> None:
     title = "mesh: proxies x services x policies"
-    print(f"\n{title:44}{'claims':>14}{'equal':>9}{'changed':>9}{'MiB':>7}")
+    print(f"\n{title:44}{'claims':>14}{'equal':>9}{'changed':>9}{'x C load':>10}{'MiB':>7}")
     script = str(Path(__file__).parent / "mesh.py")
     for size in MESHES:
         for claims in ("live", "live,carry"):
@@ -192,8 +192,9 @@ def _proofs() -> None:
             found = json.loads(done.stdout)
             proxies, services, policies, routes = size
             name = f"{proxies:,} x {services} x {policies:,} ({routes} for routes)"
-            times = f"{found['equal']:8.2f}s{found['mutated']:8.2f}s{found['mebibytes']:7.0f}"
-            print(f"{name:44}{claims:>14}{times}")
+            times = f"{found['equal']:8.2f}s{found['mutated']:8.2f}s"
+            ratio = f"{found['mutated'] / found['loaded']:10.1f}"
+            print(f"{name:44}{claims:>14}{times}{ratio}{found['mebibytes']:7.0f}")
 
 
 def _print(rows: Sequence[Row]) -> None:
