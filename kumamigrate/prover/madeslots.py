@@ -25,7 +25,7 @@ from kumamigrate.effective.compare import Difference, differences, undecided, va
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import Fact, Facts
-from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
+from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM, IDLE
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.mesh import MeshComparison
@@ -198,12 +198,15 @@ def _agreed(runs: Sequence[SlotsCompared]) -> SlotsCompared:
 
 
 def _on_protocol(witness: Witness) -> Doubt:
+    kind, field = witness.policy_type, witness.field
     words = (
-        f"{witness.policy_type} for {witness.destination}: {witness.field} depends on the protocol"
-        " of the service, which the state does not say; give an inventory with the Dataplanes"
-        " (--inventory)"
+        f"{kind} for {witness.destination}: {field} depends on the protocol of the service, which"
+        " the state does not say; give an inventory with the Dataplanes (--inventory)"
     )
-    return Doubt(DoubtKind.PROTOCOL, words, concerns=witness.policy_type)
+    if (kind, field) == ("MeshTimeout", IDLE):
+        # Once a MeshTimeout says it, all that may be lost is what the old engine kept off.
+        words += f", or first write a MeshTimeout to Mesh with the {field} that you want"
+    return Doubt(DoubtKind.PROTOCOL, words, concerns=kind)
 
 
 def _couples(

@@ -6,12 +6,13 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.concerned import concerns
 from kumamigrate.rewrite.declarative.steps import plan_declarative
 from kumamigrate.rewrite.faulty import Planner, without_faulty
-from kumamigrate.rewrite.finding import Finding
+from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.view import View
 
 
@@ -33,9 +34,28 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
     if rule.since and not early and not at_least(view.target_name, rule.since):
         return ()
     try:
-        return tuple(planner(view))
+        said = tuple(planner(view))
     except Exception as error:
-        return without_faulty(planner, view, error)
+        said = without_faulty(planner, view, error)
+    return tuple(one for all_of in said for one in _within(view, all_of))
+
+
+def _within(view: View, said: Change | Finding) -> tuple[Change | Finding, ...]:
+    """Return what a rule says; of a change of files that may not be written what it waits for."""
+    edits = said.edits if isinstance(said, Change) else ()
+    outside = sorted({e.where.path for e in edits} - view.editable)
+    if not isinstance(said, Change) or not outside:
+        return (said,)
+    return tuple(
+        replace(
+            finding,
+            status=Status.MANUAL,
+            message=f"it waits: with it {', '.join(outside)} changes, outside of the paths given",
+            action="run on the whole repository, or name that file as well",
+        )
+        for finding in said.findings
+        if finding.resource is not None and view.owns(finding.resource)
+    )
 
 
 @cache

@@ -229,6 +229,21 @@ def test_the_reading_of_old_timeouts_is_named_where_the_release_has_another(
     assert reading.replace("2.14", "2.12") in earlier
 
 
+def test_the_last_traffic_route_waits_for_idle_times_and_says_so(repository: Path) -> None:
+    """Where it speaks HTTP 2.14 ends idle connections after an hour, else nobody does."""
+    mesh = MESH.replace("Exclusive", "Disabled") + "skipCreatingInitialPolicies: ['*']\n"
+    (repository / "mesh.yaml").write_text(mesh)
+    (repository / "p.yaml").unlink()
+    route = "conf: {destination: {kuma.io/service: '*'}}\n"
+    (repository / "route.yaml").write_text(f"type: TrafficRoute\n{OLD}{route}")
+    said = command("run", "--dry-run", given=None).out
+    assert "or first write a MeshTimeout to Mesh with the idleTimeout that you want" in said
+    idle = "to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1h}}]"
+    for_all = f"spec: {{targetRef: {{kind: Mesh}}, {idle}}}\n"
+    (repository / "idle.yaml").write_text(f"type: MeshTimeout\nname: t\nmesh: default\n{for_all}")
+    assert "REMOVED  TrafficRoute all" in command("run", "--dry-run", given=None).out
+
+
 def test_what_both_engines_make_is_named_with_its_values(repository: Path) -> None:
     proxy = (
         "---\ntype: Dataplane\nname: web-1\nmesh: default\nnetworking:\n  address: 10.0.0.1\n"

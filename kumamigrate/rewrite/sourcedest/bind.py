@@ -304,7 +304,10 @@ def _change(view: View, world: KnownWorld, done: Conversion) -> Change | None:
         return None  # an old policy outside the repository would stay and change the outcome
     homes = {p.home.identity: p.home for p in done.policies}
     touched = {**homes, **{r.identity: r for r in gone}}
-    touched |= {d.resource.identity: d.resource for d in done.dropped}
+    # What a Mesh outside of the files says, nobody reads then; it stays until it is one of them.
+    touched |= {d.resource.identity: d.resource for d in done.dropped if view.owns(d.resource)}
+    if not touched:
+        return None
     edits = tuple(_edit(view, world, done, resource) for resource in touched.values())
     going = {r.identity for r in done.removed()}
     stay = {r.identity for r in world.old.of(done.kind)} - going
