@@ -97,6 +97,36 @@ def test_a_route_that_is_not_there_makes_its_type_unknown(dangling: str) -> None
     assert live(before, elsewhere).verdict("live") is Verdict.EQUIVALENT
 
 
+ROUTED = """
+---
+type: MeshHTTPRoute
+mesh: default
+name: other
+spec:
+  targetRef: {kind: Mesh}
+  to:
+  - targetRef: {kind: MeshService, name: api}
+    rules:
+    - matches: [{path: {type: PathPrefix, value: /v1}}]
+      default: {filters: []}
+"""
+
+
+@pytest.mark.parametrize("dangling", [ON_ROUTE, ON_ROUTE_OLD])
+def test_a_route_that_is_not_there_holds_no_change_of_others(dangling: str) -> None:
+    """It is there or not on both sides, and so is what is said of it."""
+    before = state(dangling + ROUTED, mode="Exclusive")
+    selected = ROUTED.replace("{kind: Mesh}", "{kind: Dataplane}")
+    after = state(dangling + selected, mode="Exclusive")
+    assert live(before, after).verdict("live") is Verdict.EQUIVALENT
+    moved = state(dangling + ROUTED.replace("/v1", "/v2"), mode="Exclusive")
+    assert live(before, moved).verdict("live") is Verdict.DIFFERENT
+    named = state(dangling + ROUTED.replace("other", "nowhere"), mode="Exclusive")
+    assert live(before, named).verdict("live") is not Verdict.EQUIVALENT
+    switched = state(dangling + selected, mode="Disabled")
+    assert live(before, switched).verdict("live") is not Verdict.EQUIVALENT
+
+
 def test_kinds_that_are_not_modelled_make_unknown() -> None:
     foreign = """
 ---

@@ -109,7 +109,7 @@ class Concerns:
 
     def _of_mesh(self) -> Iterator[Doubt]:
         before, after = self.pair.before, self.pair.after
-        yield from doubts(before, after, self.changed)
+        yield from doubts(before, after, self.changed, alike=self.claim == LIVE)
         yield from self.old.unknown
         if self.claim == RELEASE:
             yield from upgrade_doubts(before, after)

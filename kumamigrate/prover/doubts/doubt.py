@@ -37,19 +37,22 @@ UNSTABLE_SORT = 12
 """Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
 
 
-def doubts(before: Side, after: Side, changed: frozenset[str]) -> tuple[Doubt, ...]:
+def doubts(
+    before: Side, after: Side, changed: frozenset[str], *, alike: bool = False
+) -> tuple[Doubt, ...]:
     """Return what makes every verdict about a mesh unknown, as advice.
 
     What is the same on both sides gives the same result, whatever it is: doubts count only for
-    policy types in which something changed.
+    policy types in which something changed. `alike`: the same is compared on both sides.
     """
     found = [unread_reason(refusal) for refusal in relevant(before, after, changed)]
     for side in (before, after):
         found += _foreign(side, changed)
         for policy_type in sorted(changed):
             found += _templated(side, policy_type)
-            found += _dangling(side, policy_type)
             found += unread_sections(side, policy_type)
+    for policy_type in sorted(changed):
+        found += _missing_routes(before, after, policy_type, alike=alike)
     return merged(found)
 
 
@@ -121,6 +124,27 @@ def template_assumptions(*states: State) -> Iterator[str]:
     """Yield what is taken for granted about templates that stay as they are."""
     if any(r.templated for state in states for r in state.resources):
         yield "what templates fill in is the same before and after; values are not compared"
+
+
+def _missing_routes(
+    before: Side, after: Side, policy_type: str, *, alike: bool
+) -> tuple[Doubt, ...]:
+    """Return the doubts about routes that are not there.
+
+    Where only other policies and routes change, such a route is as much there or not on both sides,
+    and what is said of it the same, as for every route that nobody refers to.
+    """
+    was, now = ({*_dangling(side, policy_type)} for side in (before, after))
+    if alike and was == now and _stands(before, policy_type) == _stands(after, policy_type):
+        return ()
+    return tuple(dict.fromkeys((*_dangling(before, policy_type), *_dangling(after, policy_type))))
+
+
+def _stands(side: Side, policy_type: str) -> list[str]:
+    """Return all of a mesh but the policies of other types."""
+    others = set(side.release.policy_types) - {policy_type}
+    found = (r for r in side.state.resources if r.type not in others)
+    return sorted(canonical([r.identity, dict(r.labels), r.body]) for r in found)
 
 
 def _dangling(side: Side, policy_type: str) -> Iterator[Doubt]:
