@@ -55,12 +55,9 @@ def warnings_of(resource: Resource, *, release: str) -> tuple[Problem, ...]:
     name = release_of(release).name
     if not is_kumas(resource):
         return ()
-    ground = ground_of(resource, name)
-    rules = (c for c in constraints_of(resource.type, name) if c.warn)
-    found = [
-        *name_problems(resource, release_name=name, warn=True),
-        *all_broken(rules, ground),
-    ]
+    found = [*name_problems(resource, release_name=name, warn=True)]
+    if rules := [c for c in constraints_of(resource.type, name) if c.warn]:
+        found.extend(all_broken(rules, ground_of(resource, name)))
     return tuple(dict.fromkeys(found))
 
 

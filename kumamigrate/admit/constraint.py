@@ -126,9 +126,8 @@ def _read(row: Mapping[str, Any]) -> Constraint:
 
 
 def _anchors(ground: ConstraintGround, pattern: str) -> Iterator[Place]:
-    head, _, rest = pattern.partition(".")
-    name, _, only = head.partition(":")
-    if name != "conf" or not ground.sections:
+    in_confs, only, rest = _in_confs(pattern)
+    if not in_confs or not ground.sections:
         yield from _mappings(places(ground.spec, pattern))
         return
     for section in ground.sections:
@@ -137,6 +136,14 @@ def _anchors(ground: ConstraintGround, pattern: str) -> Iterator[Place]:
         for path, conf in _confs(ground.spec, section):
             found = places(conf, rest)
             yield from _mappings(((*path, *inner), value) for inner, value in found)
+
+
+@cache
+def _in_confs(pattern: str) -> tuple[bool, str, str]:
+    """Say whether a pattern begins at confs, of which section only, and how it goes on."""
+    head, _, rest = pattern.partition(".")
+    name, _, only = head.partition(":")
+    return name == "conf", only, rest
 
 
 def _mappings(found: Iterator[Place]) -> Iterator[Place]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from kumamigrate.source.text import ENCRYPTED, FieldPath
 
-_MARKS = ("{{", "{%", "${", "<%")
 _WHOLE = ("#@", ENCRYPTED)
 """How a value begins that ytt makes or sops has encrypted."""
 
@@ -61,5 +60,5 @@ def field_path(pattern: str) -> FieldPath:
 def is_template(value: Any) -> bool:
     """Tell whether a value is filled in by a tool later, so that nobody knows it."""
     return isinstance(value, str) and (
-        any(mark in value for mark in _MARKS) or value.startswith(_WHOLE)
+        "{{" in value or "{%" in value or "${" in value or "<%" in value or value.startswith(_WHOLE)
     )

@@ -68,7 +68,7 @@ def _all(view: View) -> Iterable[Resource]:
 def _collect(value: Any, words: set[str]) -> None:
     if isinstance(value, str):
         words.add(value)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, Mapping)):
         words.update(value)
         for inner in value.values():
             _collect(inner, words)

@@ -101,8 +101,15 @@ class View:
         return self._own(seen)
 
     def _own(self, resources: Iterable[Resource]) -> Iterator[Resource]:
-        form = self.rule.form
-        return (r for r in resources if self.owns(r) and (not form or r.form == form))
+        form, editable, hidden = self.rule.form, self.editable, self.hidden
+        return (
+            r
+            for r in resources
+            if (where := r.where) is not None
+            and where.path in editable
+            and not (hidden and where in hidden)
+            and (not form or r.form == form)
+        )
 
     def owns(self, resource: Resource) -> bool:
         """Say whether a resource stands in the repository, so that it may be changed."""

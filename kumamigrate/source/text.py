@@ -23,7 +23,8 @@ FieldPath = tuple[str | int, ...]
 def at_path(value: Any, path: FieldPath) -> Any:
     """Return what stands at a path in plain JSON, None where it ends."""
     for part in path:
-        if isinstance(part, str) and isinstance(value, Mapping):
+        # dict comes first: to ask an abstract class takes as long as all the rest.
+        if isinstance(part, str) and isinstance(value, (dict, Mapping)):
             value = value.get(part)
         elif isinstance(part, int) and isinstance(value, list) and 0 <= part < len(value):
             value = value[part]

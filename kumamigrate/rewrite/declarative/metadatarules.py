@@ -9,7 +9,7 @@ value. A name may end in `*`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -32,13 +32,14 @@ from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import UNCHANGED, Moved
 
 _OBJECTS = {"namespaces": {"Namespace"}, "services": {"Service"}, "pods": WORKLOADS}
-_ROUTES = "gateway.networking.k8s.io/"
+_GROUPS = {"routes": "gateway.networking.k8s.io/", "resources": "kuma.io/"}
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
     """Yield one change per object for the cases that edit, one finding for each that asks."""
+    concerned = _concerned(view.rule.table["objects"])
     for resource in view.manifests():
-        if resource.form is Form.KUBERNETES and _concerned(view, resource):
+        if resource.form is Form.KUBERNETES and concerned(resource):
             yield from _plan_object(view, resource)
 
 
@@ -63,14 +64,17 @@ def _plan_object(view: View, resource: Resource) -> Iterator[Change | Finding]:
         yield change(view, resource, [body], settled)
 
 
-def _concerned(view: View, resource: Resource) -> bool:
-    wanted = view.rule.table["objects"]
-    if any(resource.type in _OBJECTS.get(name, ()) for name in wanted):
-        return True
-    api = str(resource.body.get("apiVersion", ""))
-    if "routes" in wanted and api.startswith(_ROUTES):
-        return True
-    return "resources" in wanted and api.startswith("kuma.io/")
+def _concerned(objects: Collection[str]) -> Callable[[Resource], bool]:
+    """Return what says of an object whether it is one of some sorts."""
+    types = frozenset().union(*(_OBJECTS.get(name, ()) for name in objects))
+    groups = tuple(group for name, group in _GROUPS.items() if name in objects)
+
+    def concerned(resource: Resource) -> bool:
+        if resource.type in types:
+            return True
+        return bool(groups) and str(resource.body.get("apiVersion", "")).startswith(groups)
+
+    return concerned
 
 
 def _case(table: Mapping[str, Any], name: str, value: str) -> Mapping[str, Any] | None:

@@ -48,7 +48,7 @@ def _found(resource: Resource, setting: Mapping[str, Any]) -> Iterator[tuple[Fie
 
 def _environment(value: Any, at: FieldPath, names: list[str]) -> Iterator[tuple[FieldPath, Any]]:
     """Yield the variables of some names that containers anywhere below are given."""
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         for key, inner in value.items():
             if key == "env" and isinstance(inner, list):
                 for index, entry in enumerate(inner):

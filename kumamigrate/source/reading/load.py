@@ -162,7 +162,8 @@ def document_spans(text: str) -> tuple[Span, ...]:
 
 def has_no_content(text: str) -> bool:
     """Say whether a text is made of blanks, comments and directives only."""
-    return _NO_CONTENT.match(text) is not None
+    first = text.lstrip()[:1]
+    return (not first or first in "#%") and _NO_CONTENT.match(text) is not None
 
 
 def _has_directive(text: str) -> bool:
