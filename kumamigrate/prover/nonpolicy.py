@@ -12,13 +12,16 @@ from kumamigrate.effective.mtlsmode import sent_by_clients
 from kumamigrate.effective.reading import flat
 from kumamigrate.model.kinds import ENTERPRISE_TOP, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.doubts.identities import CERTIFICATES, mtls_went_unused
+from kumamigrate.targetref.resolve import REAL
 from kumamigrate.universe.side import Side, networking
 
 _SECRETS = ("Secret", "GlobalSecret")
 _NAMES = "VirtualOutbound"
+CALLED = (DISPLAY_NAME, NAMESPACE, ZONE)
+"""Labels that clusters and routes of a real resource are called by."""
 _SILENT = KUBERNETES | {"DataplaneInsight", "MeshInsight", "ServiceInsight", "ZoneInsight"}
 
 
@@ -138,8 +141,12 @@ def _witness(
 
 
 def _labels(resource: Resource, chosen: frozenset[str]) -> dict[str, Any]:
-    own = resource.labels.items()
-    return {f"labels.{key}": value for key, value in own if key in chosen}
+    """Return the labels by which others choose, and those that a service is called by."""
+    own = {key: value for key, value in resource.labels.items() if key in chosen}
+    if resource.type in REAL:
+        names = (resource.display_name, resource.namespace_label, resource.zone)
+        own |= {key: name for key, name in zip(CALLED, names, strict=True) if name}
+    return {f"labels.{key}": value for key, value in own.items()}
 
 
 def dataplane_differences(

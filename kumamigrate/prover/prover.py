@@ -14,6 +14,7 @@ from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.prover.assumptions.chosen_labels import nobody_chooses
 from kumamigrate.prover.assumptions.protocol_conflict import alike, as_spoken
 from kumamigrate.prover.assumptions.subset_service import not_shown, told
 from kumamigrate.prover.claimed import CARRY, CLAIMS, LIVE, RELEASE
@@ -69,7 +70,7 @@ from kumamigrate.prover.workload import (
 )
 from kumamigrate.source.text import FieldPath
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
-from kumamigrate.universe.backend import Cluster, written_outbounds
+from kumamigrate.universe.backend import Cluster, listed_outbounds, written_outbounds
 from kumamigrate.universe.network import Network
 from kumamigrate.universe.services import with_world, worlds_of
 from kumamigrate.universe.side import ROUTES, Contents, Side
@@ -385,6 +386,7 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
             *(one.fact for one in couplings),
             *asked[0].old.assumptions,
             *template_assumptions(*scene.states),
+            *nobody_chooses(sides.before, sides.after, sides.chosen),
             *notes,
         ),
         ties=tuple(str(d) for d in result.doubts if d.kind is DoubtKind.TIE),
@@ -649,10 +651,15 @@ class Claim:
         old = written_outbounds(self.pair.before, was)
         new = written_outbounds(self.pair.after, now)
         names = self.claim == LIVE
+        left, right = old or {}, new or {}
         if old is None and new is None:
             yield from self.pair.outbounds(was, now, self.network, names=names)
-            return
-        left, right = old or {}, new or {}
+            left, right = (
+                listed_outbounds(side, proxy)
+                for side, proxy in ((self.pair.before, was), (self.pair.after, now))
+            )
+            if left == right:
+                return
         for key in dict.fromkeys((*left, *right)):
             if self._only_real and key in left and _is_tag(left[key]):
                 continue

@@ -22,7 +22,8 @@ from kumamigrate.model.workloads import (
 )
 from kumamigrate.prover.nonpolicy import dataplane_differences
 from kumamigrate.universe.chosen import Chosen
-from kumamigrate.universe.side import PROTOCOL, Side, inbounds_of, networking, ports_of
+from kumamigrate.universe.endpoints import PROTOCOL
+from kumamigrate.universe.side import Side, inbounds_of, networking, ports_of
 
 Key = tuple[str, str]
 """Namespace and name."""

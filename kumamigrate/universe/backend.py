@@ -112,32 +112,48 @@ def _said(side: Side, ref: Mapping[str, Any]) -> Kri:
     return Kri(type=kind, mesh=side.mesh, zone="", namespace="", name=name, section=port)
 
 
-def outbound_destination(side: Side, proxy: Resource, outbound: Mapping[str, Any]) -> Cluster:
-    """Return the destination of an outbound in a Dataplane."""
+def outbound_destinations(
+    side: Side, proxy: Resource, outbound: Mapping[str, Any]
+) -> tuple[Cluster, ...]:
+    """Return the destination of an outbound in a Dataplane, or those that labels may mean."""
     ref = outbound.get("backendRef")
     if isinstance(ref, Mapping):
-        return cluster_of(side, {"port": "0", **ref} if "port" not in ref else ref, proxy)
+        ref = {"port": "0", **ref} if "port" not in ref else ref
+        others = referred_to(side, ref, proxy).instead
+        return tuple(sorted((cluster_of(side, ref, proxy), *others), key=lambda one: one.key))
     tags = outbound.get("tags")
     found = {str(k): str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
     service = found.pop(SERVICE, str(outbound.get("service") or ""))
-    return Cluster(destination=ServiceTag(service), tags=tuple(sorted(found.items())))
+    return (Cluster(destination=ServiceTag(service), tags=tuple(sorted(found.items()))),)
 
 
 def written_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster] | None:
-    """Return the outbounds in a Dataplane by `address:port`; None where it reaches every service.
+    """Return the outbounds in a Dataplane by `address:port`; None where it may reach every service.
 
-    That is a transparent proxy without outbounds of its own.
+    That is a transparent proxy: of outbounds of its own those by tags count for nothing, and those
+    to real resources only say which of those it reaches.
+    """
+    return None if may_be_transparent(proxy) else listed_outbounds(side, proxy)
+
+
+def listed_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster]:
+    """Return the outbounds that stand in a Dataplane, by `address:port`.
+
+    Where labels mean several resources, of which the oldest counts, each stands here.
     """
     outbounds = networking(proxy).get("outbound")
-    if not isinstance(outbounds, list) or not outbounds:
-        return None if may_be_transparent(proxy) else {}
+    if not isinstance(outbounds, list):
+        return {}
     return {
-        f"{item.get('address') or '127.0.0.1'}:{item.get('port')}": outbound_destination(
-            side, proxy, item
-        )
+        f"{item.get('address') or '127.0.0.1'}:{item.get('port')}{_or(cluster, at)}": cluster
         for item in outbounds
         if isinstance(item, Mapping) and not _never_made(proxy, item)
+        for at, cluster in enumerate(outbound_destinations(side, proxy, item))
     }
+
+
+def _or(cluster: Cluster, at: int) -> str:
+    return f" or {called(cluster.destination)}" if at else ""
 
 
 def _never_made(proxy: Resource, outbound: Mapping[str, Any]) -> bool:
@@ -156,7 +172,8 @@ __all__ = [
     "Referred",
     "called",
     "cluster_of",
-    "outbound_destination",
+    "listed_outbounds",
+    "outbound_destinations",
     "own_cluster",
     "place_of",
     "referred_to",

@@ -1,4 +1,5 @@
-"""Labels and tags by which others than policies are chosen: services, hostnames, identities.
+"""Labels and tags by which others than policies are chosen: services, hostnames, identities, and
+the backends that a proxy says it reaches.
 
 Who carries them is configuration, too: an endpoint that no selector finds any more gets no traffic.
 What policies choose by labels is compared where it is read.
@@ -10,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.model.kinds import KUBERNETES
-from kumamigrate.model.resource import NAMESPACE, Resource
+from kumamigrate.model.kinds import KUBERNETES, WORKLOADS
+from kumamigrate.model.resource import NAMESPACE, Resource, mapping
 from kumamigrate.pattern import pattern
 from kumamigrate.universe.side import Side
 
@@ -21,6 +22,9 @@ _IN_TEMPLATE = pattern(r'\blabel\s+"([^"]+)"')
 _IDENTITY = frozenset({NAMESPACE, "k8s.kuma.io/service-account"})
 """What an identity is made of where no template says otherwise."""
 _WORKLOAD = frozenset({"kuma.io/workload"})
+_SINK = "MeshOpenTelemetryBackend"
+_REACHABLE = "kuma.io/reachable-backends"
+_KEY = pattern(r"[\w./-]+(?=['\"]?\s*:)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +41,7 @@ def chosen_by(*sides: Side) -> Chosen:
         _named_by(resource)
         for side in sides
         for resource in side.state.resources
-        if resource.type not in KUBERNETES and resource.type != "Dataplane"
+        if resource.type not in KUBERNETES or resource.type in WORKLOADS
     ]
     return Chosen(
         labels=frozenset(key for one in found for key in one.labels),
@@ -56,6 +60,8 @@ def _named_by(resource: Resource) -> Chosen:
 def _read(resource: Resource) -> Chosen:
     labels: set[str] = set()
     tags: set[str] = set()
+    if resource.type == "Dataplane" or resource.type in WORKLOADS:
+        return Chosen(labels=frozenset(_reached_by(resource)), tags=frozenset())
     if resource.type == "MeshIdentity":
         labels |= _IDENTITY
     for name, value in _walk("", resource.spec):
@@ -64,9 +70,34 @@ def _read(resource: Resource) -> Chosen:
             labels |= _WORKLOAD if ".Workload" in value else set()
         elif name in _LABELS:
             labels.update(map(str, value))
+        elif name == "backendRef" and value.get("kind") == _SINK:
+            labels.update(map(str, mapping(value.get("labels"))))
         elif name in _TAGS:
             tags.update(map(str, value))
     return Chosen(labels=frozenset(labels), tags=frozenset(tags))
+
+
+def _reached_by(proxy: Resource) -> Iterator[str]:
+    """Yield the labels by which a proxy, or a workload's, says what it reaches.
+
+    Of an annotation every key counts: more labels than it chooses by do no harm.
+    """
+    for name, value in _values("", proxy.spec):
+        if name == "labels" and proxy.type == "Dataplane":
+            yield from map(str, value)
+    for text in (proxy.annotations.get(_REACHABLE), *_texts(proxy.spec, _REACHABLE)):
+        yield from _KEY.findall(text or "")
+
+
+def _texts(value: Any, key: str) -> Iterator[str]:
+    """Yield the texts that stand at a key, however deep."""
+    for _, inner in _values("", value):
+        if isinstance(inner.get(key), str):
+            yield inner[key]
+
+
+def _values(name: str, value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    return ((at, found) for at, found in _walk(name, value) if isinstance(found, Mapping))
 
 
 def _walk(name: str, value: Any) -> Iterator[tuple[str, Any]]:

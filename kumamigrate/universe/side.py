@@ -12,6 +12,7 @@ from kumamigrate.model.identity import IDENTITY, holder_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
+from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
@@ -23,9 +24,9 @@ from kumamigrate.targetref.permission import reads_both
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.targetref.selection import Selection
+from kumamigrate.universe.endpoints import PROTOCOL, common_protocol, endpoint_protocols
 from kumamigrate.universe.successors import Successors
 
-PROTOCOL = "kuma.io/protocol"
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 REMOVED = "3.0"
 """The release that knows no old policies any more."""
@@ -183,14 +184,7 @@ class Side:
         found = self._protocols.get(service)
         if not found:
             return UNKNOWN_PROTOCOL
-        return _common_protocol(found)
-
-
-def _common_protocol(found: set[str]) -> str:
-    """Return the protocol that endpoints of several have in common: gRPC is HTTP/2, too."""
-    if len(found) == 1:
-        return next(iter(found))
-    return "http2" if found == {"grpc", "http2"} else DEFAULT_PROTOCOL
+        return common_protocol(found)
 
 
 def protocol_of(inbound: Mapping[str, Any]) -> str:
@@ -232,12 +226,13 @@ def _tag_protocols(state: State) -> dict[str, set[str]]:
     as long as its ports agree: which of them the tag means the MeshService does not say. A Service
     of Kubernetes gives its inbounds the tag and its protocol.
     """
-    found: dict[str, set[str]] = {}
-    for dataplane in state.of_type("Dataplane"):
-        for inbound in inbounds_of(dataplane):
-            _note(found, inbound.get("tags"), protocol_of(inbound))
-    for external in state.of_type("ExternalService"):
-        _note(found, external.spec.get("tags"), protocol_of(external.spec))
+    found = endpoint_protocols(
+        (
+            *(i for d in state.of_type("Dataplane") for i in inbounds_of(d)),
+            *(r.spec for r in state.of_type("ExternalService")),
+        ),
+        release_of(state.release),
+    )
     told: dict[str, set[str]] = {}
     for service in state.of_type("MeshService"):
         for port in ports_of(service.spec) if not service.made_up else ():
@@ -269,11 +264,6 @@ def tags_of(service: Resource, section: str) -> list[tuple[str, str]]:
         if str(port.get("name") or port.get("port", "")) == section
     ]
     return [(f"{name}_{space}_svc_{number}", number) for number in numbers]
-
-
-def _note(found: dict[str, set[str]], tags: Any, protocol: str) -> None:
-    if isinstance(tags, Mapping) and tags.get(SERVICE):
-        found.setdefault(str(tags[SERVICE]), set()).add(protocol)
 
 
 def _real_protocol(resource: Resource, kri: Kri) -> str:

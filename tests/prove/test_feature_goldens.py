@@ -101,7 +101,7 @@ mesh: default
 labels: {kuma.io/workload: web}
 networking:
   address: 10.0.0.1
-  inbound: [{port: 80, protocol: http, tags: {kuma.io/service: web}}]
+  inbound: [{port: 80, protocol: http, tags: {kuma.io/service: web, kuma.io/protocol: http}}]
 """
 
 

@@ -160,8 +160,9 @@ def _speaking(resources: Iterable[Resource], release: Release) -> dict[Place, li
         for section, said in said_in(policy, release):
             name = policy.display_name
             if policy.type in ROUTES:
-                # A route is told by its name, its own and the displayed one.
-                said = (policy.name, policy.namespace, said)
+                # A route is told by its name, its own and the displayed one, and by its labels.
+                labels = tuple(sorted(policy.labels.items()))
+                said = (policy.name, policy.namespace, labels, said)
             place = (policy.type, policy.mesh, section)
             found.setdefault(place, []).append((name, (_chosen_by(policy, release), said)))
     return {place: sorted(said, key=lambda one: one[0]) for place, said in found.items()}

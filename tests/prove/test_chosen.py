@@ -1,0 +1,64 @@
+"""A label of a service that changes: who may choose by it, and what is taken for granted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.frontdoor import command
+
+MESH = """\
+type: Mesh
+name: default
+skipCreatingInitialPolicies: ['*']
+meshServices: {mode: Exclusive}
+---
+type: MeshService
+mesh: default
+name: web
+labels: {team: %s}
+spec:
+  selector: {dataplaneTags: {kuma.io/service: web}}
+  ports: [{port: 80, targetPort: 8080, appProtocol: http}]
+"""
+WORKLOAD = """\
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop, namespace: shop}
+spec:
+  template:
+    metadata:
+      labels: {app: shop, kuma.io/sidecar-injection: enabled}
+      annotations:
+        kuma.io/reachable-backends: |
+          refs:
+          - kind: MeshService
+            labels:
+              team: red
+"""
+GRANTED = (
+    "no proxy or HostnameGenerator outside of these files chooses MeshService web of mesh default"
+    " by label team"
+)
+
+
+def _claim(folder: Path, more: str = "") -> tuple[str, list[Any]]:
+    states = []
+    for team in ("red", "blue"):
+        states.append(folder / f"{team}.yaml")
+        states[-1].write_text(MESH % team + more, encoding="utf-8")
+    found = command("prove", *states, "--zone", "east", "--format", "json").json
+    return found["claims"]["live"]["verdict"], found["assumptions"]
+
+
+def test_that_nobody_else_chooses_by_it_is_taken_for_granted(tmp_path: Path) -> None:
+    verdict, assumptions = _claim(tmp_path)
+    assert verdict == "equivalent"
+    assert GRANTED in assumptions
+
+
+def test_pods_choose_what_they_reach(tmp_path: Path) -> None:
+    verdict, assumptions = _claim(tmp_path, WORKLOAD)
+    assert verdict == "different"
+    assert GRANTED not in assumptions
