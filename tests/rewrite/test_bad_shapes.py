@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 import yaml
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.read import read_resources
+from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.scene.repository import Rejection, state_of
+from kumamigrate.scene.repository import Admitted, Rejection, state_of
 from kumamigrate.source.reading.load import read_file
 from tests.cases import LOADER, Case, cases
 
@@ -59,17 +61,26 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 def _odd_states(case: Case, release: str) -> Iterator[tuple[State, tuple[Rejection, ...]]]:
+    """Yield the states of a case's files with one thing odd; all else is read and admitted once."""
+    environment = Environment(mesh_services="Exclusive")
+    known: Admitted = {}
     for file in sorted(case.before.rglob("*.yaml")):
         documents = [d for d in yaml.load_all(file.read_text(), Loader=LOADER) if d is not None]
-        for index, document in enumerate(documents):
+        plain = [_resources(document, at) for at, document in enumerate(documents)]
+        for at, document in enumerate(documents):
             for number, path in enumerate(_paths(document)):
                 if number % 2 and not WHOLE:
                     continue
-                odd = _with(document, path, ODD[number % len(ODD)])
-                texts = [json.dumps(odd if i == index else d) for i, d in enumerate(documents)]
-                read = read_file("odd.yaml", "\n---\n".join(texts).encode())
-                environment = Environment(mesh_services="Exclusive")
-                yield state_of(read_resources(read), release=release, environment=environment)
+                odd = _resources(_with(document, path, ODD[number % len(ODD)]), at)
+                listed = [odd if index == at else one for index, one in enumerate(plain)]
+                resources = [resource for one in listed for resource in one]
+                yield state_of(resources, release=release, environment=environment, known=known)
+
+
+def _resources(document: Any, at: int) -> tuple[Resource, ...]:
+    """Return the resources of a manifest that stands in a file with others."""
+    found = read_resources(read_file("odd.yaml", json.dumps(document).encode()))
+    return tuple(replace(r, where=r.where and replace(r.where, document=at)) for r in found)
 
 
 @pytest.mark.parametrize("rule", rulebook(), ids=lambda rule: rule.id)
