@@ -412,12 +412,18 @@ def _proof(
 
 
 def _same_unread(before: Scene, after: Scene) -> bool:
-    """Say whether what could not be read is the same text in both scenes."""
+    """Say whether what could not be read is the same text in both scenes, in the same order.
+
+    Two folders are compared as well as two states of one: what the paths begin with is no matter.
+    """
     old, new = before.repository, after.repository
     if old.data is new.data:
         return True  # one repository, edited: what was refused cannot be
-    refused = {refusal.path for side in (old, new) for refusal in side.unread}
-    return all(path in old.data and old.data[path] == new.data.get(path) for path in refused)
+    texts = [
+        [side.data.get(path) for path in sorted({refusal.path for refusal in side.unread})]
+        for side in (old, new)
+    ]
+    return texts[0] == texts[1] and None not in texts[0]
 
 
 def _run_rule(

@@ -233,7 +233,6 @@ def test_the_last_traffic_route_waits_for_idle_times_and_says_so(repository: Pat
     """Where it speaks HTTP 2.14 ends idle connections after an hour, else nobody does."""
     mesh = MESH.replace("Exclusive", "Disabled") + "skipCreatingInitialPolicies: ['*']\n"
     (repository / "mesh.yaml").write_text(mesh)
-    (repository / "p.yaml").unlink()
     route = "conf: {destination: {kuma.io/service: '*'}}\n"
     (repository / "route.yaml").write_text(f"type: TrafficRoute\n{OLD}{route}")
     said = command("run", "--dry-run", given=None).out
@@ -242,6 +241,18 @@ def test_the_last_traffic_route_waits_for_idle_times_and_says_so(repository: Pat
     for_all = f"spec: {{targetRef: {{kind: Mesh}}, {idle}}}\n"
     (repository / "idle.yaml").write_text(f"type: MeshTimeout\nname: t\nmesh: default\n{for_all}")
     assert "REMOVED  TrafficRoute all" in command("run", "--dry-run", given=None).out
+
+
+def test_a_file_that_keeps_its_comments_alone_is_named(repository: Path) -> None:
+    (repository / "mesh.yaml").write_text(MESH + "skipCreatingInitialPolicies: ['*']\n")
+    chosen = "selectors: [{match: {kuma.io/service: ghost}}]\n"
+    (repository / "p.yaml").write_text(
+        f"# See OPS-12.\ntype: TrafficTrace\nname: none\nmesh: default\n{chosen}"
+    )
+    said = command("run", given=None).out
+    assert "REMOVED  TrafficTrace none (p.yaml)" in said
+    assert "KEPT     a file of comments alone stays: p.yaml" in said
+    assert (repository / "p.yaml").read_text() == "# See OPS-12.\n"
 
 
 def test_what_both_engines_make_is_named_with_its_values(repository: Path) -> None:

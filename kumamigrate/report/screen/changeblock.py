@@ -112,7 +112,23 @@ def _come_and_gone(screen: OnScreen) -> list[Line]:
         names = some(files, most)
         words = count(len(files), "file") + (" is" if len(files) == 1 else " are")
         lines.append(line(f"  {'REMOVED':<8} ", (f"{words} gone as a whole: {names}", "warn")))
+    if bare := _bare(screen, gone):
+        words = "a file of comments alone stays" if len(bare) == 1 else "files of comments stay"
+        lines.append(line(f"  {'KEPT':<8} {words}: {some(bare, most)}"))
     return lines
+
+
+def _bare(screen: OnScreen, gone: Iterable[Resource]) -> list[str]:
+    """Return the files of which only comments are left: those are no tool's to delete."""
+    texts = screen.outcome.texts
+    paths = dict.fromkeys(old.where.path for old in gone if old.where is not None)
+    later = ((path, texts.get(path, (None, None))[1]) for path in paths)
+    return [path for path, text in later if text is not None and _is_bare(text)]
+
+
+def _is_bare(text: bytes) -> bool:
+    lines = (one.strip() for one in text.splitlines())
+    return all(not one or one.startswith(b"#") or one == b"---" for one in lines)
 
 
 def _follows(new: Resource, old: Resource) -> bool:

@@ -170,7 +170,10 @@ def _manual(
     if isinstance(what, str):
         return _finding(view, owner, one, missing=what)
     others = ", ".join(path_text(other.path) for other in hindered)
-    return _finding(view, owner, one, missing=f"it can only change together with {others}")
+    waiting = _finding(view, owner, one, missing=f"it can only change together with {others}")
+    one_of = "that reference" if len(hindered) == 1 else "those references"
+    action = f"Settle {one_of} first: what this one means is known, and it is written along."
+    return replace(waiting, action=action)
 
 
 def _finding(
