@@ -1,0 +1,90 @@
+"""What a proof compares: two states of one mesh in every world that could be, with what stood."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kumamigrate.effective.difference import Locate
+from kumamigrate.model.state import State
+from kumamigrate.prover.assumptions.protocol_conflict import alike, as_spoken
+from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.universe.services import with_world, worlds_of
+from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.traffic import (
+    service_tags,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InWorld:
+    """Two sides in one world, and the service tags to look at.
+
+    `stood` are the sides whose differences do not count (owed.py).
+    """
+
+    pair: MeshComparison
+    services: tuple[str, ...]
+    stood: MeshComparison | None = None
+
+
+class ProofScene:
+    """Two states of one mesh in every world, matchers and all; claims share it."""
+
+    def __init__(
+        self,
+        mesh: str,
+        before: State,
+        after: State,
+        contents: Contents,
+        locate: tuple[Locate, Locate],
+        *,
+        one_protocol: bool = False,
+        also: Sequence[State] = (),
+        types: Collection[str] | None = None,
+        standing: tuple[State, State] | None = None,
+    ) -> None:
+        self.mesh = mesh
+        self._types = types
+        self.states = (before, after)
+        self.complete = before.complete and after.complete
+        self.worlds = worlds_of(before, after, mesh, (*also, *(standing or ())))
+        self.compared: list[InWorld] = []
+        self._locate = locate
+        for world in self.worlds.worlds:
+            was, now = (Side(with_world(s, world), mesh, contents) for s in (before, after))
+            services = tags_on(was, now, world.tags)
+            stood = None
+            if standing is not None:
+                sides = [Side(with_world(s, world), mesh, contents) for s in standing]
+                stood = self._pair(sides[0], sides[1], services if one_protocol else ())
+            pair = self._pair(was, now, services if one_protocol else ())
+            self.compared.append(InWorld(pair, services, stood))
+
+    def _pair(self, was: Side, now: Side, of_one_protocol: Sequence[str]) -> MeshComparison:
+        return MeshComparison(*alike(was, now, of_one_protocol), self._locate, self._types)
+
+    @cached_property
+    def carrying(self) -> list[InWorld]:
+        """Return what claims compare that hold service tags to what replaces them."""
+        return [
+            InWorld(
+                self._spoken(one.pair, one.services),
+                one.services,
+                None if one.stood is None else self._spoken(one.stood, one.services),
+            )
+            for one in self.compared
+        ]
+
+    def _spoken(self, pair: MeshComparison, services: Sequence[str]) -> MeshComparison:
+        before = as_spoken(pair.before, pair.after, services)
+        if before is pair.before:
+            return pair
+        return MeshComparison(before, pair.after, self._locate, self._types)
+
+
+def tags_on(before: Side, after: Side, more: Sequence[str]) -> tuple[str, ...]:
+    """Return the service tags of two sides, and more to look at."""
+    listed = (tag for side in (before, after) for tag in service_tags(side.state))
+    return tuple(dict.fromkeys((*listed, *more)))
