@@ -25,14 +25,19 @@ Read = tuple[ConstraintGround, list[Problem]]
 
 def ground_of(resource: Resource, release: str) -> ConstraintGround:
     """Return what constraints look at."""
-    return read_ground(resource, release)[0]
+    policy_type = release_of(release).policy_types.get(resource.type)
+    if policy_type is None:
+        return read_ground(resource, release)[0]
+    return _policy_ground(resource, policy_type, spec_shape(resource.type, release))
 
 
 def read_ground(resource: Resource, release: str) -> Read:
     """Return what constraints look at, and what the release cannot read of the resource."""
     policy_type = release_of(release).policy_types.get(resource.type)
     if policy_type is not None:
-        return _read_policy(resource, policy_type, release)
+        known = spec_shape(resource.type, release)
+        ground = _policy_ground(resource, policy_type, known)
+        return ground, list(structure_of(ground.spec, known, ("spec",)))
     shape = resource_shape(resource.type, release)
     if shape is not None:
         return _read_fields(resource, shape)
@@ -51,18 +56,16 @@ def _inside(path: FieldPath, outer: FieldPath) -> bool:
     return path[: len(outer)] == outer
 
 
-def _read_policy(resource: Resource, policy_type: PolicyType, release: str) -> Read:
+def _policy_ground(resource: Resource, policy_type: PolicyType, shape: Conf) -> ConstraintGround:
     # A Universal policy whose fields stand outside `spec` has an empty one for Kuma.
     written = {} if resource.body and "spec" not in resource.body else resource.spec
-    shape = spec_shape(resource.type, release)
     spec: Mapping[str, Any] = known_part(written, shape)
     top = spec.get("targetRef")
-    ground = ConstraintGround(
+    return ConstraintGround(
         spec=spec,
         top=top if isinstance(top, dict) else {},
         sections=tuple(name for name in SECTIONS if name in policy_type.sections),
     )
-    return ground, list(structure_of(spec, shape, ("spec",)))
 
 
 def _read_fields(resource: Resource, shape: Conf) -> Read:
