@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
+from kumamigrate.effective.bothengines.callers import from_tags
 from kumamigrate.effective.bothengines.madeoutbounds import NORMALIZED
 from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF, TAGS_HEADER
 from kumamigrate.effective.bothengines.oldview import OldSide, services_named
@@ -30,12 +31,19 @@ from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.madeslots import MadeOutbounds
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.proxyslots import SAME, SlotsCompared
+from kumamigrate.sourcedest.selector import ANY, selectors_of
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.network import Network
 from kumamigrate.universe.side import REMOVED, Side
 from kumamigrate.universe.traffic import Outbound
 
+_BY_HEADER = frozenset({"MeshFaultInjection", "MeshRateLimit"})
+ONE_INBOUND = (
+    "a client that is not listed has the tags of one inbound: one of several may meet the faults"
+    " and limits of each, where an old policy has one for all"
+)
+"""What is taken for granted of clients by their header; those that are known are tried."""
 _OUTBOUND_ONLY = frozenset(OUTBOUND) - {"MeshTimeout", "MeshAccessLog"}
 """Types of which neither inbounds nor the traffic that passes through reads anything."""
 
@@ -225,12 +233,27 @@ class OldEngine:
             timeouts = (p for side in self._sides for p in side.old.of("Timeout"))
             if any(policy.where is not None for policy in timeouts):
                 yield Taken(AS_READ, Ground.OLD_POLICIES)
+        if any(self._names_clients(kind) for kind in sorted(self._asked & _BY_HEADER)):
+            yield Taken(ONE_INBOUND, Ground.OLD_POLICIES)
         if self._pair.known and self._asked & set(OUTBOUND):
             text = (
                 "services of which the state has no Dataplane have no endpoints and carry TCP,"
                 " as far as old policies treat HTTP differently"
             )
             yield Taken(text, Ground.OLD_POLICIES)
+
+    def _names_clients(self, policy_type: str) -> bool:
+        """Whether policies of a type, or the old ones before them, name several clients by tags."""
+        policies = (
+            policy
+            for side in self._sides
+            for kind in (policy_type, *kinds_of(policy_type))
+            for policy in (*side.side.state.of_type(policy_type), *side.old.of(kind))
+        )
+        named = (t for p in policies for t in (*from_tags(p), *selectors_of(p.spec, "sources")))
+        return (
+            len({tuple(sorted(tags.items())) for tags in named if set(tags.values()) - {ANY}}) > 1
+        )
 
 
 def writes_tags(side: Side) -> bool:

@@ -918,6 +918,42 @@ def test_inbounds_are_those_of_the_release_beside_an_old_timeout(
     assert (proof.allowing("live", HARMLESS) is Verdict.EQUIVALENT) is same
 
 
+FAULT_OLD = """
+type: FaultInjection
+name: f
+mesh: default
+sources:
+- match: {kuma.io/service: web}
+- match: {kuma.io/service: other}
+destinations: [{match: {kuma.io/service: api, kuma.io/protocol: http}}]
+conf: {abort: {httpStatus: 500, percentage: 50}}
+"""
+FAULT_NEW = """
+type: MeshFaultInjection
+name: f
+mesh: default
+spec:
+  targetRef: {kind: MeshServiceSubset, name: api, tags: {kuma.io/protocol: http}}
+  from:
+  - targetRef: {kind: MeshSubset, tags: {kuma.io/service: web}}
+    default: {http: [{abort: {httpStatus: 500, percentage: 50}}]}
+  - targetRef: {kind: MeshSubset, tags: {kuma.io/service: other}}
+    default: {http: [{abort: {httpStatus: 500, percentage: 50}}]}
+"""
+
+
+@pytest.mark.parametrize("second", ["", "  - match: {kuma.io/service: other}"])
+def test_a_client_of_two_inbounds_is_named_where_policies_name_two(second: str) -> None:
+    """Asked of a 2.14.3: one filter for both sources before, one for each after."""
+    old, new = FAULT_OLD, FAULT_NEW
+    if not second:
+        old = old.replace("- match: {kuma.io/service: other}\n", "")
+        new = new[: new.rindex("  - targetRef")]
+    found = _proof(old, new)
+    assert found.verdict("live") is Verdict.EQUIVALENT
+    assert any("one inbound" in fact for fact in found.assumptions) is bool(second)
+
+
 TAGGING = {
     "MeshFaultInjection": {
         "spec": {
