@@ -80,6 +80,25 @@ def test_flags_may_stand_before_the_kind(tmp_path: Path) -> None:
     ]
 
 
+KUBECTL = """kubectl -n x delete meshgatewayroutes,timeouts edge
+kubectl get trafficroute/all -o yaml
+kubectl get retries,healthcheck
+kubectl get meshtimeouts trafficroutes
+kubectl get timeout.kuma.io
+"""
+
+
+def test_names_that_nobody_else_has_need_no_group(tmp_path: Path) -> None:
+    """`timeouts` may be those of another tool, and what follows a kind is the name of an object."""
+    (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    (tmp_path / "sync.sh").write_text(KUBECTL, encoding="utf-8")
+    assert _found(tmp_path, "3.0") == [
+        ("sync.sh", 1, "kubectl has no meshgatewayroutes"),
+        ("sync.sh", 2, "kubectl has no trafficroute"),
+        ("sync.sh", 5, "kubectl has no timeout.kuma.io"),
+    ]
+
+
 MARKDOWN = """# Look
 
 `kumactl get retries` is told in words: kumactl get timeouts.

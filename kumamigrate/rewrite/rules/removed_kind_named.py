@@ -45,12 +45,13 @@ class _Named:
 def plan(view: View) -> Iterator[Finding]:
     """Yield a finding for each name of a removed kind."""
     kinds: Mapping[str, Mapping[str, str]] = view.rule.table["kinds"]
+    others = frozenset(view.rule.table["others"])
     for path, data in sorted(view.texts.items()):
         # Asked of every file of a repository, so with as few searches as can be.
         if not (b"ctl" in data or b"Role" in data or b"CustomResourceDefinition" in data):
             continue
         text = data.decode("utf-8", "replace")
-        for one in sorted(_named(text, kinds), key=lambda one: one.offset):
+        for one in sorted(_named(text, kinds, others), key=lambda one: one.offset):
             yield _finding(view, path, text, one, kinds[one.kind]["now"])
 
 
@@ -72,8 +73,11 @@ def _finding(view: View, path: str, text: str, one: _Named, now: str) -> Finding
     )
 
 
-def _named(text: str, kinds: Mapping[str, Mapping[str, str]]) -> Iterator[_Named]:
-    names = _names(tuple((k, v.get("kumactl", ""), v["plural"]) for k, v in kinds.items()))
+def _named(
+    text: str, kinds: Mapping[str, Mapping[str, str]], others: frozenset[str]
+) -> Iterator[_Named]:
+    called = tuple((k, v.get("kumactl", ""), v["plural"]) for k, v in kinds.items())
+    names = _names(called, others)
     yield from _in_scripts(text, names)
     if "kuma.io" in text:
         yield from _in_documents(text, names)
@@ -81,20 +85,29 @@ def _named(text: str, kinds: Mapping[str, Mapping[str, str]]) -> Iterator[_Named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Names:
-    """What removed kinds are called: by kumactl, and in the API of Kubernetes."""
+    """What removed kinds are called: by kumactl, in the API of Kubernetes, by kubectl, and by it
+    `alone` where nobody else has resources of that name."""
 
     kumactl: Mapping[str, str]
     plurals: Mapping[str, str]
+    kubectl: Mapping[str, str]
+    alone: Mapping[str, str]
 
 
 @cache
-def _names(kinds: tuple[tuple[str, str, str], ...]) -> _Names:
+def _names(kinds: tuple[tuple[str, str, str], ...], others: frozenset[str]) -> _Names:
     kumactl = {}
     for kind, name, plural in kinds:
         for one in (name, *_many(name)) if name else ():
             kumactl[one] = kind
         kumactl[plural] = kind
-    return _Names(kumactl=kumactl, plurals={plural: kind for kind, _, plural in kinds})
+    kubectl = {word: kind for kind, _, plural in kinds for word in (kind.lower(), plural)}
+    return _Names(
+        kumactl=kumactl,
+        plurals={plural: kind for kind, _, plural in kinds},
+        kubectl=kubectl,
+        alone={word: kind for word, kind in kubectl.items() if kind.lower() not in others},
+    )
 
 
 def _many(name: str) -> Iterator[str]:
@@ -141,8 +154,9 @@ def _kind_of(tool: str, word: re.Match[str], start: int, names: _Names) -> _Name
         return None
     name, group = found[1], found[2] or ""
     # What other tools of Kubernetes call alike is told apart by the group alone.
-    known = names.kumactl if tool == "kumactl" and not group else names.plurals
-    if name not in known or not (group or tool == "kumactl"):
+    by_tool = names.kumactl if tool == "kumactl" else names.alone
+    known = names.kubectl if group else by_tool
+    if name not in known:
         return None
     at = start + word.start() + found.start(1)
     return _Named(at, "script", tool, f"{name}{group}", known[name])
