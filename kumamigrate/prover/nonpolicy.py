@@ -7,9 +7,10 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.effective.changed import mode_moved, slots_of_mesh
-from kumamigrate.effective.difference import Value, Witness
+from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.mtlsmode import sent_by_clients
 from kumamigrate.effective.reading import flat
+from kumamigrate.model.identity import WORKLOAD
 from kumamigrate.model.kinds import ENTERPRISE_TOP, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource
@@ -20,8 +21,10 @@ from kumamigrate.universe.side import Side, networking
 
 _SECRETS = ("Secret", "GlobalSecret")
 _NAMES = "VirtualOutbound"
+_METRICS = "MeshMetric"
+_SINK = "MeshOpenTelemetryBackend"
 CALLED = (DISPLAY_NAME, NAMESPACE, ZONE)
-"""Labels that clusters and routes of a real resource are called by."""
+"""Labels that clusters and routes of a real resource are called by, and clusters of a sink."""
 _SILENT = KUBERNETES | {"DataplaneInsight", "MeshInsight", "ServiceInsight", "ZoneInsight"}
 
 
@@ -143,7 +146,7 @@ def _witness(
 def _labels(resource: Resource, chosen: frozenset[str]) -> dict[str, Any]:
     """Return the labels by which others choose, and those that a service is called by."""
     own = {key: value for key, value in resource.labels.items() if key in chosen}
-    if resource.type in REAL:
+    if resource.type in (*REAL, _SINK):
         names = (resource.display_name, resource.namespace_label, resource.zone)
         own |= {key: name for key, name in zip(CALLED, names, strict=True) if name}
     return {f"labels.{key}": value for key, value in own.items()}
@@ -169,6 +172,26 @@ def dataplane_differences(
                 before=Value(value=left.get(field)),
                 after=Value(value=right.get(field)),
             )
+
+
+def metric_differences(
+    before: Side, after: Side, was: Resource, now: Resource
+) -> Iterator[Witness]:
+    """Yield that metrics of a proxy get another name of the workload: its label goes along."""
+    old, new = was.labels.get(WORKLOAD), now.labels.get(WORKLOAD)
+    measured = before.signature(was, _METRICS) and after.signature(now, _METRICS)
+    if measured and old != new:
+        yield Witness(
+            mesh=before.mesh,
+            proxy="",
+            policy_type=_METRICS,
+            direction="proxy",
+            place=was.name,
+            field=f"labels.{WORKLOAD}",
+            before=Value(value=old),
+            after=Value(value=new),
+            effect=Effect.VALUE if old else Effect.ACTIVATION,
+        )
 
 
 def _without_outbounds(dataplane: Resource) -> Mapping[str, Any]:

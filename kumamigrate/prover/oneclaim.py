@@ -35,6 +35,7 @@ from kumamigrate.prover.nonpolicy import (
     dataplane_differences,
     dataplanes,
     ground_differences,
+    metric_differences,
     sent_differences,
 )
 from kumamigrate.prover.oldengine import OldEngine
@@ -209,7 +210,7 @@ class Claim:
     def _shared(self) -> Iterator[Witness]:
         """Yield what differs for every proxy of the mesh."""
         pair = self.pair
-        asked = (pair.before, pair.after, pair.chosen.labels)
+        asked = (pair.before, pair.after, pair.chosen.labels | pair.chosen.of_services)
         if self.claim == LIVE:
             yield from ground_differences(*asked)
         elif self.claim == RELEASE:
@@ -291,7 +292,8 @@ class Claim:
         return tuple(found)
 
     def _itself(self, was: Resource, now: Resource) -> Iterator[Witness]:
-        return dataplane_differences(self.pair.before.mesh, was, now, self.pair.chosen.labels)
+        yield from dataplane_differences(self.pair.before.mesh, was, now, self.pair.chosen.labels)
+        yield from metric_differences(self.pair.before, self.pair.after, was, now)
 
     @cached_property
     def couples(self) -> Couples:

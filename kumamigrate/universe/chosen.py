@@ -22,17 +22,19 @@ _IN_TEMPLATE = pattern(r'\blabel\s+"([^"]+)"')
 _IDENTITY = frozenset({NAMESPACE, "k8s.kuma.io/service-account"})
 """What an identity is made of where no template says otherwise."""
 _WORKLOAD = frozenset({"kuma.io/workload"})
-_SINK = "MeshOpenTelemetryBackend"
+_BACKENDS = ("backendRef", "backendRefs")
 _REACHABLE = "kuma.io/reachable-backends"
 _KEY = pattern(r"[\w./-]+(?=['\"]?\s*:)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The keys of labels and of tags that something goes by."""
+    """The keys of labels and of tags that something goes by; `of_services` are the labels by which
+    a backend is chosen among services, or a sink among those there are."""
 
     labels: frozenset[str]
     tags: frozenset[str]
+    of_services: frozenset[str] = frozenset()
 
 
 def chosen_by(*sides: Side) -> Chosen:
@@ -46,6 +48,7 @@ def chosen_by(*sides: Side) -> Chosen:
     return Chosen(
         labels=frozenset(key for one in found for key in one.labels),
         tags=frozenset(key for one in found for key in one.tags),
+        of_services=frozenset(key for one in found for key in one.of_services),
     )
 
 
@@ -60,8 +63,10 @@ def _named_by(resource: Resource) -> Chosen:
 def _read(resource: Resource) -> Chosen:
     labels: set[str] = set()
     tags: set[str] = set()
+    backends: set[str] = set()
     if resource.type == "Dataplane" or resource.type in WORKLOADS:
-        return Chosen(labels=frozenset(_reached_by(resource)), tags=frozenset())
+        reached = frozenset(_reached_by(resource))
+        return Chosen(labels=frozenset(), tags=frozenset(), of_services=reached)
     if resource.type == "MeshIdentity":
         labels |= _IDENTITY
     for name, value in _walk("", resource.spec):
@@ -70,11 +75,11 @@ def _read(resource: Resource) -> Chosen:
             labels |= _WORKLOAD if ".Workload" in value else set()
         elif name in _LABELS:
             labels.update(map(str, value))
-        elif name == "backendRef" and value.get("kind") == _SINK:
-            labels.update(map(str, mapping(value.get("labels"))))
+        elif name in _BACKENDS:
+            backends.update(map(str, mapping(value.get("labels"))))
         elif name in _TAGS:
             tags.update(map(str, value))
-    return Chosen(labels=frozenset(labels), tags=frozenset(tags))
+    return Chosen(labels=frozenset(labels), tags=frozenset(tags), of_services=frozenset(backends))
 
 
 def _reached_by(proxy: Resource) -> Iterator[str]:

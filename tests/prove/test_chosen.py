@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.frontdoor import command
 
 MESH = """\
@@ -62,3 +64,39 @@ def test_pods_choose_what_they_reach(tmp_path: Path) -> None:
     verdict, assumptions = _claim(tmp_path, WORKLOAD)
     assert verdict == "different"
     assert GRANTED not in assumptions
+
+
+METRIC = """\
+---
+type: Dataplane
+mesh: default
+name: web-1
+labels: {%s}
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 8080, tags: {kuma.io/service: web, kuma.io/protocol: http}}]
+---
+type: MeshMetric
+mesh: default
+name: all
+spec:
+  targetRef: {kind: Dataplane, labels: {app: web}}
+  default: {backends: [{type: Prometheus, prometheus: {port: 5670, path: /metrics}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "effects"),
+    [
+        ("app: web, kuma.io/workload: a", "app: web, kuma.io/workload: b", ["value"]),
+        ("app: web", "app: web, kuma.io/workload: b", ["activation"]),
+        ("app: db", "app: db, kuma.io/workload: b", []),  # no MeshMetric reaches it
+    ],
+)
+def test_metrics_carry_the_workload(tmp_path: Path, was: str, now: str, effects: list[str]) -> None:
+    states = [tmp_path / "before.yaml", tmp_path / "after.yaml"]
+    for state, labels in zip(states, (was, now), strict=True):
+        state.write_text(MESH % "red" + METRIC % labels, encoding="utf-8")
+    found = command("prove", *states, "--zone", "east", "--format", "json").json
+    witnesses = found["claims"]["live"]["dataplanes"]["web-1"]["witnesses"]
+    assert [one["effect"] for one in witnesses] == effects

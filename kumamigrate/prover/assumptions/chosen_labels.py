@@ -25,7 +25,7 @@ def nobody_chooses(before: Side, after: Side, chosen: Chosen) -> Iterator[str]:
         if now is None or was.labels == now.labels:
             continue
         keys = {k for k in {*was.labels, *now.labels} if was.labels.get(k) != now.labels.get(k)}
-        unseen = sorted(keys - chosen.labels - {*CALLED})
+        unseen = sorted(keys - chosen.labels - chosen.of_services - {*CALLED})
         if unseen:
             yield (
                 f"no proxy or HostnameGenerator outside of these files chooses {was.type}"
