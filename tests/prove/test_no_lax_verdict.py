@@ -169,7 +169,7 @@ BY_TAG = "tags: {{kuma.io/service: web, kuma.io/protocol: {}}}"
     "protocols",
     [
         (BY_TAG.format("grpc"), BY_TAG.format("http2")),
-        ("protocol: http, tags: {kuma.io/service: web}",) * 2,
+        (BY_TAG.format("http"),) * 2,
     ],
 )
 def test_the_protocol_that_endpoints_have_in_common(protocols: tuple[str, str]) -> None:
