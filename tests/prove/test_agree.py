@@ -9,8 +9,8 @@ import pytest
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prover.agree import MOST, agreed, apart
-from kumamigrate.prover.compose import upon
-from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
+from kumamigrate.prover.compose import chained, upon
+from kumamigrate.prover.proof import ClaimResult, MeshProof, Proof, ProxyVerdict, Verdict
 from kumamigrate.prover.prover import together
 
 IDLE = Witness(
@@ -157,3 +157,16 @@ def test_a_claim_about_later_rests_on_what_is_read_today(lived: ClaimResult, res
     found = upon("carry", later, lived)
     assert (found == later) is rests
     assert found.verdict is (Verdict.EQUIVALENT if rests else Verdict.UNKNOWN)
+
+
+@pytest.mark.parametrize("halves", [(proof(IDLE), SAME), (SAME, proof(IDLE))])
+def test_a_difference_of_either_half_of_the_way_is_one_of_the_whole(
+    halves: tuple[MeshProof, MeshProof],
+) -> None:
+    first, second = (
+        Proof(release_before="2.14", release_after="2.14", meshes={"default": one})
+        for one in halves
+    )
+    live = chained(first, second).meshes["default"].claims["live"]
+    assert live.verdict is Verdict.DIFFERENT
+    assert live.witnesses == (IDLE,)

@@ -54,6 +54,14 @@ INBOUND = """
         idleTimeout: 2h
         http: {requestTimeout: 0s, streamIdleTimeout: 1h, maxStreamDuration: 0s}
 """
+TRACE = """
+type: TrafficTrace
+name: t
+mesh: default
+selectors: [{match: {kuma.io/service: '*'}}]
+conf: {backend: z}
+"""
+TRACE_TOO = TRACE.replace("name: t", "name: u").replace("backend: z", "backend: y")
 PAIRS: dict[str, tuple[str, str]] = {
     "permission": (
         """
@@ -318,6 +326,19 @@ def test_any_change_is_seen(name: str, part: str, instead: str | None) -> None:
         changed = after.replace(part, instead, 1)
     proof = _proof(before, changed)
     assert _harmful(proof) or proof.unknown("live")
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [(PAIRS["timeout"], True), (PAIRS["limit"], True), ((TRACE, f"{TRACE}---{TRACE_TOO}"), False)],
+    ids=["outbounds", "clients", "traces"],
+)
+def test_gateways_that_are_not_there_are_taken_for_granted_where_they_would_read_it(
+    pair: tuple[str, str], said: bool
+) -> None:
+    """An old trace is read by every proxy in one way."""
+    (mesh,) = _proof(*pair).meshes.values()
+    assert any("no built-in gateway" in one for one in mesh.assumptions) is said
 
 
 def test_no_policy_at_all_is_different() -> None:

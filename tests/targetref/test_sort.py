@@ -13,7 +13,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.targetref import TargetRef, read_target_ref
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.sort import Ranked, compare, keys_of
-from tests.targetref.meshes import EAST, MESH, resource, route, sidecar, state, timeout
+from tests.targetref.meshes import EAST, MESH, on, resource, route, sidecar, state, timeout
 
 ITEM = (MESH, "1s")
 
@@ -204,3 +204,12 @@ def test_keys_sort_as_the_levels_compare(release: str) -> None:
 def test_dataplanes_by_name_and_by_labels_have_no_key_where_they_beat_each_other() -> None:
     items = _ranked(Random(1), named=True)
     assert keys_of(release_of("2.14"), release_of("2.14").policy_sort, items) is None
+
+
+@pytest.mark.parametrize(
+    "kind", ["MeshService", "MeshExternalService", "MeshMultiZoneService", "MeshHTTPRoute"]
+)
+@pytest.mark.parametrize("other", ["a", "b"])
+def test_only_what_names_one_target_leaves_its_order_to_chance(kind: str, other: str) -> None:
+    tied = _twins((on("a", kind), "1s"), (on(other, kind), "2s"))
+    assert tied == (("t.a", "t.b") if other == "a" else ())
