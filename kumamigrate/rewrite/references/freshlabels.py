@@ -29,6 +29,7 @@ from kumamigrate.targetref.select import Proxy
 GATEWAY = ("kuma.io/gateway", "enabled")
 """How Kuma itself marks the Pods of delegated gateways."""
 SIDECAR = ("proxy", "sidecar")
+_SERVES = "serves"
 LONGEST = 63
 
 
@@ -94,6 +95,12 @@ def of_gateways(top: TargetRef) -> bool:
     return tuple(top.proxy_types or ()) == ("Gateway",)
 
 
+def names_services(found: LabelChoice, top: TargetRef) -> bool:
+    """Say whether labels tell gateways from others by what they serve: the next gateway will not
+    have them."""
+    return of_gateways(top) and bool({_SERVES, WORKLOAD} & found.labels.keys())
+
+
 def _could_be_mirrored(asked: Question) -> bool:
     """Say whether the tags could stand as labels of the same name: no proxy speaks against it."""
     keys = wanted_tags(asked.top)
@@ -146,7 +153,7 @@ def _label(top: TargetRef) -> tuple[str, str]:
     values += [value for key, value in tags.items() if key != SERVICE]
     text = shortened(plain("-".join(values)), LONGEST) if values else ""
     if set(tags) == {SERVICE}:
-        return "serves", text
+        return _SERVES, text
     if len(tags) == 1:
         return f"inbound-{plain(next(iter(tags)).rpartition('/')[2])}", text
     return "inbound-tags", text

@@ -10,7 +10,7 @@ from kumamigrate.model.targetref import MESH
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change as removal
-from kumamigrate.rewrite.references.freshlabels import marked
+from kumamigrate.rewrite.references.freshlabels import marked, names_services
 from kumamigrate.rewrite.references.knownproxies import Proxies, known_proxies
 from kumamigrate.rewrite.references.labelset import (
     Question,
@@ -62,7 +62,7 @@ def _policy(view: View, policy: Resource, proxies: Proxies) -> Change | Finding:
     if not asked.reached:
         return finding(view, policy, missing="no known proxy is of that kind")
     found = searched(asked)
-    marking = marked(view, asked) if found is None else None
+    marking = marked(view, asked) if found is None or names_services(found, asked.top) else None
     if marking is not None:
         return with_marking(view, policy, marking)
     if found is None:
