@@ -29,7 +29,7 @@ from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM, IDLE
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.proxyslots import SlotsCompared
+from kumamigrate.prover.proxyslots import SAME, SlotsCompared
 from kumamigrate.sourcedest.targets import UNKNOWN
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE
@@ -38,6 +38,7 @@ from kumamigrate.universe.traffic import Outbound
 
 ASSUMABLE = (UNKNOWN, "http", "http2", "grpc", "tcp", "kafka")
 """The protocols that services may have where no Dataplane tells any."""
+_ON_OUTBOUNDS = frozenset(OUTBOUND)
 _LED = {*ROUTES, "MeshTrafficPermission"}
 """Types that decide which ExternalServices a proxy may use."""
 
@@ -59,6 +60,9 @@ class MadeOutbounds:
 
     def compare(self, was: Resource, now: Resource, kinds: frozenset[str]) -> SlotsCompared:
         """Compare what a proxy reads of some types at the outbounds that are of interest here."""
+        written = any(networking(dataplane).get("outbound") for dataplane in (was, now))
+        if not self.may_differ(kinds, written=written):
+            return SAME
         sides = ((self._pair.before, was), (self._pair.after, now))
         read = ((canonical(networking(d)), d.zone, side.proxy_class(d)) for side, d in sides)
         key = (kinds, *read)
@@ -68,6 +72,15 @@ class MadeOutbounds:
             runs = [_MadeRun(self._pair, *run, kinds, kept, self._only_real) for run in self._runs]
             self._compared[key] = _agreed([run.compared(*asked) for run in runs])
         return self._compared[key]
+
+    def may_differ(self, kinds: Collection[str], *, written: bool) -> bool:
+        """Whether the old engine makes anything at all of some types for a proxy, which may have
+        outbounds `written` in its Dataplane."""
+        first = self._runs[0]
+        made = written or not self._only_real
+        if made and not _ON_OUTBOUNDS.isdisjoint(kinds) and any(side.routed for side in first):
+            return True
+        return not _LED.isdisjoint(kinds) and any(side.external for side in first)
 
     def _is_new(self, was: Resource, now: Resource, service: str) -> bool:
         """Whether routes of the new kind make an outbound, before and after."""
@@ -109,7 +122,7 @@ class _MadeRun:
         return SlotsCompared(tuple(self.found), tuple(self.doubts), tuple(self.led))
 
     def _facts(self, was: AskedProxy, now: AskedProxy) -> Iterator[tuple[Facts, Facts]]:
-        made = self.kinds & set(OUTBOUND) and (self.was.routed or self.now.routed)
+        made = self.kinds & _ON_OUTBOUNDS and (self.was.routed or self.now.routed)
         # An outbound that a Dataplane writes down is there in any mode.
         if made and (was.ordered or now.ordered or not self.only_real):
             if self.pair.known:

@@ -170,6 +170,15 @@ class OldEngine:
             witnesses, doubts = (*witnesses, *more.witnesses), (*doubts, *more.doubts)
         return SlotsCompared(witnesses, doubts, found.led)
 
+    def may_differ(self, policy_type: str) -> bool:
+        """Whether a made-up proxy may have anything of a type that is compared here: one writes no
+        outbounds down."""
+        if policy_type in (*WHOLE, *BY_CLIENT, LOG):
+            return True
+        if policy_type in OUTBOUND and not self._only_real:
+            return True
+        return self._made.may_differ((policy_type,), written=False)
+
     def _off_outbounds(self, proxy: Resource, policy_type: str) -> Iterator[SlotsCompared]:
         if policy_type in BY_CLIENT:
             yield self._pair.at_clients(proxy, proxy, policy_type)

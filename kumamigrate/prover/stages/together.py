@@ -134,7 +134,8 @@ class Together:
 
     def _try(self, policy_type: str, sets: Sets, setting: Setting) -> None:
         suspected = [one for one, suspect in sets.items() if suspect]
-        for one in suspected:
+        may_differ = self.old.may_differ(policy_type)
+        for one in suspected if may_differ else ():
             self._ask(policy_type, (one,), setting)
         if policy_type in BY_CLIENT:
             return
@@ -148,7 +149,7 @@ class Together:
             if len(pairs) > MOST_PAIRS:  # counted no further
                 self._beyond("a proxy with several inbounds that different policies choose")
                 return
-        for two in pairs.values():
+        for two in pairs.values() if may_differ else ():
             self._ask(policy_type, two, setting)
 
     def _ask(self, policy_type: str, chosen: Sequence[Atom], setting: Setting) -> None:
