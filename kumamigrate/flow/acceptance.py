@@ -56,9 +56,10 @@ def judge_of(
     """
 
     failed: list[str] = []
+    today = not upgrade and "release" not in rule.claims
 
     def judge(current: Scene, candidate: Scene) -> HeldVerdict:
-        worlds = _in_worlds(before, current, candidate)
+        worlds = _in_worlds(before, current, candidate, today=today)
 
         def verdict_in(world: str) -> HeldVerdict:
             old, now, then = worlds[world]
@@ -91,10 +92,12 @@ def judge_of(
     return judge
 
 
-def _in_worlds(before: Scene, current: Scene, candidate: Scene) -> dict[str, tuple[Scene, ...]]:
+def _in_worlds(
+    before: Scene, current: Scene, candidate: Scene, *, today: bool
+) -> dict[str, tuple[Scene, ...]]:
     """Return the three scenes in every world that what changes between two of them can feel."""
     scenes = (before, current, candidate)
-    worlds = open_worlds(current, candidate)
+    worlds = open_worlds(current, candidate, today=today)
     return {world: tuple(scene.in_world(world) for scene in scenes) for world in worlds} or {
         "": scenes
     }

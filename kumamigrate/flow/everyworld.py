@@ -35,17 +35,19 @@ class Types:
     touched: frozenset[str]
 
 
-def open_worlds(before: Scene, after: Scene) -> tuple[str, ...]:
+def open_worlds(before: Scene, after: Scene, *, today: bool = False) -> tuple[str, ...]:
     """Return the worlds that may be ours and that what changes between two scenes can feel.
 
-    Nothing where it is settled, or makes no difference.
+    Nothing where it is settled, or makes no difference. `today` says that only what the release in
+    use makes of it is asked for, whatever is to be reached.
     """
     felt: dict[str, None] = {}
     given = after.given()
     for mesh, types in _types(before, after, given).items():
         if not given[mesh].settled:
             found = (w for w in given[mesh].worlds if can_feel(w, types.touched, types.present))
-            beyond = types.touched and _is_beyond(before, after, mesh, types)
+            one_release = today or before.source == before.target
+            beyond = one_release and types.touched and _is_beyond(before, after, mesh, types)
             felt |= dict.fromkeys(w for w in found if w != UP_TO_25 or not beyond)
     return (NONE, *felt) if felt else ()
 
@@ -74,7 +76,9 @@ def in_every_world(before: Scene, after: Scene, claims: tuple[str, ...], prove: 
     for mesh, own in types.items():
         for world in () if given[mesh].settled else given[mesh].worlds:
             felt = tuple(c for c in claims if _felt(c, world, own, before))
-            if world == UP_TO_25 and own.touched and _is_beyond(before, after, mesh, own):
+            one_release = before.source == before.target
+            mine = world == UP_TO_25 and one_release and own.touched
+            if mine and _is_beyond(before, after, mesh, own):
                 felt = tuple(c for c in felt if c != LIVE)
             if felt:
                 asked[world, felt].add(mesh)
@@ -146,9 +150,7 @@ def _felt(claim: str, world: str, types: Types, before: Scene) -> bool:
 
 
 def _is_beyond(before: Scene, after: Scene, mesh: str, types: Types) -> bool:
-    """Say whether the policies up to 2.5 have no say in what changes on one release."""
-    if before.source != before.target:
-        return False
+    """Say whether the policies up to 2.5 have no say in what changes on the release in use."""
     old, new = (scene.state(scene.source)[0] for scene in (before, after))
     return is_beyond(old, new, mesh, types.touched)
 
