@@ -48,6 +48,11 @@ def index_of(state: State) -> Index:
     return index
 
 
+def keep_index(state: State, index: Index) -> None:
+    """Note the index of a state that has the same real resources, routes and meshes as another."""
+    state.known["index"] = index
+
+
 def _index_of(state: State) -> Index:
     types: dict[tuple[str, str], list[Resource]] = {}
     kris: dict[Kri, list[Resource]] = {}

@@ -1,4 +1,4 @@
-"""Where the old engine makes nothing of a type, no made-up proxy is asked: the answer is the same."""
+"""Where the old engine makes nothing of a type, no made-up proxy is asked, and nothing is lost."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from kumamigrate.source.text import at_path
 from kumamigrate.targetref.entry import Entry, Found
 from kumamigrate.targetref.items import has_to_route, to_entries
 from kumamigrate.targetref.matcher import Matcher
-from kumamigrate.targetref.resolve import REAL, index_of, resolve
+from kumamigrate.targetref.resolve import REAL, index_of, keep_index, resolve
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.targetref.routehash import route_hash
 from kumamigrate.targetref.selection import Selection
@@ -275,6 +275,8 @@ class Reader:
         kept = [*others, *(p for p in mine if _may_show(p, names))]
         new = [draft.resource() for draft in drafts]
         state = replace(self.state, resources=(*kept, *new))
+        if self.policy_type != ROUTE:
+            keep_index(state, self.index)  # what references mean is in it as it was
         return Reader(matcher=Matcher(state), policy_type=self.policy_type, mesh=self.mesh)
 
     def disturbs(self, slot: InheritedSlot, conf: JsonConf, inert: JsonConf) -> bool:

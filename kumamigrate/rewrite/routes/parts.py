@@ -9,14 +9,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, Resource
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
-from kumamigrate.rewrite.routes.routes import ROUTE, entries_on, old_route_name, routes_called
+from kumamigrate.rewrite.routes.routes import (
+    ROUTE,
+    entries_on,
+    old_route_name,
+    routes_called,
+    routes_meant,
+)
 from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
-from kumamigrate.targetref.resolve import index_of
+from kumamigrate.targetref.resolve import Index, index_of
 
 BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshAccessLog", "MeshLoadBalancingStrategy")
 AT_THE_TOP = ("MeshTimeout", "MeshRetry", "MeshRateLimit")
@@ -108,9 +116,7 @@ def followers(
         return [], ()
     edits: list[ResourceEdit] = []
     index = index_of(view.state)
-    for policy in view.state.of_type(*dict.fromkeys((*BY_ROUTE, *AT_THE_TOP))):
-        if policy.mesh != route.mesh:
-            continue
+    for policy in _near(view, route, index):
         hits = {at for at, _ in entries_on(policy, route, index, view.source)}
         old = _means(view, policy, route)
         if not hits and not old:
@@ -132,6 +138,30 @@ def followers(
     all_ = "both" if len(parts) == 2 else "all of them"
     mean, meant = ("means", "it") if len(edits) == 1 else ("mean", "they")
     return edits, (f"{_count(len(edits))} now {mean} {all_} where {meant} meant {route.name}",)
+
+
+def _near(view: View, route: Resource, index: Index) -> list[Resource]:
+    """Return the policies of its mesh that may mean a route, in file order."""
+    known = view.state.known
+    key = ("means routes", view.source.name)
+    if key not in known:
+        every = list(view.state.of_type(*dict.fromkeys((*BY_ROUTE, *AT_THE_TOP))))
+        known[key] = (every, _positions(every, index, view.source))
+    listed, positions = known[key]
+    mine = {*positions.get(kri_of(route), ()), *positions.get(route.display_name, ())}
+    return [listed[at] for at in sorted(mine) if listed[at].mesh == route.mesh]
+
+
+def _positions(
+    policies: Sequence[Resource], index: Index, release: Release
+) -> dict[Kri | str, list[int]]:
+    """Return by route, or by the name of one, where policies stand that mean it."""
+    found: dict[Kri | str, list[int]] = {}
+    for at, policy in enumerate(policies):
+        name = old_route_name(policy)
+        for route in [name] if name is not None else routes_meant(policy, index, release):
+            found.setdefault(route, []).append(at)
+    return found
 
 
 def _means(view: View, policy: Resource, route: Resource) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.kri import kri_of
+from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
+from kumamigrate.targetref.entry import Entry
 from kumamigrate.targetref.items import to_entries
 from kumamigrate.targetref.resolve import Index, resolve
 
@@ -49,16 +50,28 @@ def entries_on(
     policy: Resource, route: Resource, index: Index, release: Release
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield index and item of every `to` entry of a policy that means the route."""
+    wanted = kri_of(route)
+    for entry in _on_routes(policy, release):
+        target = entry.target
+        if target is not None and wanted in resolve(policy, target, index, release):
+            yield entry.index, policy.spec["to"][entry.index]
+
+
+def routes_meant(policy: Resource, index: Index, release: Release) -> tuple[Kri, ...]:
+    """Return the routes that `to` entries of a policy mean, each once."""
+    targets = (entry.target for entry in _on_routes(policy, release))
+    meant = (resolve(policy, target, index, release) for target in targets if target is not None)
+    return tuple(dict.fromkeys(kri for found in meant for kri in found))
+
+
+def _on_routes(policy: Resource, release: Release) -> Iterator[Entry]:
+    """Yield the `to` entries of a policy that are on routes, of one that is on none as a whole."""
     kind = release.policy_types.get(policy.type)
     if kind is None or ROUTE not in kind.to_kinds or old_route_name(policy) is not None:
         return
-    wanted = kri_of(route)
     for entry in to_entries(policy, kind, release):
-        target = entry.target
-        if target is None or target.kind != ROUTE:
-            continue
-        if wanted in resolve(policy, target, index, release):
-            yield entry.index, policy.spec["to"][entry.index]
+        if entry.target is not None and entry.target.kind == ROUTE:
+            yield entry
 
 
 def labelled_as(policy: Resource, route: Resource) -> Iterator[Mapping[str, Any]]:
