@@ -17,7 +17,7 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.pattern import pattern
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.goduration import ZERO
-from kumamigrate.sourcedest.oldconf import OldConf, read_conf, table
+from kumamigrate.sourcedest.oldconf import OldConf, conf_of, table
 from kumamigrate.sourcedest.proxy import PROTOCOL
 from kumamigrate.sourcedest.selector import ANY, tags_of
 
@@ -39,7 +39,7 @@ def refusals_of(policy: Resource) -> tuple[Problem, ...]:
     rules = table("selectors.json").get(policy.type)
     if rules is None:
         return ()
-    conf = read_conf(policy.type, policy.spec)
+    conf = conf_of(policy)
     found = [p for field, rule in rules.items() for p in _selectors(policy.spec, field, rule)]
     found.extend(conf.problems)
     check = _CHECKS.get(policy.type)

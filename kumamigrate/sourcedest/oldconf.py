@@ -49,8 +49,13 @@ def read_conf(kind: str, spec: Mapping[str, Any]) -> OldConf:
 
 
 def conf_of(policy: Resource | None) -> OldConf:
-    """Return the conf of an old policy; an empty one without a policy."""
-    return OldConf() if policy is None else read_conf(policy.type, policy.spec)
+    """Return the conf of an old policy, read once; an empty one without a policy."""
+    if policy is None:
+        return OldConf()
+    if "conf" not in policy.kept:
+        policy.kept["conf"] = read_conf(policy.type, policy.spec)
+    found: OldConf = policy.kept["conf"]
+    return found
 
 
 def read_shape(shape: Any, value: Any, path: FieldPath = ()) -> OldConf:

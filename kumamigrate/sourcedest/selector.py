@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.model.resource import Resource
 
 Tags = Mapping[str, str]
 
@@ -50,6 +51,15 @@ def selectors_of(spec: Mapping[str, Any], field: str) -> tuple[dict[str, str], .
     if not isinstance(items, list):
         return ()
     return tuple(tags_of(item.get("match")) for item in items if isinstance(item, Mapping))
+
+
+def selectors_in(policy: Resource, field: str) -> tuple[dict[str, str], ...]:
+    """Return the same of a policy, read once."""
+    key = ("selectors", field)
+    if key not in policy.kept:
+        policy.kept[key] = selectors_of(policy.spec, field)
+    found: tuple[dict[str, str], ...] = policy.kept[key]
+    return found
 
 
 def tags_of(value: Any) -> dict[str, str]:

@@ -19,7 +19,7 @@ from kumamigrate.sourcedest.selector import (
     best_rank,
     matches,
     rank,
-    selectors_of,
+    selectors_in,
     tags_of,
 )
 from kumamigrate.sourcedest.targets import live_targets
@@ -83,25 +83,25 @@ def connection_winner(
     destination = {SERVICE: service}
 
     def rank_of(policy: Resource) -> Rank | None:
-        source = best_rank(selectors_of(policy.spec, "sources"), sources)
-        target = best_rank(selectors_of(policy.spec, "destinations"), (destination,))
-        return None if source is None or target is None else source + target
+        source = best_rank(selectors_in(policy, "sources"), sources)
+        if source is None:
+            return None
+        target = best_rank(selectors_in(policy, "destinations"), (destination,))
+        return None if target is None else source + target
 
     return _highest(policies, rank_of, ties)
 
 
 def inbound_winner(policies: Sequence[Resource], tags: Tags, ties: Ties) -> Latest | None:
     """Return the TrafficPermission of an inbound: by destination alone (§2.4)."""
-    return _highest(
-        policies, lambda p: best_rank(selectors_of(p.spec, "destinations"), (tags,)), ties
-    )
+    return _highest(policies, lambda p: best_rank(selectors_in(p, "destinations"), (tags,)), ties)
 
 
 def proxy_winner(policies: Sequence[Resource], sets: Sequence[Tags], ties: Ties) -> Latest | None:
     """Return the TrafficTrace or ProxyTemplate of a proxy (§2.2)."""
 
     def rank_of(policy: Resource) -> Rank | None:
-        selectors = selectors_of(policy.spec, "selectors")
+        selectors = selectors_in(policy, "selectors")
         return best_rank(selectors, sets) if selectors else Rank()
 
     return _highest(policies, rank_of, ties)
@@ -123,12 +123,12 @@ def inbound_list(policies: Sequence[Resource], tags: Tags, ties: Ties) -> Listed
     hits = [
         policy
         for policy in policies
-        for selector in selectors_of(policy.spec, "destinations")
+        for selector in selectors_in(policy, "destinations")
         if matches(selector, tags)
     ]
     ranked: dict[Rank, list[Resource]] = {}
     for policy in hits:
-        ranked.setdefault(rank(selectors_of(policy.spec, "sources")[0]), []).append(policy)
+        ranked.setdefault(rank(selectors_in(policy, "sources")[0]), []).append(policy)
     result: list[Resource] = []
     known = True
     for key in sorted(ranked, reverse=True):

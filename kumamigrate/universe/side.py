@@ -74,7 +74,10 @@ class Contents:
 
 
 class Side:
-    """A state of one mesh and its matcher. Proxies asked about are kept alive."""
+    """A state of one mesh and its matcher. Proxies asked about are kept alive.
+
+    `winners` keeps which old policies may win a connection.
+    """
 
     def __init__(self, state: State, mesh: str, contents: Contents) -> None:
         self.state = state
@@ -98,6 +101,7 @@ class Side:
         protocols = tuple(sorted((s, tuple(sorted(p))) for s, p in self._protocols.items()))
         self.ground = (tuple(ground), protocols)
         self._signatures: dict[tuple[int, str], int] = {}
+        self.winners: dict[Hashable, tuple[Resource | None, ...]] = {}
         self._alive: dict[int, Resource] = {}
 
     @cached_property

@@ -15,7 +15,7 @@ from kumamigrate.effective.routing import Routing, routing_of
 from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
 from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
-from kumamigrate.sourcedest.selector import ANY, Tags, matches, selectors_of, tags_of
+from kumamigrate.sourcedest.selector import ANY, Tags, matches, selectors_in, tags_of
 from kumamigrate.sourcedest.targets import (
     UNKNOWN,
     live_targets,
@@ -107,11 +107,15 @@ class OldSide:
         return (None,) if latest is None else latest.policies
 
     def connection(self, kind: str, asked: AskedProxy, service: str) -> Options:
-        """Return who may win a connection."""
-        policies = self._destined_for(kind, service)
-        return self.options(
-            connection_winner(policies, asked.proxy.tag_sets, service, self.old.ties)
-        )
+        """Return who may win a connection, whatever protocol is assumed."""
+        sets = asked.proxy.tag_sets
+        key = (kind, service, *(frozenset(tags.items()) for tags in sets))
+        known = self.side.winners
+        if key not in known:
+            policies = self._destined_for(kind, service)
+            found = connection_winner(policies, sets, service, self.old.ties)
+            known[key] = self.options(found)
+        return known[key]
 
     def _destined_for(self, kind: str, service: str) -> tuple[Resource, ...]:
         """Return the policies of a kind for a service, in file order: the others cannot win."""
@@ -120,7 +124,7 @@ class OldSide:
             self._destined[kind, service] = tuple(
                 policy
                 for policy in self.old.of(kind)
-                if any(matches(s, goal) for s in selectors_of(policy.spec, "destinations"))
+                if any(matches(s, goal) for s in selectors_in(policy, "destinations"))
             )
         return self._destined[kind, service]
 
@@ -187,7 +191,7 @@ def services_named(side: Side, types: Collection[str]) -> set[str]:
     and one that nobody does."""
     found = {OTHER_SERVICE, *old_protocols(side)}
     for policy in (policy for listed in side.old.by_kind.values() for policy in listed):
-        found |= {t.get(SERVICE, ANY) for t in selectors_of(policy.spec, "destinations")}
+        found |= {t.get(SERVICE, ANY) for t in selectors_in(policy, "destinations")}
         if policy.type == "TrafficRoute":
             found |= {*route_targets(policy, ANY), *(t[SERVICE] for t in live_targets(policy, ANY))}
     for policy in side.state.of_type(*sorted(side.types.intersection(types))):

@@ -11,7 +11,7 @@ from kumamigrate.effective.bothengines.comparedroutes import RouteRule, Table, T
 from kumamigrate.effective.fact import Key
 from kumamigrate.effective.routing import Routing
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.sourcedest.oldconf import read_conf
+from kumamigrate.sourcedest.oldconf import conf_of
 from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.sourcedest.targets import filled, live_targets
 from kumamigrate.targetref.route import EffectiveRoute, ServiceTag
@@ -23,7 +23,7 @@ def old_table(route: Resource | None, own: Tags, family: str) -> Table:
     dead."""
     if route is None:
         return Table("")
-    conf = read_conf("TrafficRoute", route.spec).value
+    conf = conf_of(route).value
     items = conf.get("http") or ()
     rules: list[RouteRule] = []
     if family == "tcp":

@@ -20,7 +20,7 @@ from kumamigrate.effective.reading import (
     rule,
 )
 from kumamigrate.model.resource import Resource
-from kumamigrate.sourcedest.oldconf import read_conf
+from kumamigrate.sourcedest.oldconf import conf_of
 
 HTTP, FAULTS = "http", "faults"
 GRPC_SINCE = "2.14"
@@ -58,7 +58,7 @@ def faults_of(confs: Iterable[Conf]) -> list[Values]:
 
 def old_faults(policies: Sequence[Resource]) -> list[Values]:
     """Return the faults of FaultInjections that a client meets one after the other."""
-    return [_fault(read_conf("FaultInjection", policy.spec).value) for policy in policies]
+    return [_fault(conf_of(policy).value) for policy in policies]
 
 
 def same_but_for_units(one: Any, other: Any) -> bool:
