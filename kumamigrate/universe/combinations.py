@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, ZONE
-from kumamigrate.universe.madeup import Atom, Requirement, Setting
+from kumamigrate.universe.madeup import Atom, Requirement, Setting, in_order
 
 FEW = 7
 """Of up to so many atoms every set is tried."""
@@ -170,7 +170,7 @@ class Combinations:
     def chosen(self, members: int) -> tuple[Atom, ...]:
         """Return the atoms of a set with what goes with them."""
         found = {atom for at in _bits(members) for atom in self._wholes[at]}
-        return tuple(sorted(found, key=str))
+        return tuple(sorted(found, key=in_order))
 
     def up_to(self, most: int) -> Iterator[int]:
         """Yield the sets up to a size."""

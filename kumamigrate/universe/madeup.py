@@ -54,6 +54,12 @@ class Atom:
         return ", ".join(parts)
 
 
+def in_order(atom: Atom) -> tuple[object, ...]:
+    """Return what atoms are sorted by: their words, and what tells apart those that read alike, as
+    a tag and a label of one name do, so that reports are the same at every run."""
+    return (str(atom), atom.tags, atom.labels, atom.name, atom.identity, atom.section)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
     """All that a selector asks of a proxy: the surroundings, then the atom; None = any proxy.

@@ -91,7 +91,7 @@ def worlds_of(before: State, after: State, mesh: str, also: Sequence[State] = ()
     variants = {_key(resource): [resource] for resource in coming}
     too_many = ""
     for kind, by_labels in _with_others(wanted, asked, (before, after)).items():
-        chosen = {a.labels for a in asked if a.kind == kind and a.chosen}
+        chosen = dict.fromkeys(a.labels for a in asked if a.kind == kind and a.chosen)
         made = _closure([*by_labels], chosen)
         if len(made) > MOST_SERVICES:
             too_many = f"policies choose {kind} by labels in more ways than can be tried"

@@ -52,6 +52,7 @@ from kumamigrate.universe.madeup import (
     Setting,
     count,
     describe,
+    in_order,
     proxy_with,
     settings_of,
 )
@@ -363,7 +364,7 @@ class Coverage:
             parts = [_part(r, h, setting) for r, h in zip(slot.roles, homes, strict=True)]
             if slot.compared and not any(part.suspects or part.anybody for part in parts):
                 continue
-            atoms = sorted({atom for part in parts for atom in part.atoms}, key=str)
+            atoms = sorted({atom for part in parts for atom in part.atoms}, key=in_order)
             combinations = Combinations(atoms, setting, self.pairings, one_inbound)
             try:
                 sets = limited(_sets(combinations, slot, parts))

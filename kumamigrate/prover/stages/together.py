@@ -36,6 +36,7 @@ from kumamigrate.universe.madeup import (
     Requirement,
     Setting,
     describe,
+    in_order,
     proxy_with,
     settings_of,
 )
@@ -119,7 +120,8 @@ class Together:
     def _sets(
         self, asked: set[Requirement], suspects: Suspects, setting: Setting, pairings: Pairings
     ) -> Sets:
-        atoms = sorted({r.atom for r in asked if r.atom is not None and setting.admits(r)}, key=str)
+        mine = {r.atom for r in asked if r.atom is not None and setting.admits(r)}
+        atoms = sorted(mine, key=in_order)
         combinations = Combinations(atoms, setting, pairings, one_inbound=True)
         here = [k.requirement.atom for k in suspects.known if setting.admits(k.requirement)]
         every = suspects.every or None in here
