@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kumamigrate.flow.beyond25 import is_beyond
+from kumamigrate.flow.everyworld import open_worlds
+from kumamigrate.model.state import Environment
+from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.trial import Scene
 from tests.prove.states import state
 
 TIMEOUT = """
@@ -98,3 +104,24 @@ def test_permissions_are_left_to_the_prover() -> None:
 )
 def test_a_route_decides_whether_a_proxy_keeps_its_outbounds(after: str, beyond: bool) -> None:
     assert asked(ROUTE % ("Mesh", "/v1"), after, "MeshHTTPRoute") is beyond
+
+
+MESH = "type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n---"
+
+
+@pytest.mark.parametrize("target", ["2.14", "3.0"])
+def test_what_can_go_out_today_is_asked_on_the_release_in_use(target: str) -> None:
+    before, after = (
+        Scene(
+            repository=repository_of({"a.yaml": f"{MESH}{text}".encode()}, root=Path()),
+            inventory=(),
+            environment=Environment(),
+            source="2.14",
+            target=target,
+        )
+        for text in CHANGED
+    )
+    assert "2.5" not in open_worlds(before, after, today=True)
+    # What the upgrade makes of the policies up to 2.5 is another question.
+    assert ("2.5" in open_worlds(before, after)) is (target == "3.0")
+    assert "2.6" in open_worlds(before, after, today=True)
