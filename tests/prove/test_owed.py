@@ -1,55 +1,119 @@
-"""Which differences of a proxy a change need not answer for: those that stood before it."""
+"""What a change owes: `after == goal or after == current`, slot by slot and proxy by proxy."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from kumamigrate.effective.difference import Value, Witness
-from kumamigrate.prover.owed import Owed
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
+from kumamigrate.prover import Verdict
+from kumamigrate.prover.prover import prove
+from kumamigrate.prover.stages import search
+from tests.frontdoor import drawn
+from tests.prove import generate
+from tests.prove.test_laws import with_proxies
+
+EASY = settings(max_examples=drawn(30), deadline=None, suppress_health_check=list(HealthCheck))
+CLAIMS = st.sampled_from(["live", "carry"])
+Steps = tuple[State, State, State]
 
 
-def _witness(place: str) -> Witness:
-    return Witness(
-        mesh="default",
-        proxy="web",
-        policy_type="MeshTimeout",
-        direction="outbound",
-        field="http.requestTimeout",
-        place=place,
-        before=Value(value="1s", policy="one"),
-        after=Value(value="2s", policy="two"),
+def shown(
+    claim: str, *states: State, standing: tuple[State, State] | None = None
+) -> set[tuple[str, ...]]:
+    return {w.key for w in prove(*states, claims=(claim,), standing=standing).witnesses(claim)}
+
+
+@EASY
+@given(generate.steps(), CLAIMS)
+def test_what_stood_is_left_out_and_nothing_else(steps: Steps, claim: str) -> None:
+    """Of known proxies: a value is the goal's, or that of the state before, or is shown."""
+    goal, current, after = map(with_proxies, steps)
+    every, stood = shown(claim, goal, after), shown(claim, goal, current)
+    left = shown(claim, goal, after, standing=(goal, current))
+    assert left <= every - stood
+    touched = {r.type for r in _changed(current, after)}
+    missing = {key for key in every - stood - left if key[2] in touched}
+    assert missing == set()
+
+
+def _changed(old: State, new: State) -> Iterator[Resource]:
+    for one, other in ((old, new), (new, old)):
+        yield from (r for r in one.resources if r not in other.resources)
+
+
+@settings(EASY, max_examples=drawn(40))
+@given(generate.steps(), CLAIMS)
+def test_made_up_proxies_find_what_any_proxy_shows(steps: Steps, claim: str) -> None:
+    """The sets that are tried are enough for three states, where few are tried, too."""
+    goal, current, after = map(with_proxies, steps)
+    whole = prove(goal, after, claims=(claim,), standing=(goal, current))
+    if whole.verdict(claim) is not Verdict.DIFFERENT:
+        return
+    for few in (0, search.FEW):
+        with pytest.MonkeyPatch.context() as patching:
+            patching.setattr(search, "FEW", few)
+            tried = prove(steps[0], steps[2], claims=(claim,), standing=steps[:2])
+        assert tried.verdict(claim) is not Verdict.EQUIVALENT, few
+
+
+@EASY
+@given(generate.meshes(), generate.policies(most=3), CLAIMS)
+def test_a_change_back_owes_nothing(state: State, more: tuple[Resource, ...], claim: str) -> None:
+    """What no change touched since is as it was, and what the goal was is as it is wanted."""
+    other = State(
+        release=state.release,
+        environment=state.environment,
+        resources=tuple({r.identity: r for r in (*state.resources, *more)}.values()),
     )
+    assert shown(claim, state, other, standing=(state, other)) == set()
 
 
-STOOD, AT_A_ROUTE = _witness("db"), _witness("route r>db")
+A, B, C = ({"version": "v1"}, {"team": "red"}, {"kuma.io/service": "web"})
+FIXED = (generate.mesh("Exclusive"), *map(generate.service, generate.SERVICES))
 
 
-def _owed(old: dict[str, Any], new: dict[str, Any]) -> Owed:
-    pair = SimpleNamespace(after=SimpleNamespace(kinds=old))
-    return Owed(pair, SimpleNamespace(kinds=new))  # type: ignore[arg-type]
+def of(*policies: Resource) -> State:
+    return State(release="2.14", environment=generate.ENVIRONMENT, resources=(*FIXED, *policies))
 
 
-def test_what_stood_before_is_left() -> None:
-    owed = _owed({"MeshTimeout": 1}, {"MeshTimeout": 2})
-    assert owed.left([STOOD], [STOOD]) == ()
-    assert owed.left([STOOD], []) == (STOOD,)
+def says(name: str, tags: dict[str, str], number: int) -> Resource:
+    item = {"targetRef": {"kind": "Mesh"}, "default": {"connectionLimits": {"maxRetries": number}}}
+    top = {"kind": "MeshSubset", "tags": tags}
+    return generate.resource("MeshCircuitBreaker", name, {"targetRef": top, "to": [item]})
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "left"),
+    "steps",
     [
-        ({"MeshTimeout": 1}, {"MeshTimeout": 1}, ()),
-        ({"MeshTimeout": 1}, {"MeshTimeout": 2}, (AT_A_ROUTE,)),
-        ({"MeshTimeout": 1}, {}, (AT_A_ROUTE,)),
-        ({}, {"MeshTimeout": 1}, (AT_A_ROUTE,)),
-        ({"MeshRetry": 1}, {"MeshRetry": 2}, ()),
+        pytest.param(
+            (
+                of(says("m", C, 3), says("a", A, 9)),
+                of(says("m", C, 3), says("a", B, 2)),
+                of(says("m", B, 2), says("a", C, 3)),
+            ),
+            id="only all three together show it: 9 is wanted, 2 was there, 3 comes",
+        ),
+        pytest.param(
+            (
+                of(says("m", {}, 1)),
+                of(says("m", {}, 5), says("a", A, 7)),
+                of(says("m", {}, 5)),
+            ),
+            id="a policy that only the state in between has: 1 is wanted, 7 was there, 5 comes",
+        ),
     ],
-    ids=["the same", "changed", "gone", "new", "another type"],
 )
-def test_a_route_shows_again_what_its_service_shows_unless_the_type_changes(
-    old: dict[str, Any], new: dict[str, Any], left: tuple[Witness, ...]
+@pytest.mark.parametrize("few", [0, search.FEW])
+@pytest.mark.parametrize("world", [lambda state: state, with_proxies])
+def test_what_three_states_tell_apart(
+    steps: Steps, few: int, world: Callable[[State], State], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _owed(old, new).left([AT_A_ROUTE], [STOOD]) == left
+    monkeypatch.setattr(search, "FEW", few)
+    goal, current, after = map(world, steps)
+    proof = prove(goal, after, claims=("live",), standing=(goal, current))
+    assert proof.verdict("live") is Verdict.DIFFERENT
