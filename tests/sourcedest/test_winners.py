@@ -262,3 +262,58 @@ def test_a_built_in_gateway_is_told_by_its_type(gateway: str, builtin: bool) -> 
         f"type: Dataplane\nname: edge\nmesh: default\nnetworking: {{address: 192.0.2.1, {gateway}}}"
     )
     assert proxy_of(state(text).resources[0], "east").builtin is builtin
+
+
+OUTBOUND, TARGET = ("outbound", "127.0.0.1:1"), ("service", "api")
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "conf"),
+    [
+        ("TrafficRoute", OUTBOUND, "{destination: {kuma.io/service: '*'}}"),
+        ("Timeout", OUTBOUND, "{connectTimeout: 1s}"),
+        ("RateLimit", OUTBOUND, "{http: {requests: 1, interval: 1s}}"),
+        ("Retry", TARGET, "{http: {numRetries: 1}}"),
+        ("CircuitBreaker", TARGET, "{thresholds: {maxConnections: 1}}"),
+        (
+            "HealthCheck",
+            TARGET,
+            "{interval: 1s, timeout: 1s, unhealthyThreshold: 1, healthyThreshold: 1}",
+        ),
+    ],
+)
+def test_each_kind_is_attached_where_kuma_attaches_it(
+    kind: str, place: tuple[str, str], conf: str
+) -> None:
+    """By outbound, or by the service that the outbound leads to."""
+    old = f"""---
+type: {kind}
+mesh: default
+name: here
+sources: [{{match: {{kuma.io/service: web}}}}]
+destinations: [{{match: {{kuma.io/service: api}}}}]
+conf: {conf}
+"""
+    (row,) = legacy_table(state(MESH.split("---")[0] + old))["web-1"]
+    assert (row["attachment"], row["name"]) == place
+    assert row["policies"] == {kind: ["here"]}
+
+
+def test_ties_of_policies_that_add_up_appear_in_the_table() -> None:
+    limits = "".join(
+        f"""---
+type: FaultInjection
+mesh: default
+name: {name}
+sources: [{{match: {{kuma.io/service: '*'}}}}]
+destinations: [{{match: {{kuma.io/service: web, kuma.io/protocol: http}}}}]
+conf: {{abort: {{httpStatus: {status}, percentage: 50}}}}
+"""
+        for name, status in (("one", 500), ("two", 501))
+    )
+    dataplane = MESH.split("---")[0].replace(
+        "service: web}", "service: web, kuma.io/protocol: http}"
+    )
+    (row,) = legacy_table(state(dataplane + limits))["web-1"]
+    assert row["ties"] == {"FaultInjection": ["one", "two"]}
+    assert row["attachment"] == "inbound"
