@@ -50,6 +50,11 @@ class Owed:
             and (witness.policy_type in self._written or _at_service(witness) not in known_there)
         )
 
+    def is_led_to(self, witness: Witness) -> bool:
+        """Whether a difference shows at a cluster that is another service's, of which the change
+        says nothing itself: it may have stood at that service's own outbound."""
+        return ">" in witness.place and witness.policy_type not in self._written
+
 
 def _at_service(witness: Witness) -> tuple[str, ...]:
     """Return a difference without the route it shows at or that leads to it, and who makes it."""

@@ -117,3 +117,29 @@ def test_what_three_states_tell_apart(
     goal, current, after = map(world, steps)
     proof = prove(goal, after, claims=("live",), standing=(goal, current))
     assert proof.verdict("live") is Verdict.DIFFERENT
+
+
+def test_a_cluster_that_a_new_route_leads_to_is_as_it_stood_at_its_own_service() -> None:
+    """A route that the state before left out; what web says of connections stood at web."""
+
+    def to_web(number: int) -> Resource:
+        conf = {"connectionTimeout": f"{number}s"}
+        item = {"targetRef": {"kind": "MeshService", "name": "web"}, "default": conf}
+        return generate.resource("MeshTimeout", "m", {"to": [item]})
+
+    backend = [{"kind": "MeshService", "name": "web", "port": 80}]
+    rule = {
+        "matches": [{"path": {"type": "PathPrefix", "value": "/v1"}}],
+        "default": {"backendRefs": backend},
+    }
+    item = {"targetRef": {"kind": "MeshService", "name": "backend"}, "rules": [rule]}
+    route = generate.resource("MeshHTTPRoute", "r", {"to": [item]})
+    standing = (of(to_web(1)), of(to_web(5)))
+
+    def places(number: int) -> set[bool]:
+        states = of(to_web(1), route), of(to_web(number), route)
+        found = prove(*states, claims=("live",), standing=standing).witnesses("live")
+        return {">" in w.place for w in found}
+
+    assert places(5) == set()
+    assert places(6) == {False, True}

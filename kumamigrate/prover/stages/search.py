@@ -75,6 +75,16 @@ WIDER = 2
 comparisons needs may be missing in the other."""
 
 
+@dataclass(frozen=True, slots=True)
+class AskedPlace:
+    """What is asked of made-up proxies at one place, and at all places of its kind."""
+
+    policy_type: str
+    check: Check
+    elsewhere: Check | None
+    one_inbound: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
     """What policies ask that can play one part in a decision, and the suspects among them.
@@ -202,7 +212,8 @@ class Coverage:
             for destinations, slot in self._places(policy_type):
                 where = _called_together(destinations)
                 check = _outbound(policy_type, destinations, names)
-                self._try(policy_type, where, slot, check)
+                elsewhere = _outbound(policy_type, self.destinations, names)
+                self._try(policy_type, where, slot, check, elsewhere)
         for policy_type in self._affected(INBOUND_TYPES):
             if pair.by_client(policy_type):
                 continue  # old policies choose proxies as well: together.py makes them up
@@ -226,9 +237,10 @@ class Coverage:
                     old = ServiceTag(service)
                     slot = self._slot_at(policy_type, (old,), (target,), EVERY, EVERY)
                     groups.setdefault(slot, []).append((old, target))
+            every = _carried(policy_type, [c for found in groups.values() for c in found], live)
             for slot, couples in groups.items():
                 where = _called_together([old for old, _ in couples])
-                self._try(policy_type, where, slot, _carried(policy_type, couples, live))
+                self._try(policy_type, where, slot, _carried(policy_type, couples, live), every)
         return self.found
 
     # -- places ------------------------------------------------------------------------------
@@ -346,19 +358,22 @@ class Coverage:
         where: str,
         slot: SearchSlot,
         check: Check,
+        elsewhere: Check | None = None,
         *,
         one_inbound: bool = False,
     ) -> None:
+        """Try a place; `elsewhere` asks the other places of a proxy, where what a place leads to
+        may have stood."""
         if slot.settled:
             return
         self._stood = False
-        self._try_sets(policy_type, where, slot, check, one_inbound)
+        asked = AskedPlace(policy_type, check, elsewhere, one_inbound)
+        self._try_sets(asked, where, slot)
         if self._stood:
-            self._try_sets(policy_type, where, slot.wider, check, one_inbound)
+            self._try_sets(asked, where, slot.wider)
 
-    def _try_sets(
-        self, policy_type: str, where: str, slot: SearchSlot, check: Check, one_inbound: bool
-    ) -> None:
+    def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
+        policy_type, one_inbound = asked.policy_type, asked.one_inbound
         homes = [_homes(role, self.pairings) for role in slot.roles]
         for setting in self._settings(policy_type, slot):
             parts = [_part(r, h, setting) for r, h in zip(slot.roles, homes, strict=True)]
@@ -372,7 +387,7 @@ class Coverage:
                 self._give_up(policy_type, where)
                 sets = _smallest(combinations)
             for members in sets:
-                self._ask(policy_type, combinations.chosen(members), setting, one_inbound, check)
+                self._ask(asked, combinations.chosen(members), setting)
 
     def _settings(self, policy_type: str, slot: SearchSlot) -> Sequence[Setting]:
         """Return the surroundings to try: what a Mesh says counts where it is applied."""
@@ -381,16 +396,10 @@ class Coverage:
         moved = policy_type in self.pair.moved
         return [one for one in every if one.zone in own] if moved else every
 
-    def _ask(
-        self,
-        policy_type: str,
-        chosen: tuple[Atom, ...],
-        setting: Setting,
-        one_inbound: bool,
-        check: Check,
-    ) -> None:
+    def _ask(self, asked: AskedPlace, chosen: tuple[Atom, ...], setting: Setting) -> None:
         """Compare one made-up proxy."""
-        proxy = self._proxy(chosen, setting, one_inbound)
+        policy_type = asked.policy_type
+        proxy = self._proxy(chosen, setting, asked.one_inbound)
         if proxy is None:
             return
         kinds = {policy_type, *(ROUTES if policy_type in (*BY_ROUTE, ROUTING) else ())}
@@ -398,12 +407,22 @@ class Coverage:
         if tied:
             self.found.unknown.update(dict.fromkeys(d for t in tied.values() for d in t))
             return
-        found = check(self.pair, proxy)
+        found = asked.check(self.pair, proxy)
         if found and self.standing is not None:
-            every, found = found, self.standing.left(found, check(self.standing.pair, proxy))
-            self._stood = self._stood or len(found) < len(every)
+            left = self._left(asked, found, proxy, self.standing)
+            self._stood = self._stood or len(left) < len(found)
+            found = left
         if found:
             self.found.add(describe(chosen, setting), found)
+
+    def _left(
+        self, asked: AskedPlace, found: Sequence[Witness], proxy: Resource, standing: Owed
+    ) -> Sequence[Witness]:
+        """Return what did not stand, neither there nor where the clusters are that it leads to."""
+        left = standing.left(found, asked.check(standing.pair, proxy))
+        if asked.elsewhere is not None and any(map(standing.is_led_to, left)):
+            left = standing.left(left, asked.elsewhere(standing.pair, proxy))
+        return left
 
     def _proxy(
         self, chosen: tuple[Atom, ...], setting: Setting, one_inbound: bool
