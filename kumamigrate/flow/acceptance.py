@@ -20,6 +20,7 @@ from kumamigrate.prover import Effect, Proof, prove
 from kumamigrate.prover.agree import apart
 from kumamigrate.prover.doubts.doubt import concerns
 from kumamigrate.prover.doubts.unreadreason import unread_reason
+from kumamigrate.prover.owed import Begun
 from kumamigrate.prover.sidebyside import EachOnce
 from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.rewrite.rule import Rule
@@ -148,9 +149,11 @@ def _judge_of(
         if barred:
             return HeldVerdict(unknown=barred)
         verdicts = []
+        activated: frozenset[tuple[str, ...]] = frozenset()
         if "live" in claims:
             proof = _prove(current, candidate, "live")
             live = proof.witnesses("live")
+            activated = frozenset(w.slot for w in live if w.effect is Effect.ACTIVATION)
             bad = tuple(w for w in live if w.effect not in allow - hold)
             verdicts.append(HeldVerdict(witnesses=bad, unknown=proof.doubts("live")))
             # A proof for what is held anyway would only take its time.
@@ -160,7 +163,7 @@ def _judge_of(
             if claim in claims:
                 # What starts to work today claim *live* has said, where it is asked.
                 passing = HARMLESS if claim == "carry" or "live" in claims else HARMLESS - hold
-                verdicts.append(_not_worse(claim, before, current, candidate, passing))
+                verdicts.append(_not_worse(claim, before, current, candidate, passing, activated))
         if "live" not in claims and "release" in claims and _touches_waiting(current, candidate):
             # Claim *release* says nothing of what the target still misreads.
             proof = _prove(current, candidate, "live")
@@ -196,14 +199,15 @@ def _not_worse(
     current: Scene,
     candidate: Scene,
     passing: Set[Effect],
+    activated: frozenset[tuple[str, ...]],
 ) -> HeldVerdict:
     """Return what got worse. For *release* a mesh that still has service-tag outbounds may be
     read in two ways: as it is, so that real services take over from tags with the upgrade, or
     as it will be once its mode is Exclusive, which comes before the upgrade."""
-    found = _worsened(claim, before, current, candidate, passing)
+    found = _worsened(claim, before, current, candidate, passing, activated)
     if claim != "release" or found.good or not has_tag_outbounds(before):
         return found
-    switched = _worsened(claim, before, current, candidate, passing, exclusive=True)
+    switched = _worsened(claim, before, current, candidate, passing, activated, exclusive=True)
     lost = tuple(w for w in found.witnesses if w.before.policy in _removed(current, candidate))
     # What no outbound of that mode reads is still there today: it may not just go.
     return switched if switched.good and not lost else found
@@ -245,17 +249,21 @@ def _worsened(
     current: Scene,
     candidate: Scene,
     passing: Set[Effect],
+    activated: frozenset[tuple[str, ...]],
     *,
     exclusive: bool = False,
 ) -> HeldVerdict:
-    """Return what is neither as the claim wants it nor as it was: `after == goal or after ==
-    current`, slot by slot and proxy by proxy (prover.md §2). A doubt that stood is no new one."""
+    """Return what is neither as the claim wants it nor as it was (prover.md §2).
+
+    That is `after == goal or after == current`, slot by slot and proxy by proxy. Where values
+    begin to work (`activated`) the goal is owed. A doubt that stood is no new one.
+    """
     written = _written_types(current, candidate)
     # What others rest on may be behind a difference of any type.
     everything = not written <= release_of(candidate.source).policy_types.keys() - _BY_ALL
     types = None if everything else frozenset(written)
     goal, after = _states(claim, before, candidate, current, exclusive=exclusive)
-    standing = _states(claim, before, current, exclusive=exclusive)
+    standing = Begun(*_states(claim, before, current, exclusive=exclusive), activated)
     asked = partial(_prove_states, claim=claim, scenes=(before, candidate), types=types)
     now = asked(goal, after, also=current, standing=standing)
     bad = tuple(
@@ -265,7 +273,7 @@ def _worsened(
     )
     doubts = now.doubts(claim)
     if doubts:
-        stood = set(asked(*standing, also=candidate).doubts(claim))
+        stood = set(asked(standing.goal, standing.current, also=candidate).doubts(claim))
         doubts = tuple(doubt for doubt in doubts if doubt not in stood)
     return HeldVerdict(witnesses=bad, unknown=(*doubts, *_unread(current, candidate)))
 
@@ -383,7 +391,7 @@ def _prove_states(
     scenes: tuple[Scene, Scene],
     also: Scene | None = None,
     types: Collection[str] | None = None,
-    standing: tuple[State, State] | None = None,
+    standing: Begun | None = None,
 ) -> Proof:
     """Prove a claim about states of two scenes.
 

@@ -109,10 +109,11 @@ class Claim:
         services: Sequence[str],
         *,
         stood: MeshComparison | None = None,
+        activated: frozenset[tuple[str, ...]] = frozenset(),
     ) -> None:
         self.claim = claim
         self.stood = None if stood is None else Claim(claim, stood, subjects(stood), services)
-        self.standing = None if stood is None else Owed(stood, pair.after)
+        self.standing = None if stood is None else Owed(stood, pair.after, activated)
         self.pair = pair
         self.proxies = proxies
         self.services = services

@@ -12,8 +12,26 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kumamigrate.effective.difference import Witness
+from kumamigrate.model.state import State
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.universe.side import Side
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What a change begins with: what the claim wants of it, and the state itself.
+
+    `activated` are the slots in which the change lets values begin to work: there is nothing left
+    as it was, and the goal is owed, whichever proxy is asked.
+    """
+
+    goal: State
+    current: State
+    activated: frozenset[tuple[str, ...]] = frozenset()
+
+    def of_mesh(self, mesh: str) -> Begun:
+        """Return the same for one mesh."""
+        return replace(self, goal=self.goal.mesh(mesh), current=self.current.mesh(mesh))
 
 
 @dataclass(frozen=True)
@@ -26,6 +44,7 @@ class Owed:
 
     pair: MeshComparison
     after: Side
+    activated: frozenset[tuple[str, ...]] = frozenset()
 
     @cached_property
     def _written(self) -> frozenset[str]:
@@ -46,7 +65,7 @@ class Owed:
         return tuple(
             witness
             for witness in found
-            if witness.key[1:] not in known
+            if (witness.key[1:] not in known or witness.slot in self.activated)
             and (witness.policy_type in self._written or _at_service(witness) not in known_there)
         )
 

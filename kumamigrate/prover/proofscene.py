@@ -10,6 +10,7 @@ from kumamigrate.effective.difference import Locate
 from kumamigrate.model.state import State
 from kumamigrate.prover.assumptions.protocol_conflict import alike, as_spoken
 from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.owed import Begun
 from kumamigrate.universe.services import with_world, worlds_of
 from kumamigrate.universe.side import Contents, Side
 from kumamigrate.universe.traffic import (
@@ -43,21 +44,23 @@ class ProofScene:
         one_protocol: bool = False,
         also: Sequence[State] = (),
         types: Collection[str] | None = None,
-        standing: tuple[State, State] | None = None,
+        standing: Begun | None = None,
     ) -> None:
         self.mesh = mesh
         self._types = types
         self.states = (before, after)
         self.complete = before.complete and after.complete
-        self.worlds = worlds_of(before, after, mesh, (*also, *(standing or ())))
+        begun = () if standing is None else (standing.goal, standing.current)
+        self.activated = frozenset() if standing is None else standing.activated
+        self.worlds = worlds_of(before, after, mesh, (*also, *begun))
         self.compared: list[InWorld] = []
         self._locate = locate
         for world in self.worlds.worlds:
             was, now = (Side(with_world(s, world), mesh, contents) for s in (before, after))
             services = tags_on(was, now, world.tags)
             stood = None
-            if standing is not None:
-                sides = [Side(with_world(s, world), mesh, contents) for s in standing]
+            if begun:
+                sides = [Side(with_world(s, world), mesh, contents) for s in begun]
                 stood = self._pair(sides[0], sides[1], services if one_protocol else ())
             pair = self._pair(was, now, services if one_protocol else ())
             self.compared.append(InWorld(pair, services, stood))

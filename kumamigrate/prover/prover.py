@@ -26,6 +26,7 @@ from kumamigrate.prover.nonpolicy import (
 )
 from kumamigrate.prover.oldengine import converted, without_a_say
 from kumamigrate.prover.oneclaim import Claim, subjects
+from kumamigrate.prover.owed import Begun
 from kumamigrate.prover.proof import (
     ClaimResult,
     MeshProof,
@@ -65,7 +66,7 @@ def prove(
     same_unread: bool = False,
     only: Collection[str] | None = None,
     types: Collection[str] | None = None,
-    standing: tuple[State, State] | None = None,
+    standing: Begun | None = None,
     contents: Contents | None = None,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
@@ -147,7 +148,7 @@ def _prove_mesh(
     one_protocol: bool,
     also: Sequence[State],
     types: Collection[str] | None,
-    standing: tuple[State, State] | None,
+    standing: Begun | None,
     *,
     local: bool,
 ) -> MeshProof:
@@ -165,7 +166,7 @@ def _prove_mesh(
         earlier = _begun(claim, before, after, mesh) if rests else before
         stood = standing
         if stood is not None and rests:
-            stood = (_begun(claim, *stood, mesh), stood[1])
+            stood = replace(stood, goal=_begun(claim, stood.goal, stood.current, mesh))
         asked = (id(earlier), id(later))
         if asked not in scenes:
             states = (earlier.mesh(mesh), later.mesh(mesh))
@@ -178,7 +179,7 @@ def _prove_mesh(
                 one_protocol=one_protocol,
                 also=others,
                 types=types,
-                standing=None if stood is None else _of_mesh(stood, mesh),
+                standing=None if stood is None else stood.of_mesh(mesh),
             )
         results[claim] = _prove_claim(claim, scenes[asked], proxies)
         if earlier is not before:
@@ -189,7 +190,7 @@ def _prove_mesh(
                     after.mesh(mesh),
                     contents,
                     locate,
-                    standing=None if standing is None else _of_mesh(standing, mesh),
+                    standing=None if standing is None else standing.of_mesh(mesh),
                 )
                 results[LIVE] = _prove_claim(LIVE, lived, proxies)
             settled = upon(claim, results[claim].claims[claim], results[LIVE].claims[LIVE])
@@ -215,10 +216,6 @@ def _begun(claim: str, before: State, after: State, mesh: str) -> State:
     return after
 
 
-def _of_mesh(states: tuple[State, State], mesh: str) -> tuple[State, State]:
-    return states[0].mesh(mesh), states[1].mesh(mesh)
-
-
 def _proven_locally(found: LocalProof, mesh: str, before: State, after: State) -> MeshProof:
     """Return claim *live* for a mesh in which nothing says anything else than before."""
     listed = (name for _, name in dict.fromkeys((*dataplanes(before), *dataplanes(after))))
@@ -239,7 +236,14 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
     made_up = proxies != LISTED and not scene.complete
     compared = scene.compared if claim == LIVE else scene.carrying
     asked = [
-        Claim(claim, one.pair, subjects(one.pair), one.services, stood=one.stood)
+        Claim(
+            claim,
+            one.pair,
+            subjects(one.pair),
+            one.services,
+            stood=one.stood,
+            activated=scene.activated,
+        )
         for one in compared
     ]
     result = together([one.result(made_up=made_up) for one in asked])

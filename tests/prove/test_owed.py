@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
+from kumamigrate.prover.owed import Begun
 from kumamigrate.prover.prover import prove
 from kumamigrate.prover.stages import search
 from tests.frontdoor import drawn
@@ -22,9 +23,7 @@ CLAIMS = st.sampled_from(["live", "carry"])
 Steps = tuple[State, State, State]
 
 
-def shown(
-    claim: str, *states: State, standing: tuple[State, State] | None = None
-) -> set[tuple[str, ...]]:
+def shown(claim: str, *states: State, standing: Begun | None = None) -> set[tuple[str, ...]]:
     return {w.key for w in prove(*states, claims=(claim,), standing=standing).witnesses(claim)}
 
 
@@ -34,7 +33,7 @@ def test_what_stood_is_left_out_and_nothing_else(steps: Steps, claim: str) -> No
     """Of known proxies: a value is the goal's, or that of the state before, or is shown."""
     goal, current, after = map(with_proxies, steps)
     every, stood = shown(claim, goal, after), shown(claim, goal, current)
-    left = shown(claim, goal, after, standing=(goal, current))
+    left = shown(claim, goal, after, standing=Begun(goal, current))
     assert left <= every - stood
     touched = {r.type for r in _changed(current, after)}
     missing = {key for key in every - stood - left if key[2] in touched}
@@ -51,13 +50,13 @@ def _changed(old: State, new: State) -> Iterator[Resource]:
 def test_made_up_proxies_find_what_any_proxy_shows(steps: Steps, claim: str) -> None:
     """The sets that are tried are enough for three states, where few are tried, too."""
     goal, current, after = map(with_proxies, steps)
-    whole = prove(goal, after, claims=(claim,), standing=(goal, current))
+    whole = prove(goal, after, claims=(claim,), standing=Begun(goal, current))
     if whole.verdict(claim) is not Verdict.DIFFERENT:
         return
     for few in (0, search.FEW):
         with pytest.MonkeyPatch.context() as patching:
             patching.setattr(search, "FEW", few)
-            tried = prove(steps[0], steps[2], claims=(claim,), standing=steps[:2])
+            tried = prove(steps[0], steps[2], claims=(claim,), standing=Begun(*steps[:2]))
         assert tried.verdict(claim) is not Verdict.EQUIVALENT, few
 
 
@@ -70,7 +69,7 @@ def test_a_change_back_owes_nothing(state: State, more: tuple[Resource, ...], cl
         environment=state.environment,
         resources=tuple({r.identity: r for r in (*state.resources, *more)}.values()),
     )
-    assert shown(claim, state, other, standing=(state, other)) == set()
+    assert shown(claim, state, other, standing=Begun(state, other)) == set()
 
 
 A, B, C = ({"version": "v1"}, {"team": "red"}, {"kuma.io/service": "web"})
@@ -115,7 +114,7 @@ def test_what_three_states_tell_apart(
 ) -> None:
     monkeypatch.setattr(search, "FEW", few)
     goal, current, after = map(world, steps)
-    proof = prove(goal, after, claims=("live",), standing=(goal, current))
+    proof = prove(goal, after, claims=("live",), standing=Begun(goal, current))
     assert proof.verdict("live") is Verdict.DIFFERENT
 
 
@@ -134,7 +133,7 @@ def test_a_cluster_that_a_new_route_leads_to_is_as_it_stood_at_its_own_service()
     }
     item = {"targetRef": {"kind": "MeshService", "name": "backend"}, "rules": [rule]}
     route = generate.resource("MeshHTTPRoute", "r", {"to": [item]})
-    standing = (of(to_web(1)), of(to_web(5)))
+    standing = Begun(of(to_web(1)), of(to_web(5)))
 
     def places(number: int) -> set[bool]:
         states = of(to_web(1), route), of(to_web(number), route)
@@ -143,3 +142,12 @@ def test_a_cluster_that_a_new_route_leads_to_is_as_it_stood_at_its_own_service()
 
     assert places(5) == set()
     assert places(6) == {False, True}
+
+
+def test_where_a_value_begins_to_work_the_goal_is_owed() -> None:
+    """What a change switches on for one proxy it may not leave behind for another."""
+    goal, other = of(says("m", {}, 1)), of(says("m", {}, 5))
+    assert shown("live", goal, other, standing=Begun(goal, other)) == set()
+    slots = frozenset(w.slot for w in prove(goal, other, claims=("live",)).witnesses("live"))
+    begun = Begun(goal, other, activated=slots)
+    assert shown("live", goal, other, standing=begun) == shown("live", goal, other) != set()
