@@ -146,8 +146,9 @@ def test_a_cluster_that_a_new_route_leads_to_is_as_it_stood_at_its_own_service()
 
 def test_where_a_value_begins_to_work_the_goal_is_owed() -> None:
     """What a change switches on for one proxy it may not leave behind for another."""
-    goal, other = of(says("m", {}, 1)), of(says("m", {}, 5))
-    assert shown("live", goal, other, standing=Begun(goal, other)) == set()
-    slots = frozenset(w.slot for w in prove(goal, other, claims=("live",)).witnesses("live"))
-    begun = Begun(goal, other, activated=slots)
-    assert shown("live", goal, other, standing=begun) == shown("live", goal, other) != set()
+    goal, current = of(says("m", {}, 1)), of(says("m", {}, 5))
+    after = of(says("m", {}, 5), says("z", C, 5))
+    assert shown("live", goal, after, standing=Begun(goal, current)) == set()
+    slots = frozenset(w.slot for w in prove(goal, current, claims=("live",)).witnesses("live"))
+    begun = Begun(goal, current, activated=slots)
+    assert shown("live", goal, after, standing=begun) == shown("live", goal, after) != set()
