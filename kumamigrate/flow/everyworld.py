@@ -17,7 +17,7 @@ from kumamigrate.model.resource import Identity
 from kumamigrate.prover import MeshProof, Proof
 from kumamigrate.prover.agree import agreed
 from kumamigrate.prover.claimed import LIVE, RELEASE
-from kumamigrate.prover.sidebyside import MANY, answers
+from kumamigrate.prover.sidebyside import MANY, MANY_TO_UPGRADE, answers
 from kumamigrate.scene.trial import JOBS, Scene
 from kumamigrate.scene.worlds import Given, can_feel, told
 
@@ -54,8 +54,8 @@ def open_worlds(before: Scene, after: Scene, *, today: bool = False) -> tuple[st
 
 def jobs_for(scene: Scene) -> int:
     """Return how many worlds of a scene are worth asking about at a time."""
-    many = len(scene.repository.resources) >= MANY
-    return int(scene.kept.get(JOBS, 1)) if many else 1
+    many = MANY if scene.source == scene.target else MANY_TO_UPGRADE
+    return int(scene.kept.get(JOBS, 1)) if len(scene.repository.resources) >= many else 1
 
 
 def open_to(scenes: Iterable[Scene]) -> tuple[str, ...]:

@@ -20,8 +20,11 @@ from typing import Generic, TypeVar
 
 Answer = TypeVar("Answer")
 
-MANY = 150
-"""With fewer resources than that a proof takes no longer than copying the process is worth."""
+MANY, MANY_TO_UPGRADE = 150, 800
+"""With fewer resources than that copies of the process cost more than they save.
+
+What a copy works out ends with it, and on the way to another release the next proof asks for it.
+"""
 
 
 def answers(questions: Sequence[Callable[[], Answer]], jobs: int) -> Iterator[Answer]:
