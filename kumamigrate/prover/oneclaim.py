@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -99,7 +99,7 @@ def subjects(pair: MeshComparison) -> tuple[Subject, ...]:
 
 
 class Claim:
-    """One claim about one mesh, proxy by proxy."""
+    """One claim about one mesh, proxy by proxy. What stood already does not count (`standing`)."""
 
     def __init__(
         self,
@@ -108,27 +108,24 @@ class Claim:
         proxies: Sequence[Subject],
         services: Sequence[str],
         *,
-        stood: MeshComparison | None = None,
-        activated: frozenset[tuple[str, ...]] = frozenset(),
+        standing: Owed | None = None,
+        old: OldEngine | None = None,
     ) -> None:
         self.claim = claim
-        self.stood = None if stood is None else Claim(claim, stood, subjects(stood), services)
-        self.standing = None if stood is None else Owed(stood, pair.after, activated)
+        self.standing = standing
         self.pair = pair
         self.proxies = proxies
         self.services = services
         before, after = pair.before, pair.after
         self.modes = tuple(mesh_services_mode(s.state, s.mesh) for s in (before, after))
         self._changed = changed_types(before, after)
-        self.old = OldEngine(pair)
+        self.old = OldEngine(pair) if old is None else old
         self.beyond: tuple[str, ...] = ()
 
     def result(self, *, made_up: bool) -> ClaimResult:
         """Return the verdict of the claim, with `made_up` for every proxy that could exist."""
         unknown = self.concerns.of_mesh
-        shared = tuple(self._shared())
-        if self.standing is not None and self.stood is not None:
-            shared = self.standing.left(shared, tuple(self.stood._shared()))
+        shared = self._left(tuple(self._shared()), lambda stood: stood._shared())
         verdicts = tuple(self._verdict(subject, shared) for subject in self._subjects())
         if made_up or not verdicts:
             verdicts += self._beyond(shared, made_up=made_up)
@@ -170,7 +167,6 @@ class Claim:
                 found=coverage.found,
                 names=self.claim == LIVE,
                 standing=self.standing,
-                stood=None if self.stood is None else self.stood.old,
             ).search()
         self.beyond = tuple(map(str, coverage.found.beyond))
         if self.claim != CARRY:
@@ -222,16 +218,34 @@ class Claim:
 
     def _verdict(self, subject: Subject, shared: tuple[Witness, ...]) -> ProxyVerdict:
         found, unknown = self._differences(subject, shared)
-        if self.standing is not None and self.stood is not None and found:
-            found = self.standing.left(found, self.stood._of_the_same(subject))
+        found = self._left(found, lambda stood: stood._of_the_same(subject))
         if found and subject.workload is not None and not subject.workload.sure:
             found, unknown = (), (*unknown, unsure(subject.workload))
         return _proxy_verdict(subject.name, found, unknown, made_up=subject.made_up)[0]
 
+    def _left(
+        self, found: tuple[Witness, ...], asked: Callable[[Claim], Iterable[Witness]]
+    ) -> tuple[Witness, ...]:
+        """Return differences without those that stood, which the same question finds there."""
+        if self.standing is None or not found:
+            return found
+        return self.standing.left(found, tuple(asked(self._stood)))
+
+    @cached_property
+    def _stood(self) -> Claim:
+        """The same claim about what stood."""
+        assert self.standing is not None
+        pair = self.standing.pair
+        return Claim(self.claim, pair, subjects(pair), self.services, old=self.standing.old)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str], Subject]:
+        return {subject.at: subject for subject in self._subjects()}
+
     def _of_the_same(self, subject: Subject) -> tuple[Witness, ...]:
         """Return what differs here for a proxy that others ask about."""
-        mine = [subject] if subject.made_up else [s for s in self._subjects() if s.at == subject.at]
-        return tuple(w for one in mine for w in self._differences(one, ())[0])
+        mine = subject if subject.made_up else self._by_place.get(subject.at)
+        return () if mine is None else self._differences(mine, ())[0]
 
     def _differences(
         self, subject: Subject, shared: tuple[Witness, ...]

@@ -14,6 +14,8 @@ from functools import cached_property
 from kumamigrate.effective.difference import Witness
 from kumamigrate.model.state import State
 from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.oldengine import OldEngine
+from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import Side
 
 
@@ -45,6 +47,16 @@ class Owed:
     pair: MeshComparison
     after: Side
     activated: frozenset[tuple[str, ...]] = frozenset()
+
+    @cached_property
+    def old(self) -> OldEngine:
+        """What the old engine has a say in, where the change begins."""
+        return OldEngine(self.pair)
+
+    @property
+    def reach(self) -> Reach:
+        """What the policies are about that stand where the change begins."""
+        return self.pair.reaches[1]
 
     @cached_property
     def _written(self) -> frozenset[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kumamigrate.effective.difference import Locate
 from kumamigrate.model.state import State
 from kumamigrate.prover.assumptions.protocol_conflict import alike, as_spoken
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.owed import Begun
+from kumamigrate.prover.owed import Begun, Owed
 from kumamigrate.universe.services import with_world, worlds_of
 from kumamigrate.universe.side import Contents, Side
 from kumamigrate.universe.traffic import (
@@ -22,12 +22,12 @@ from kumamigrate.universe.traffic import (
 class InWorld:
     """Two sides in one world, and the service tags to look at.
 
-    `stood` are the sides whose differences do not count (owed.py).
+    What stood already does not count (`standing`).
     """
 
     pair: MeshComparison
     services: tuple[str, ...]
-    stood: MeshComparison | None = None
+    standing: Owed | None = None
 
 
 class ProofScene:
@@ -51,19 +51,18 @@ class ProofScene:
         self.states = (before, after)
         self.complete = before.complete and after.complete
         begun = () if standing is None else (standing.goal, standing.current)
-        self.activated = frozenset() if standing is None else standing.activated
         self.worlds = worlds_of(before, after, mesh, (*also, *begun))
         self.compared: list[InWorld] = []
         self._locate = locate
         for world in self.worlds.worlds:
             was, now = (Side(with_world(s, world), mesh, contents) for s in (before, after))
             services = tags_on(was, now, world.tags)
-            stood = None
-            if begun:
+            of_one = services if one_protocol else ()
+            owed = None
+            if standing is not None:
                 sides = [Side(with_world(s, world), mesh, contents) for s in begun]
-                stood = self._pair(sides[0], sides[1], services if one_protocol else ())
-            pair = self._pair(was, now, services if one_protocol else ())
-            self.compared.append(InWorld(pair, services, stood))
+                owed = Owed(self._pair(sides[0], sides[1], of_one), now, standing.activated)
+            self.compared.append(InWorld(self._pair(was, now, of_one), services, owed))
 
     def _pair(self, was: Side, now: Side, of_one_protocol: Sequence[str]) -> MeshComparison:
         return MeshComparison(*alike(was, now, of_one_protocol), self._locate, self._types)
@@ -71,14 +70,13 @@ class ProofScene:
     @cached_property
     def carrying(self) -> list[InWorld]:
         """Return what claims compare that hold service tags to what replaces them."""
-        return [
-            InWorld(
-                self._spoken(one.pair, one.services),
-                one.services,
-                None if one.stood is None else self._spoken(one.stood, one.services),
-            )
-            for one in self.compared
-        ]
+        return [self._carried(one) for one in self.compared]
+
+    def _carried(self, one: InWorld) -> InWorld:
+        standing = one.standing
+        if standing is not None:
+            standing = replace(standing, pair=self._spoken(standing.pair, one.services))
+        return InWorld(self._spoken(one.pair, one.services), one.services, standing)
 
     def _spoken(self, pair: MeshComparison, services: Sequence[str]) -> MeshComparison:
         before = as_spoken(pair.before, pair.after, services)

@@ -236,14 +236,7 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
     made_up = proxies != LISTED and not scene.complete
     compared = scene.compared if claim == LIVE else scene.carrying
     asked = [
-        Claim(
-            claim,
-            one.pair,
-            subjects(one.pair),
-            one.services,
-            stood=one.stood,
-            activated=scene.activated,
-        )
+        Claim(claim, one.pair, subjects(one.pair), one.services, standing=one.standing)
         for one in compared
     ]
     result = together([one.result(made_up=made_up) for one in asked])

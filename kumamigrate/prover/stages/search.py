@@ -197,7 +197,7 @@ class Coverage:
         self.changed = changed
         self.destinations = destinations
         self.zone = zone
-        self.reaches = (*pair.reaches, *(standing.pair.reaches[1:] if standing else ()))
+        self.reaches = (*pair.reaches, *((standing.reach,) if standing else ()))
         self._stood = False
         self.found = Findings()
         self.pairings = Pairings(pair.couplings.asked)

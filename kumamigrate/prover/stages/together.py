@@ -63,7 +63,7 @@ Sets = dict[Atom, bool]
 class Together:
     """Tries what both engines give of a type; `found` is where it notes that.
 
-    What stood already is no difference (`standing`, read by `stood`).
+    What stood already is no difference (`standing`).
     """
 
     pair: MeshComparison
@@ -71,7 +71,6 @@ class Together:
     found: Findings
     names: bool
     standing: Owed | None = None
-    stood: OldEngine | None = None
 
     def search(self) -> None:
         """Try all types that both engines are asked for."""
@@ -104,10 +103,7 @@ class Together:
         return either(*(sequences.suspects(kind, s) for kind in kinds for s in ALL_SECTIONS))
 
     def _asked(self, policy_type: str) -> Iterator[Requirement]:
-        for reach in (
-            *self.pair.reaches,
-            *(self.standing.pair.reaches[1:] if self.standing else ()),
-        ):
+        for reach in (*self.pair.reaches, *((self.standing.reach,) if self.standing else ())):
             yield from (k.requirement for t in self._kinds(policy_type) for k in reach.of(t))
             yield from (Requirement(atom=one) for one in _by_old(reach.side, policy_type))
 
@@ -180,9 +176,9 @@ class Together:
 
     def _compared(self, proxy: Resource, policy_type: str) -> SlotsCompared:
         found = self.old.of_type(proxy, policy_type, names=self.names)
-        if self.standing is None or self.stood is None or not (found.witnesses or found.led):
+        if self.standing is None or not (found.witnesses or found.led):
             return found
-        stood = self.stood.of_type(proxy, policy_type, names=self.names)
+        stood = self.standing.old.of_type(proxy, policy_type, names=self.names)
         every = (*stood.witnesses, *stood.led)
         return replace(
             found,
