@@ -31,7 +31,7 @@ from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.madeslots import MadeOutbounds
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.proxyslots import SAME, SlotsCompared
-from kumamigrate.sourcedest.selector import ANY, selectors_of
+from kumamigrate.sourcedest.selector import ANY, Tags, selectors_in
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.network import Network
@@ -253,16 +253,14 @@ class OldEngine:
 
     def _names_clients(self, policy_type: str) -> bool:
         """Whether policies of a type, or the old ones before them, name several clients by tags."""
-        policies = (
-            policy
-            for side in self._sides
-            for kind in (policy_type, *kinds_of(policy_type))
-            for policy in (*side.side.state.of_type(policy_type), *side.old.of(kind))
-        )
-        named = (t for p in policies for t in (*from_tags(p), *selectors_of(p.spec, "sources")))
-        return (
-            len({tuple(sorted(tags.items())) for tags in named if set(tags.values()) - {ANY}}) > 1
-        )
+        named: list[Tags] = []
+        for side in self._sides:
+            for policy in side.side.state.of_type(policy_type):
+                named += from_tags(policy)
+            for policy in (p for kind in kinds_of(policy_type) for p in side.old.of(kind)):
+                named += selectors_in(policy, "sources")
+        clients = {frozenset(tags.items()) for tags in named if set(tags.values()) - {ANY}}
+        return len(clients) > 1
 
 
 def writes_tags(side: Side) -> bool:

@@ -134,10 +134,12 @@ def _missing_routes(
     Where only other policies and routes change, such a route is as much there or not on both sides,
     and what is said of it the same, as for every route that nobody refers to.
     """
-    was, now = ({*_dangling(side, policy_type)} for side in (before, after))
-    if alike and was == now and _stands(before, policy_type) == _stands(after, policy_type):
-        return ()
-    return tuple(dict.fromkeys((*_dangling(before, policy_type), *_dangling(after, policy_type))))
+    was, now = (dict.fromkeys(_dangling(side, policy_type)) for side in (before, after))
+    found = tuple(was | now)
+    if found and alike and was == now:
+        same = _stands(before, policy_type) == _stands(after, policy_type)
+        return () if same else found
+    return found
 
 
 def _stands(side: Side, policy_type: str) -> list[str]:
