@@ -42,7 +42,7 @@ from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.scene.held import Held, losses
+from kumamigrate.scene.held import Held
 from kumamigrate.scene.repository import Rejection
 from kumamigrate.scene.trial import Result, Scene, try_changes, without_conflicts
 from kumamigrate.world.estate import Estate, Site, apply, single
@@ -550,6 +550,8 @@ def _left(
         if isinstance(said, Finding):
             yield from _at_place([said], scene)
         elif said.key in held and said.instead:
+            from kumamigrate.scene.losses import losses  # no check holds anything
+
             lost = losses(held[said.key])
             yield from _at_place([replace(f, notes=(*f.notes, *lost)) for f in said.instead], scene)
         elif said.key in held:

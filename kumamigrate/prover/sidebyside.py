@@ -102,10 +102,6 @@ class EachOnce(Generic[Answer]):
         self._jobs = jobs
         self._known: dict[str, Answer] = {}
 
-    def of(self, name: str) -> Answer:
-        """Return one answer."""
-        return next(self.of_all([name]))
-
     def of_all(self, names: Sequence[str]) -> Iterator[Answer]:
         """Yield several answers, in order; who stops asking saves the rest."""
         asked = [partial(self._ask, name) for name in names if name not in self._known]

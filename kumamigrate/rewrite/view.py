@@ -101,20 +101,15 @@ class View:
         return self._own(seen)
 
     def _own(self, resources: Iterable[Resource]) -> Iterator[Resource]:
-        form, editable, hidden = self.rule.form, self.editable, self.hidden
-        return (
-            r
-            for r in resources
-            if (where := r.where) is not None
-            and where.path in editable
-            and not (hidden and where in hidden)
-            and (not form or r.form == form)
-        )
+        form = self.rule.form
+        return (r for r in resources if self.owns(r) and (not form or r.form == form))
 
     def owns(self, resource: Resource) -> bool:
         """Say whether a resource stands in the repository, so that it may be changed."""
         where = resource.where
-        return where is not None and where.path in self.editable and where not in self.hidden
+        if where is None or where.path not in self.editable:
+            return False
+        return not (self.hidden and where in self.hidden)  # to hash a place takes its time
 
 
 def _place(resource: Resource) -> tuple[str, int, tuple[str | int, ...]]:

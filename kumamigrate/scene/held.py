@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from enum import StrEnum
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.effective.difference import Effect, Value
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.prover import Witness
 from kumamigrate.rewrite.change import Change
@@ -38,35 +36,6 @@ class Held:
     refusals: tuple[Refusal, ...] = ()
     environment: str = ""
     cause: Cause | None = None
-
-
-MOST = 2
-
-
-def losses(held: Held) -> tuple[str, ...]:
-    """Return what would be lost with what was only tried to be taken away, or is not known."""
-    values = [w for w in held.witnesses if w.effect is Effect.VALUE] or held.witnesses
-    if not values:
-        return tuple(f"whether anything reads it is not known: {why}" for why in held.unknown[:1])
-    policy = held.change.findings[0].resource
-    said = [*dict.fromkeys(map(_in_words, values))]
-    more = f" and {len(said) - MOST} more" if len(said) > MOST else ""
-    name = f"{policy.type} {policy.name}" if policy is not None else "it"
-    return (f"without {name}: {', '.join(said[:MOST])}{more}",)
-
-
-def _in_words(witness: Witness) -> str:
-    proxy = witness.proxy or "any proxy"
-    arrow = "→" if witness.direction == "outbound" else "at"
-    where = f"{proxy} {arrow} {witness.destination}" if witness.destination else proxy
-    return f"{where} {witness.field} {_value(witness.before)} → {_value(witness.after)}"
-
-
-def _value(value: Value) -> str:
-    said = value.value
-    if said is None:
-        return "nothing"
-    return said if isinstance(said, str) else json.dumps(said, sort_keys=True, default=str)
 
 
 Counts = Callable[[Witness], bool]
