@@ -7,19 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.frontdoor import command
+from tests.sourcedest.meshes import ROUTE_ALL
 
 MESH = """
 type: Mesh
 name: default
 """
-ROUTE_ALL = """
-type: TrafficRoute
-name: route-all
-mesh: default
-sources: [{match: {kuma.io/service: '*'}}]
-destinations: [{match: {kuma.io/service: '*'}}]
-conf: {destination: {kuma.io/service: '*'}}
-"""
+ROUTE = f"\n{ROUTE_ALL}"
 WEB = """
 type: Dataplane
 name: web
@@ -112,7 +106,7 @@ def test_an_http_route_takes_over_an_outbound_that_does_not_speak_http(
 ) -> None:
     """Unless a MeshTCPRoute takes it: then that alone says where it leads."""
     one, two = (NEW % ("queue", path, "api") for path in ("/x", "/y"))
-    kept = (MESH, *LISTED, ROUTE_ALL, *more)
+    kept = (MESH, *LISTED, ROUTE, *more)
     assert _verdict(tmp_path, (*kept, one), (*kept, two)) == (verdict, verdict)
 
 
@@ -121,12 +115,12 @@ def test_a_route_without_any_http_service_leaves_the_outbound_to_old_ones(
     tmp_path: Path, path: str, verdict: str
 ) -> None:
     """All that it does not match goes to the service itself, which speaks HTTP."""
-    kept = (MESH, *LISTED, ROUTE_ALL, NEW % ("api", path, "queue"))
+    kept = (MESH, *LISTED, ROUTE, NEW % ("api", path, "queue"))
     assert _verdict(tmp_path, (*kept, OLD % "queue"), kept)[1] == verdict
 
 
 def test_a_service_that_nobody_is_known_to_have_may_not_be_led_to(tmp_path: Path) -> None:
-    kept = (MESH, *LISTED, ROUTE_ALL)
+    kept = (MESH, *LISTED, ROUTE)
     found = _verdict(tmp_path, (*kept, OLD % "ghost"), (*kept, NEW % ("api", "/x", "ghost")))
     assert found[1] in ("unknown", "different")
 
@@ -134,11 +128,11 @@ def test_a_service_that_nobody_is_known_to_have_may_not_be_led_to(tmp_path: Path
 @pytest.mark.parametrize("mode", ["Everywhere", "Exclusive"])
 def test_an_outbound_that_is_written_down_is_there_in_any_mode(tmp_path: Path, mode: str) -> None:
     mesh = f"{MESH}meshServices: {{mode: {mode}}}\n"
-    one, two = ((mesh, *LISTED, ROUTE_ALL, TIMEOUT % value) for value in ("1s", "2s"))
+    one, two = ((mesh, *LISTED, ROUTE, TIMEOUT % value) for value in ("1s", "2s"))
     assert _verdict(tmp_path, one, two) == ("different", "different")
 
 
 def test_an_external_service_tells_nothing_of_others(tmp_path: Path) -> None:
     """Without a Dataplane nobody knows which protocol `api` has."""
-    one, two = ((MESH, EXTERNAL, ROUTE_ALL, TIMEOUT % value) for value in ("1s", "2s"))
+    one, two = ((MESH, EXTERNAL, ROUTE, TIMEOUT % value) for value in ("1s", "2s"))
     assert _verdict(tmp_path, one, two)[0] == "unknown"

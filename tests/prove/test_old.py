@@ -12,7 +12,7 @@ from kumamigrate.effective.policies.meshtls import LISTENERS
 from kumamigrate.prover.proof import Proof, Verdict
 from kumamigrate.prover.prover import prove
 from kumamigrate.sourcedest.clients import bears
-from tests.sourcedest.meshes import state
+from tests.sourcedest.meshes import ROUTE_ALL, state
 
 MESH = """
 type: Mesh
@@ -21,14 +21,7 @@ skipCreatingInitialPolicies: ['*']
 """
 STRICT = "mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}\n"
 """Keeps clients without a sidecar away, whom no old limit or fault ever met (notes C20)."""
-ROUTE = """
-type: TrafficRoute
-name: route-all
-mesh: default
-sources: [{match: {kuma.io/service: '*'}}]
-destinations: [{match: {kuma.io/service: '*'}}]
-conf: {destination: {kuma.io/service: '*'}}
-"""
+ROUTE = f"\n{ROUTE_ALL}"
 PROXIES = """
 type: Dataplane
 name: web

@@ -8,15 +8,11 @@ import pytest
 
 from kumamigrate.prover.madeslots import MadeOutbounds
 from tests.prove.states import live, state
+from tests.sourcedest.meshes import ROUTE_ALL
 
-OLD = """
-type: TrafficRoute
-name: route-all
-mesh: default
-sources: [{match: {kuma.io/service: '*'}}]
-destinations: [{match: {kuma.io/service: '*'}}]
-conf: {destination: {kuma.io/service: '*'}}
----
+OLD = (
+    f"\n{ROUTE_ALL}---"
+    + """
 type: TrafficPermission
 name: allow-all
 mesh: default
@@ -30,6 +26,7 @@ sources: [{match: {kuma.io/service: web}}]
 destinations: [{match: {kuma.io/service: '*'}}]
 conf: {connectTimeout: 4s}
 """
+)
 EXTERNAL = """
 ---
 type: ExternalService

@@ -7,15 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.reports.repo import DISABLED, documents, run
+from tests.sourcedest.meshes import ROUTE_ALL
 
 NO_DEFAULTS = DISABLED + "skipCreatingInitialPolicies: ['*']\n"
-ROUTE_ALL = """type: TrafficRoute
-name: route-all
-mesh: default
-sources: [{match: {kuma.io/service: '*'}}]
-destinations: [{match: {kuma.io/service: '*'}}]
-conf: {destination: {kuma.io/service: '*'}}
-"""
 
 
 def permission(client: str, *, created: str = "") -> str:

@@ -10,6 +10,15 @@ from kumamigrate.model.resource import Form, Resource, Where
 from kumamigrate.model.state import Environment, State
 from tests.cases import LOADER
 
+ROUTE_ALL = """\
+type: TrafficRoute
+name: route-all
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {destination: {kuma.io/service: '*'}}
+"""
+"""Leads every service to itself: the old engine makes all outbounds."""
 _IDENTITY = ("type", "mesh", "name", "labels", "creationTime")
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.cases import SHARED
 from tests.frontdoor import command, some
 from tests.prove.states import COMMITTED
+from tests.sourcedest.meshes import ROUTE_ALL
 
 MESH = """type: Mesh
 name: default
@@ -44,14 +45,7 @@ mesh: default
 selectors: [{match: {kuma.io/service: '*'}}]
 ---
 """
-ROUTE = """type: TrafficRoute
-name: route-all
-mesh: default
-sources: [{match: {kuma.io/service: '*'}}]
-destinations: [{match: {kuma.io/service: '*'}}]
-conf: {destination: {kuma.io/service: '*'}}
----
-"""
+ROUTE = f"{ROUTE_ALL}---\n"
 
 
 @pytest.mark.parametrize("release", ["2.9", "2.14"])

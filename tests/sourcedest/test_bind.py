@@ -15,19 +15,14 @@ from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import SourceFile
 from kumamigrate.source.value import Replacement
+from tests.sourcedest.meshes import ROUTE_ALL
 
-UNIVERSAL = """\
+UNIVERSAL = f"""\
 type: Mesh
 name: default
 skipCreatingInitialPolicies: ['*']
 ---
-type: TrafficRoute
-name: route-all
-mesh: default
-sources: [{match: {kuma.io/service: '*'}}]
-destinations: [{match: {kuma.io/service: '*'}}]
-conf: {destination: {kuma.io/service: '*'}}
----
+{ROUTE_ALL}---
 # why we wait
 type: Timeout
 name: slow   # the slow one
