@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kumamigrate.admit.kind import name_problems
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import Form, Resource
-from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.dataplanes import DNS_LABEL, TEMPLATE
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, finding
@@ -24,11 +24,11 @@ def plan(view: View) -> Iterator[Finding]:
         if resource.type in KUBERNETES or not name or TEMPLATE in name:
             continue
         if resource.type in dns and not DNS_LABEL.fullmatch(name):
-            strict = at_least(view.target_name, "3.0")
-            reason = (
-                _reason(name) if strict else f"{_reason(name)}; until then it is only warned of"
-            )
-            release = "3.0"
+            release, reason = "3.0", _reason(name)
+            if any(name_problems(resource, release_name=view.target_name)):
+                release = view.target_name
+            else:
+                reason += "; until then it is only warned of"
         elif "_" in name and (known or resource.form is Form.UNIVERSAL):
             release, reason = "2.10", "it holds an underscore"
         else:
