@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.source.text import Refusal
 
 
@@ -35,7 +35,8 @@ class State:
     inventory, a golden). `known` keeps what pure functions found out about the whole state,
     by their own keys, so that asking again for every policy or rule costs nothing. Of the meshes
     in `initial_known` it is known which policies the control plane made with them: they are here.
-    Of those in `exported` an inventory says all that the control plane holds.
+    Of those in `exported` an inventory says all that the control plane holds. `across` is what a
+    state of one mesh has of others, whose gateways its proxies call.
     """
 
     release: str
@@ -45,6 +46,7 @@ class State:
     complete: bool = False
     initial_known: frozenset[str] = frozenset()
     exported: frozenset[str] = frozenset()
+    across: tuple[Resource, ...] = ()
     known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def of_type(self, *types: str) -> Iterator[Resource]:
@@ -92,7 +94,22 @@ class State:
             complete=self.complete,
             initial_known=self.initial_known,
             exported=self.exported,
+            across=tuple(self._across(name)),
         )
+
+    def _across(self, name: str) -> Iterator[Resource]:
+        """Yield the gateways of other meshes that listen for every mesh, and what they rest on."""
+        gateways = [r for r in self.of_type("MeshGateway") if r.mesh != name and _listens_across(r)]
+        meshes = {gateway.mesh for gateway in gateways}
+        yield from gateways
+        yield from (r for r in self.of_type("Mesh") if r.name in meshes)
+        yield from (r for r in self.of_type("Dataplane") if r.mesh in meshes)
+
+
+def _listens_across(gateway: Resource) -> bool:
+    listeners = mapping(gateway.spec.get("conf")).get("listeners")
+    listed = listeners if isinstance(listeners, list) else ()
+    return any(isinstance(one, Mapping) and one.get("crossMesh") for one in listed)
 
 
 def mesh_services_mode(state: State, mesh: str) -> str | None:

@@ -13,7 +13,7 @@ from kumamigrate.effective.compare import (
     differences,
 )
 from kumamigrate.effective.difference import Effect, Witness
-from kumamigrate.effective.fact import Fact, Key
+from kumamigrate.effective.fact import LISTENER, NOTHING, Fact, Key
 from kumamigrate.effective.outboundfacts import (
     BY_ROUTE,
     ON_OUTBOUNDS,
@@ -43,7 +43,7 @@ from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
 from kumamigrate.targetref.merge import merge_entries
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
-from kumamigrate.universe.backend import Cluster, own_cluster
+from kumamigrate.universe.backend import Cluster, called, own_cluster, said_port
 from kumamigrate.universe.network import Named, Network
 from kumamigrate.universe.side import Side, may_be_transparent, ports_of
 
@@ -244,6 +244,29 @@ class MeshComparison(ProxySlots):
                 witness = self.witness(ROUTING, "outbound", difference, destination)
                 out.setdefault(witness.key, replace(witness, effect=effect))
         return tuple(out.values())
+
+    def renamed_outbound(
+        self, was: Resource, now: Resource, address: str, destination: Cluster
+    ) -> Witnesses:
+        """Return that an outbound is called otherwise, although it leads where it led.
+
+        A MeshExternalService has one port and any number finds it; listener and routes are named
+        after the one that is said.
+        """
+        old, new = (said_port(proxy, address) for proxy in (was, now))
+        at = destination.destination
+        if old == new or not isinstance(at, RealResource) or at.kri.type != "MeshExternalService":
+            return ()
+        said = Difference(
+            key=LISTENER,
+            field="name",
+            before=called(RealResource(at.kri.of_section(old))),
+            after=called(RealResource(at.kri.of_section(new))),
+            was=NOTHING,
+            now=NOTHING,
+        )
+        effect = Effect.VALUE if self.names_matter_to(was, now) else Effect.NAME
+        return (replace(self.witness(ROUTING, "outbound", said, at), effect=effect),)
 
     def outbound_type(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination

@@ -13,7 +13,7 @@ from kumamigrate.effective.reading import flat
 from kumamigrate.model.identity import WORKLOAD
 from kumamigrate.model.kinds import ENTERPRISE_TOP, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, SERVICE, ZONE, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.doubts.identities import CERTIFICATES, mtls_went_unused
 from kumamigrate.targetref.resolve import REAL
@@ -22,6 +22,7 @@ from kumamigrate.universe.side import Side, networking
 _SECRETS = ("Secret", "GlobalSecret")
 _NAMES = "VirtualOutbound"
 _METRICS = "MeshMetric"
+EXTERNAL = "MeshExternalService"
 _SINK = "MeshOpenTelemetryBackend"
 CALLED = (DISPLAY_NAME, NAMESPACE, ZONE)
 """Labels that clusters and routes of a real resource are called by, and clusters of a sink."""
@@ -144,8 +145,12 @@ def _witness(
 
 
 def _labels(resource: Resource, chosen: frozenset[str]) -> dict[str, Any]:
-    """Return the labels by which others choose, and those that a service is called by."""
-    own = {key: value for key, value in resource.labels.items() if key in chosen}
+    """Return the labels by which others choose, and those that a service is called by.
+
+    All those of a MeshExternalService stand at its endpoint, where traffic may stay near by them.
+    """
+    sent = resource.labels.keys() - {SERVICE} if resource.type == EXTERNAL else chosen
+    own = {key: value for key, value in resource.labels.items() if key in sent}
     if resource.type in (*REAL, _SINK):
         names = (resource.display_name, resource.namespace_label, resource.zone)
         own |= {key: name for key, name in zip(CALLED, names, strict=True) if name}

@@ -24,11 +24,13 @@ from kumamigrate.prover.claims.carry import (
 from kumamigrate.prover.claims.upgrade import (
     upgrade_differences,
 )
+from kumamigrate.prover.crossmesh import CrossMesh, cross_mesh_differences
 from kumamigrate.prover.doubts.concern import Concerns
 from kumamigrate.prover.doubts.doubt import (
     tie_doubts,
 )
 from kumamigrate.prover.doubts.identities import tls_differences
+from kumamigrate.prover.endpointmoves import EndpointMoves
 from kumamigrate.prover.gateway import gateway_witnesses, is_builtin, made_up_gateways
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.nonpolicy import (
@@ -151,6 +153,8 @@ class Claim:
             standing=self.standing,
         )
         coverage.found.add(ANY_PROXY, shared)
+        if self.claim == LIVE:
+            coverage.found.add(ANY_PROXY, tuple(one.witness for one in self._across))
         if made_up and self.claim == CARRY:
             coverage.carry(self.services)
         elif made_up:
@@ -267,11 +271,29 @@ class Claim:
             unknown += tuple(note_doubts(subject.workload))
         sure = tuple(w for w in every if w.policy_type not in chance)
         listed = not subject.made_up and subject.workload is None
+        alone = not listed or self.claim != LIVE
+        moved = () if alone else (*self._of_others(subject.was, subject.now),)
         made = self.old.of(subject.was, subject.now) if listed else SAME
         unknown += (*self.concerns.of_proxy(subject.was, subject.now), *made.doubts)
         if self.claim == CARRY or self._tags_end:
             unknown += carry_doubts(self.pair, subject.was, self.couples)
-        return (*shared, *map(self.old.seen, sure), *made.witnesses), unknown
+        return (*shared, *map(self.old.seen, sure), *made.witnesses, *moved), unknown
+
+    def _of_others(self, was: Resource, now: Resource) -> Iterator[Witness]:
+        """Yield what differs for a proxy as others are no longer what they were."""
+        yield from self._endpoints.of(was, now)
+        sides = ((self.pair.before, was), (self.pair.after, now))
+        for one in self._across:
+            if any(one.concerns(side, proxy) for side, proxy in sides):
+                yield one.witness
+
+    @cached_property
+    def _endpoints(self) -> EndpointMoves:
+        return EndpointMoves(self.pair)
+
+    @cached_property
+    def _across(self) -> tuple[CrossMesh, ...]:
+        return tuple(cross_mesh_differences(self.pair.before, self.pair.after))
 
     def _come_or_gone(self, subject: Subject) -> Iterator[Witness]:
         if self.claim == LIVE:
@@ -307,7 +329,9 @@ class Claim:
         return tuple(found)
 
     def _itself(self, was: Resource, now: Resource) -> Iterator[Witness]:
-        yield from dataplane_differences(self.pair.before.mesh, was, now, self.pair.chosen.labels)
+        yield from dataplane_differences(
+            self.pair.before.mesh, was, now, self.pair.chosen.of_proxies
+        )
         yield from metric_differences(self.pair.before, self.pair.after, was, now)
 
     @cached_property
@@ -333,6 +357,8 @@ class Claim:
                 continue
             if key in left and left[key] == right.get(key):
                 yield from self.pair.outbound(was, now, left[key], names=names)
+                if names:
+                    yield from self.pair.renamed_outbound(was, now, key, left[key])
             elif self.claim != CARRY:
                 yield self._other_outbound(key, left.get(key), right.get(key))
 

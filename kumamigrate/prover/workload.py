@@ -66,7 +66,7 @@ def workload_differences(one: Workload, mesh: str, chosen: Chosen) -> tuple[Witn
     if one.was is None or one.now is None:
         return ()
     old, new = (replace(d, spec={"networking": _made(d, chosen.tags)}) for d in (one.was, one.now))
-    return tuple(dataplane_differences(mesh, old, new, chosen.labels))
+    return tuple(dataplane_differences(mesh, old, new, chosen.of_proxies))
 
 
 def note_doubts(one: Workload) -> Iterator[Doubt]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kumamigrate.model.kri import Kri
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.targetref.backendref import Meant, meant_by, port_said, tagged
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.madeup import ANY_PORT
@@ -141,15 +141,26 @@ def listed_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster]:
 
     Where labels mean several resources, of which the oldest counts, each stands here.
     """
-    outbounds = networking(proxy).get("outbound")
-    if not isinstance(outbounds, list):
-        return {}
     return {
-        f"{item.get('address') or '127.0.0.1'}:{item.get('port')}{_or(cluster, at)}": cluster
-        for item in outbounds
-        if isinstance(item, Mapping) and not _never_made(proxy, item)
+        f"{address}{_or(cluster, at)}": cluster
+        for address, item in _by_address(proxy)
+        if not _never_made(proxy, item)
         for at, cluster in enumerate(outbound_destinations(side, proxy, item))
     }
+
+
+def said_port(proxy: Resource, address: str) -> str:
+    """Return the port that the backendRef of an outbound names; "" where it names none."""
+    refs = (mapping(item.get("backendRef")) for at, item in _by_address(proxy) if at == address)
+    return next((port_said(ref) for ref in refs), "")
+
+
+def _by_address(proxy: Resource) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the outbounds that stand in a Dataplane, each with its `address:port`."""
+    outbounds = networking(proxy).get("outbound")
+    for item in outbounds if isinstance(outbounds, list) else ():
+        if isinstance(item, Mapping):
+            yield f"{item.get('address') or '127.0.0.1'}:{item.get('port')}", item
 
 
 def _or(cluster: Cluster, at: int) -> str:
@@ -177,6 +188,7 @@ __all__ = [
     "own_cluster",
     "place_of",
     "referred_to",
+    "said_port",
     "tag_cluster",
     "written_outbounds",
 ]

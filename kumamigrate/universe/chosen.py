@@ -22,6 +22,8 @@ _IN_TEMPLATE = pattern(r'\blabel\s+"([^"]+)"')
 _IDENTITY = frozenset({NAMESPACE, "k8s.kuma.io/service-account"})
 """What an identity is made of where no template says otherwise."""
 _WORKLOAD = frozenset({"kuma.io/workload"})
+_AFFINITY = "affinityTags"
+"""2.x looks such a key up among tags and labels of endpoints, 3.0 among labels alone."""
 _BACKENDS = ("backendRef", "backendRefs")
 _REACHABLE = "kuma.io/reachable-backends"
 _KEY = pattern(r"[\w./-]+(?=['\"]?\s*:)")
@@ -29,12 +31,21 @@ _KEY = pattern(r"[\w./-]+(?=['\"]?\s*:)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The keys of labels and of tags that something goes by; `of_services` are the labels by which
-    a backend is chosen among services, or a sink among those there are."""
+    """The keys of labels and of tags that something goes by.
+
+    `of_services` are the labels by which a backend is chosen among services, or a sink among those
+    there are; `near` those of a proxy and of its endpoints by which traffic stays near.
+    """
 
     labels: frozenset[str]
     tags: frozenset[str]
     of_services: frozenset[str] = frozenset()
+    near: frozenset[str] = frozenset()
+
+    @property
+    def of_proxies(self) -> frozenset[str]:
+        """The labels of Dataplanes that something goes by."""
+        return self.labels | self.near
 
 
 def chosen_by(*sides: Side) -> Chosen:
@@ -49,6 +60,7 @@ def chosen_by(*sides: Side) -> Chosen:
         labels=frozenset(key for one in found for key in one.labels),
         tags=frozenset(key for one in found for key in one.tags),
         of_services=frozenset(key for one in found for key in one.of_services),
+        near=frozenset(key for one in found for key in one.near),
     )
 
 
@@ -64,6 +76,7 @@ def _read(resource: Resource) -> Chosen:
     labels: set[str] = set()
     tags: set[str] = set()
     backends: set[str] = set()
+    near: set[str] = set()
     if resource.type == "Dataplane" or resource.type in WORKLOADS:
         reached = frozenset(_reached_by(resource))
         return Chosen(labels=frozenset(), tags=frozenset(), of_services=reached)
@@ -75,11 +88,18 @@ def _read(resource: Resource) -> Chosen:
             labels |= _WORKLOAD if ".Workload" in value else set()
         elif name in _LABELS:
             labels.update(map(str, value))
+        elif name == _AFFINITY:
+            near.add(str(value.get("key") or ""))
         elif name in _BACKENDS:
             backends.update(map(str, mapping(value.get("labels"))))
         elif name in _TAGS:
             tags.update(map(str, value))
-    return Chosen(labels=frozenset(labels), tags=frozenset(tags), of_services=frozenset(backends))
+    return Chosen(
+        labels=frozenset(labels),
+        tags=frozenset(tags | near),
+        of_services=frozenset(backends),
+        near=frozenset(near),
+    )
 
 
 def _reached_by(proxy: Resource) -> Iterator[str]:

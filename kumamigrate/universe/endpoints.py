@@ -45,6 +45,12 @@ def endpoint_protocols(
     return out
 
 
+def gets_traffic(inbound: Mapping[str, Any]) -> bool:
+    """Whether an inbound gets traffic, as its Dataplane stands."""
+    ready = mapping(inbound.get("health")).get("ready")
+    return inbound.get("state") not in (_OUT, _AT_TIMES) and ready is not False
+
+
 def common_protocol(found: set[str]) -> str:
     """Return the protocol that endpoints of several have in common: gRPC is HTTP/2, too."""
     if len(found) == 1:

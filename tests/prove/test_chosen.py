@@ -100,3 +100,50 @@ def test_metrics_carry_the_workload(tmp_path: Path, was: str, now: str, effects:
     found = command("prove", *states, "--zone", "east", "--format", "json").json
     witnesses = found["claims"]["live"]["dataplanes"]["web-1"]["witnesses"]
     assert [one["effect"] for one in witnesses] == effects
+
+
+NEAR = """\
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop, namespace: shop}
+spec:
+  template:
+    metadata:
+      labels: {app: shop, rack: "%s"}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {kuma.io/sidecar-injection: enabled}}
+---
+type: MeshLoadBalancingStrategy
+mesh: default
+name: near
+spec:
+  to:
+  - targetRef: {kind: Mesh}
+    default: {localityAwareness: {localZone: {affinityTags: [{key: %s}]}}}
+"""
+
+
+@pytest.mark.parametrize(("key", "verdict"), [("rack", "different"), ("shelf", "equivalent")])
+def test_traffic_stays_near_by_labels_of_pods(tmp_path: Path, key: str, verdict: str) -> None:
+    states = [tmp_path / "before.yaml", tmp_path / "after.yaml"]
+    for state, rack in zip(states, ("1", "2"), strict=True):
+        state.write_text(MESH % "red" + NEAR % (rack, key), encoding="utf-8")
+    found = command("prove", *states, "--zone", "east", "--format", "json").json
+    assert found["claims"]["live"]["verdict"] == verdict
+
+
+def test_labels_of_an_external_service_stand_at_its_endpoint(tmp_path: Path) -> None:
+    external = MESH.replace("type: MeshService", "type: MeshExternalService").replace(
+        "spec:\n  selector: {dataplaneTags: {kuma.io/service: web}}\n"
+        "  ports: [{port: 80, targetPort: 8080, appProtocol: http}]\n",
+        "spec: {match: {port: 80}, endpoints: [{address: web.example.com, port: 80}]}\n",
+    )
+    states = [tmp_path / "before.yaml", tmp_path / "after.yaml"]
+    for state, team in zip(states, ("red", "blue"), strict=True):
+        state.write_text(external % team, encoding="utf-8")
+    found = command("prove", *states, "--zone", "east", "--format", "json").json
+    assert found["claims"]["live"]["verdict"] == "different"
+    assert not any("by label team" in one for one in found["assumptions"])

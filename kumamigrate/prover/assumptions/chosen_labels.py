@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.prover.nonpolicy import CALLED
+from kumamigrate.prover.nonpolicy import CALLED, EXTERNAL
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.universe.chosen import Chosen
 from kumamigrate.universe.side import Side
@@ -19,7 +19,8 @@ def nobody_chooses(before: Side, after: Side, chosen: Chosen) -> Iterator[str]:
     """Yield what is taken for granted of the labels of services that both sides have."""
     if before.state.complete and after.state.complete:
         return
-    old, new = ({r.identity: r for r in side.state.of_type(*REAL)} for side in (before, after))
+    called = [kind for kind in REAL if kind != EXTERNAL]  # its labels are compared, all of them
+    old, new = ({r.identity: r for r in side.state.of_type(*called)} for side in (before, after))
     for identity, was in old.items():
         now = new.get(identity)
         if now is None or was.labels == now.labels:

@@ -81,6 +81,8 @@ def local_proof(before: State, after: State) -> LocalProof | None:
         return None  # what a template leaves out or in is not known
     if _others(old, release) != _others(new, release):
         return None
+    if _others(before.across, release) != _others(after.across, release):
+        return None
     if _selected(old, release) != _selected(new, release):
         return None
     conditions: list[NothingBetween] = []

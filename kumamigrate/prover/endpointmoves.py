@@ -1,0 +1,105 @@
+"""Whose endpoints change where Dataplanes do: others than those proxies are configured with them.
+
+The Dataplanes themselves are compared as such, so this finds nothing in a mesh where nothing else
+differs; it says of each proxy that is listed whether it is one of those concerned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cached_property
+
+from kumamigrate.effective.difference import Value, Witness
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.prover.gateway import is_builtin
+from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.answering import Endpoint, answered, endpoints
+from kumamigrate.universe.backend import called, listed_outbounds, place_of, written_outbounds
+from kumamigrate.universe.side import Side, networking
+from kumamigrate.universe.traffic import kind_of, outbounds_of
+
+EVERY_SERVICE = "*"
+Moved = Mapping[Destination, tuple[list[Endpoint], list[Endpoint]]]
+"""Services, with the endpoints that only one side has."""
+
+
+class EndpointMoves:
+    """What changes at the endpoints of a mesh, and which proxies have them."""
+
+    def __init__(self, pair: MeshComparison) -> None:
+        self._pair = pair
+        self._sides = (pair.before, pair.after)
+
+    def of(self, was: Resource, now: Resource) -> Iterator[Witness]:
+        """Yield the services that a proxy reaches and that others answer for than before."""
+        for destination, (gone, come) in self._moved.items():
+            if self._reaches(self._pair.before, was, destination) or self._reaches(
+                self._pair.after, now, destination
+            ):
+                yield Witness(
+                    mesh=self._pair.before.mesh,
+                    proxy="",
+                    policy_type="Dataplane",
+                    direction="outbound",
+                    destination=called(destination),
+                    place=place_of(destination),
+                    outbound=kind_of(destination),
+                    field="endpoints",
+                    before=Value(value=[one.called for one in gone]),
+                    after=Value(value=[one.called for one in come]),
+                )
+
+    @cached_property
+    def _moved(self) -> Moved:
+        kinds = [side.kinds.get("Dataplane") for side in self._sides]
+        if kinds[0] == kinds[1]:
+            return {}
+        old, new = (_by_service(side, self._pair.chosen.near) for side in self._sides)
+        moved: dict[Destination, tuple[list[Endpoint], list[Endpoint]]] = {}
+        for at, (mine, other) in enumerate(((old, new), (new, old))):
+            for key, one in mine.items():
+                if key not in other:
+                    moved.setdefault(key[0], ([], []))[at].append(one)
+        return moved
+
+    def _reaches(self, side: Side, proxy: Resource, destination: Destination) -> bool:
+        """Whether a proxy may have endpoints of a service: at an outbound, or behind one."""
+        if _directly(proxy, destination):
+            return True
+        if is_builtin(proxy):
+            return True
+        if written_outbounds(side, proxy) is None:
+            return kind_of(destination) in outbounds_of(side.state, side.mesh)
+        there = [cluster.destination for cluster in listed_outbounds(side, proxy).values()]
+        if there and side.old.routed and isinstance(destination, ServiceTag):
+            return True  # a TrafficRoute may lead anywhere
+        reach = self._pair.reaches[self._sides.index(side)]
+        return any(_bare(d) == destination for one in there for d in reach.clusters_at(one))
+
+
+def _by_service(side: Side, near: Set[str]) -> dict[tuple[Destination, str], Endpoint]:
+    """Return the endpoints of each service, by what clusters know of them."""
+    return {(d, one.said): one for one in endpoints(side, near) for d in _answered(side, one)}
+
+
+def _answered(side: Side, endpoint: Endpoint) -> Sequence[Destination]:
+    service = endpoint.tags.get(SERVICE)
+    tagged = [ServiceTag(service)] if service else []
+    return (*tagged, *(RealResource(kri) for kri in answered(side, endpoint)))
+
+
+def _bare(destination: Destination) -> Destination:
+    """Return a destination without its port."""
+    if isinstance(destination, ServiceTag):
+        return destination
+    return RealResource(destination.kri.of_section(""))
+
+
+def _directly(proxy: Resource, destination: Destination) -> bool:
+    """Whether a proxy has a listener for each endpoint of a service."""
+    transparent = networking(proxy).get("transparentProxying")
+    listed = transparent.get("directAccessServices") if isinstance(transparent, Mapping) else None
+    if not isinstance(listed, list) or not isinstance(destination, ServiceTag):
+        return False
+    return EVERY_SERVICE in listed or destination.service in listed

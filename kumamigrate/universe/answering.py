@@ -1,0 +1,83 @@
+"""Which inbounds answer for which service: the endpoints that clusters of other proxies have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from kumamigrate.model.conf import canonical
+from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.targetref.select import has_tags
+from kumamigrate.targetref.share import match_labels
+from kumamigrate.universe.endpoints import PROTOCOL, gets_traffic
+from kumamigrate.universe.side import Side, inbounds_of, networking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An inbound that gets traffic: all that clusters know of it.
+
+    `labels` are those by which traffic stays near; `tags` have the protocol, wherever it is said.
+    """
+
+    proxy: Resource
+    address: str
+    tags: Mapping[str, str]
+    labels: Mapping[str, str]
+    probed: Any = None
+
+    @property
+    def said(self) -> str:
+        """Return text that is equal for endpoints that clusters do not tell apart."""
+        return canonical([self.address, dict(self.tags), dict(self.labels), self.probed])
+
+    @property
+    def called(self) -> str:
+        """Return what a reader calls it: its proxy, its address and what else tells it apart."""
+        rest = {**self.tags, **self.labels}
+        more = ", ".join(f"{k}={v}" for k, v in sorted(rest.items()) if k != SERVICE)
+        return f"{self.proxy.name} at {self.address}" + (f" with {more}" if more else "")
+
+
+def endpoints(side: Side, near: Set[str]) -> Iterator[Endpoint]:
+    """Yield the endpoints that the known Dataplanes are; `near`: labels by which one is near."""
+    for proxy in side.state.of_type("Dataplane"):
+        net = networking(proxy)
+        for inbound in filter(gets_traffic, inbounds_of(proxy)):
+            host = inbound.get("address") or net.get("advertisedAddress") or net.get("address")
+            tags = {str(k): str(v) for k, v in mapping(inbound.get("tags")).items()}
+            if inbound.get("protocol"):
+                tags = {PROTOCOL: str(inbound["protocol"]), **tags}
+            yield Endpoint(
+                proxy=proxy,
+                address=f"{host}:{inbound.get('port')}",
+                tags=tags,
+                labels={k: v for k, v in proxy.labels.items() if k in near},
+                probed=inbound.get("serviceProbe"),
+            )
+
+
+def answered(side: Side, endpoint: Endpoint) -> Iterator[Kri]:
+    """Yield the real resources of a side that an endpoint answers for, without their ports."""
+    services = [s for s in side.state.of_type("MeshService") if _selects(s, endpoint)]
+    yield from map(kri_of, services)
+    for several in side.state.of_type("MeshMultiZoneService"):
+        wanted = mapping(mapping(several.spec.get("selector")).get("meshService"))
+        labels = mapping(wanted.get("matchLabels"))
+        if any(all(s.labels.get(str(k)) == str(v) for k, v in labels.items()) for s in services):
+            yield kri_of(several)
+
+
+def _selects(service: Resource, endpoint: Endpoint) -> bool:
+    selector = mapping(service.spec.get("selector"))
+    named = mapping(selector.get("dataplaneRef")).get("name")
+    tags = tuple((str(k), str(v)) for k, v in mapping(selector.get("dataplaneTags")).items())
+    labels = match_labels(service)
+    own = endpoint.proxy.labels
+    return (
+        (bool(tags) and has_tags(endpoint.tags, tags))
+        or (bool(labels) and all(own.get(k) == v for k, v in labels.items()))
+        or named in (endpoint.proxy.name, endpoint.proxy.display_name)
+    )
