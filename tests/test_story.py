@@ -96,12 +96,13 @@ def same_story(ran: dict[str, Any], proved: dict[str, Any]) -> None:
 
 WIDE = 1 if os.environ.get("KUMAMIGRATE_GOLDENS") else 10
 MESHES = [
-    pytest.param(golden, target, id=f"{golden.stem} to {target}")
+    pytest.param(golden, target, id=f"{golden.parent.name}/{golden.stem} to {target}")
     for kind, every, targets in (
-        ("legacy-2.9", 14, ("2.9", "2.14")),
-        ("matcher-2.14", 14, ("2.14", "3.0")),
+        ("legacy-2.9/*.yaml", 14, ("2.9", "2.14", "3.0")),
+        ("matcher-2.14/*.yaml", 14, ("2.14", "3.0")),
+        ("mixed-2.14/*/before.yaml", 6, ("2.14", "3.0")),
     )
-    for golden in sorted((SHARED / "goldens" / kind).glob("*.yaml"))[:: every * WIDE]
+    for golden in sorted((SHARED / "goldens").glob(kind))[:: every * WIDE]
     for target in targets
 ]
 
@@ -110,13 +111,21 @@ MESHES = [
 def test_two_folders_tell_the_story_of_the_run_between_them(
     golden: Path, target: str, tmp_path: Path
 ) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    for folder in (one, two):
-        folder.mkdir()
-        shutil.copyfile(golden, folder / golden.name)
-    words = ("--target", target, "--format", "json")
+    told_of_folders(golden.read_text(encoding="utf-8"), tmp_path, "--target", target)
+
+
+def told_of_folders(text: str, folder: Path, *settings: str) -> dict[str, Any]:
+    """Run on one of two folders that say the same, and return what `prove` says of both: the
+    story of the run."""
+    one, two = folder / "one", folder / "two"
+    for side in (one, two):
+        side.mkdir()
+        (side / "mesh.yaml").write_text(text, encoding="utf-8")
+    words = (*settings, "--format", "json")
     ran = command("run", two, *words).json
-    same_story(ran, command("prove", one, two, *words).json)
+    proved: dict[str, Any] = command("prove", one, two, *words).json
+    same_story(ran, proved)
+    return proved
 
 
 TO_3 = [case for case in cases() if f"{case.rule}/{case.name}" not in NOT_READ_AFTER]

@@ -170,7 +170,7 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     options = begun(options, before.whole.repository)
     circles: Circles = {}
     while True:
-        outcome, between = _migrated(before, options, progress, circles)
+        outcome = _migrated(before, options, progress, circles)
         alone = unfinished(before.whole, outcome.ended.whole, outcome.kept)
         if alone.keys() <= circles.keys():
             break
@@ -181,18 +181,16 @@ def migrate(scene: Scene | Estate, options: Options, progress: Progress = silent
     if not (outcome.kept or upgrade):
         return outcome
     progress(WHOLE, 0, 1)
-    return _as_a_whole(outcome, between)
+    return _as_a_whole(outcome)
 
 
-def _migrated(
-    before: Estate, options: Options, progress: Progress, circles: Circles
-) -> tuple[Outcome, Estate]:
-    """Return what all rules come to, and what stood once the old policies were converted."""
+def _migrated(before: Estate, options: Options, progress: Progress, circles: Circles) -> Outcome:
+    """Return what all rules come to."""
     rules = chosen_rules(options)
     old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
     every = tuple(Rollout)
     done = _settle(old_forms, every, before, before, options, progress, circles=circles)
-    between = estate = done.scene
+    estate = done.scene
     kept, grounds = [*done.kept], [*done.grounds]
     for _ in range(MOST_PASSES):
         now = (Rollout.NOW,)
@@ -214,7 +212,7 @@ def _migrated(
     outcome = replace(outcome, kept=tuple(kept), held=left, grounds=tuple(grounds))
     outcome = replace(outcome, findings=(*outcome.findings, *_unused_accepts(outcome, rules)))
     known = with_known(outcome.held, outcome.findings, outcome.options.baseline)
-    return replace(outcome, held=known), between
+    return replace(outcome, held=known)
 
 
 def _settle(
@@ -256,35 +254,28 @@ def _settle(
     return _settle(rules, rollouts, began, base, options, progress, known_held, circles)
 
 
-def _as_a_whole(outcome: Outcome, between: Estate) -> Outcome:
+def _as_a_whole(outcome: Outcome) -> Outcome:
     """Return the outcome with the proof of everything that was kept, and what it comes to."""
-    began, ended = outcome.began, outcome.ended
+    from kumamigrate.flow.acceptance import has_tag_outbounds
+
     claim, allow = outcome.claim, outcome.options.allow
     sites = [
-        (old, new, mid)
-        for old, new, mid in zip(began.sites, ended.sites, between.sites, strict=True)
+        (old, new)
+        for old, new in zip(outcome.began.sites, outcome.ended.sites, strict=True)
         # Nothing of an environment that was not touched changes on one release.
-        if new is not old or claim == RELEASE or len(began.sites) == 1
+        if new is not old or claim == RELEASE or len(outcome.began.sites) == 1
     ]
-    proof = merged(
-        (old.name, prove_scenes(old.applied, new.applied, mid.applied)) for old, new, mid in sites
-    )
+    proof = merged((old.name, prove_scenes(old.applied, new.applied)) for old, new in sites)
     switched = None
     differs = claim == RELEASE and proof.allowing(claim, allow) is Verdict.DIFFERENT
-    if differs and not all(_as_switched(old.applied, mid.applied) for old, _, mid in sites):
+    # Where no outbound is by service tag a switch to mode Exclusive changes nothing.
+    if differs and any(has_tag_outbounds(old.applied) for old, _ in sites):
         switched = merged(
             (old.name, _proof(old.applied, new.applied, (claim,), exclusive=True))
-            for old, new, _ in sites
+            for old, new in sites
         )
     whole = whole_of(proof, switched, claim, allow)
     return replace(outcome, proof=proof, switched=switched, whole=whole)
-
-
-def _as_switched(before: Scene, between: Scene) -> bool:
-    """Say whether a switch to mode Exclusive changes nothing: the proof would be the same."""
-    from kumamigrate.flow.acceptance import has_tag_outbounds
-
-    return before is between and not has_tag_outbounds(before)
 
 
 def must_not_be_written(outcome: Outcome) -> bool:
@@ -342,19 +333,13 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
     )
 
 
-def prove_scenes(before: Scene, after: Scene, between: Scene | None = None) -> Proof:
+def prove_scenes(before: Scene, after: Scene) -> Proof:
     """Prove the claims that matter: live, carry where a mode may still switch, and release where
-    the target is another release.
-
-    With a scene `between` both halves of the way are proven, and what holds in both holds.
-    """
-    from kumamigrate.prover.compose import chained, doubting
+    the target is another release."""
+    from kumamigrate.prover.compose import doubting
 
     claims = claims_of(before, after)
-    if between is None or between is before or between is after:
-        proof = _proof(before, after, claims)
-    else:
-        proof = chained(_proof(before, between, (LIVE,)), _proof(between, after, claims))
+    proof = _proof(before, after, claims)
     today = _refused_changes(before, after, before.source)
     proof = doubting(proof, today, {LIVE, CARRY})
     if RELEASE in claims:
@@ -401,6 +386,7 @@ def _proof(
             upgraded=after.state(before.target)[0] if RELEASE in claims else None,
             only=meshes,
             same_unread=_same_unread(before, after),
+            halfway=True,
             contents=contents_of(before),
             locate_before=before.locate,
             locate_after=after.locate,

@@ -19,27 +19,12 @@ from kumamigrate.prover.proof import (
 )
 
 
-def chained(first: Proof, second: Proof) -> Proof:
-    """Return the proof of the whole way. `first` proves claim *live* alone.
+def chained(first: MeshProof, second: MeshProof) -> MeshProof:
+    """Return the proof of the whole way in a mesh. `first` proves claim *live* alone.
 
     Differences of both halves are differences of the whole, even if they should cancel out. The
     other claims of `second` start in the middle; they hold from the beginning where *live* does.
     """
-    meshes = {
-        name: _mesh(first.meshes.get(name), second.meshes.get(name))
-        for name in dict.fromkeys((*first.meshes, *second.meshes))
-    }
-    return Proof(
-        release_before=first.release_before,
-        release_after=second.release_after,
-        meshes={name: mesh for name, mesh in meshes.items() if mesh is not None},
-        unread=tuple(dict.fromkeys((*first.unread, *second.unread))),
-    )
-
-
-def _mesh(first: MeshProof | None, second: MeshProof | None) -> MeshProof | None:
-    if first is None or second is None:
-        return first or second
     lived = first.claims[LIVE]
     claims = {
         name: _both(lived, result) if name == LIVE else upon(name, result, lived)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kumamigrate.effective.difference import Locate
@@ -21,6 +22,7 @@ from kumamigrate.prover.compose import upon
 from kumamigrate.prover.doubts.doubt import (
     template_assumptions,
 )
+from kumamigrate.prover.midway import over_midway
 from kumamigrate.prover.nonpolicy import (
     dataplanes,
 )
@@ -67,6 +69,7 @@ def prove(
     only: Collection[str] | None = None,
     types: Collection[str] | None = None,
     standing: Begun | None = None,
+    halfway: bool = False,
     contents: Contents | None = None,
     locate_before: Locate = nowhere,
     locate_after: Locate = nowhere,
@@ -83,8 +86,10 @@ def prove(
     proven locally (local.py). With `types` only differences of some policy types are looked for:
     for whoever knows that the others do not matter. `standing` are the states of another proof,
     up to the one that a change begins with: what differs there in the same way, at the same place
-    of the same proxy, is no difference here (owed.py); doubts are not compared. `contents`
-    keeps what was read for the next proof that is given the same.
+    of the same proxy, is no difference here (owed.py); doubts are not compared. With `halfway`
+    the way over a state in which only old policies have been converted is looked at, too
+    (midway.py): what holds on both halves holds. `contents` keeps what was read for the next
+    proof that is given the same.
     """
     contents = Contents() if contents is None else contents
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
@@ -93,27 +98,19 @@ def prove(
         meshes = [mesh for mesh in meshes if mesh in only]
     locate = (locate_before, locate_after)
     local = same_unread or not (before.unread or after.unread)
+    given = (contents, locate, one_protocol, also, types, standing)
+
+    def one(mesh: str) -> MeshProof:
+        ask = partial(_prove_mesh_safely, mesh, proxies=proxies, given=given, local=local)
+        found = ask(before, after, upgraded, claims)
+        if not halfway:
+            return found
+        return over_midway(found, before.mesh(mesh), after.mesh(mesh), upgraded, ask)
+
     return Proof(
         release_before=before.release,
         release_after=(upgraded or after).release,
-        meshes={
-            mesh: _prove_mesh_safely(
-                mesh,
-                before,
-                after,
-                upgraded,
-                claims,
-                proxies,
-                contents,
-                locate,
-                one_protocol,
-                also,
-                types,
-                standing,
-                local=local,
-            )
-            for mesh in meshes
-        },
+        meshes={mesh: one(mesh) for mesh in meshes},
         unread=tuple(dict.fromkeys((*before.unread, *after.unread))),
     )
 
@@ -124,12 +121,14 @@ def _prove_mesh_safely(
     after: State,
     upgraded: State | None,
     claims: Sequence[str],
-    *given: Any,
+    *,
+    proxies: str,
+    given: tuple[Any, ...],
     local: bool,
 ) -> MeshProof:
     """Return the proof for a mesh. Where comparing it is too much for this tool, it is unknown."""
     try:
-        return _prove_mesh(mesh, before, after, upgraded, claims, *given, local=local)
+        return _prove_mesh(mesh, before, after, upgraded, claims, proxies, *given, local=local)
     except Exception as error:
         why = Doubt(DoubtKind.FAULT, f"{fault(error)}; {REPORT_IT}")
         result = ClaimResult(verdict=Verdict.UNKNOWN, proxies=(), unknown=(why,))

@@ -1,0 +1,73 @@
+"""Over a state in between: what holds from A to B (*live*) and from B to C holds from A to C.
+
+What old policies say only claim *live* compares, on one release. What moves when the mode
+switches, or with an upgrade, is compared from a state on in which new policies say it; which one
+that is does not matter to the proof (halfstates.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.model.state import State
+from kumamigrate.prover.claimed import LIVE
+from kumamigrate.prover.compose import chained
+from kumamigrate.prover.halfstates import halfway
+from kumamigrate.prover.proof import ClaimResult, MeshProof, Verdict, worst
+
+Ask = Callable[[State, State, State | None, Sequence[str]], MeshProof]
+"""Proves some claims about two states of one mesh, the later also as another release stores it."""
+
+
+def over_midway(
+    found: MeshProof, before: State, after: State, upgraded: State | None, ask: Ask
+) -> MeshProof:
+    """Return a proof with each claim that the way over a state in between tells more of.
+
+    Where the first half is harmless, the second says what holds of the whole.
+    """
+    for middle in halfway(before, after, after if upgraded is None else upgraded):
+        left = [name for name, result in found.claims.items() if _is_open(name, result)]
+        if not left:
+            break
+        first = ask(before, middle, None, (LIVE,))
+        if _is_good(first.claims[LIVE]):
+            found = _better(found, chained(first, ask(middle, after, upgraded, left)))
+    return found
+
+
+def _is_open(claim: str, result: ClaimResult) -> bool:
+    """Say whether a claim may come out better: what is read today and differs does so whichever
+    way is looked at."""
+    known = (Verdict.EQUIVALENT, Verdict.DIFFERENT) if claim == LIVE else (Verdict.EQUIVALENT,)
+    return result.allowing(HARMLESS) not in known
+
+
+def _better(found: MeshProof, other: MeshProof) -> MeshProof:
+    """Return a proof with the claims of another one that it says more of."""
+    claims = dict(found.claims)
+    for name, result in other.claims.items():
+        least = Verdict.EQUIVALENT if name == LIVE else result.allowing(HARMLESS)
+        if result.allowing(HARMLESS) is least and _is_worse(claims[name], least):
+            claims[name] = result
+    if claims == found.claims:
+        return found
+    return MeshProof(
+        mesh=found.mesh,
+        environment=found.environment,
+        claims=claims,
+        all_proxies=found.all_proxies and other.all_proxies,
+        beyond=tuple(dict.fromkeys((*found.beyond, *other.beyond))),
+        assumptions=tuple(dict.fromkeys((*found.assumptions, *other.assumptions))),
+        ties=tuple(dict.fromkeys((*found.ties, *other.ties))),
+    )
+
+
+def _is_good(result: ClaimResult) -> bool:
+    return result.allowing(HARMLESS) is Verdict.EQUIVALENT
+
+
+def _is_worse(result: ClaimResult, verdict: Verdict) -> bool:
+    mine = result.allowing(HARMLESS)
+    return mine is not verdict and worst((mine, verdict)) is mine

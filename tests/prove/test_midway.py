@@ -1,0 +1,167 @@
+"""Over a state in between: old policies converted first, then the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kumamigrate.prover import prove
+from kumamigrate.prover.halfstates import halfway
+from tests.frontdoor import command
+from tests.prove.states import state
+from tests.test_story import told_of_folders
+
+PROXY = """---
+type: Dataplane
+mesh: default
+name: {name}-1
+labels: {{app: {name}}}
+networking:
+  address: 10.0.0.1
+  inbound:
+    - port: 8080
+      name: main
+      tags: {{kuma.io/service: {name}, kuma.io/protocol: http}}
+  outbound: {outbound}
+"""
+CALLED = "[{port: 11000, backendRef: {kind: MeshService, name: backend, port: 8080}}]"
+TAGGED = "[{port: 11000, tags: {kuma.io/service: backend}}]"
+ROUTE_ALL = """---
+type: TrafficRoute
+mesh: default
+name: route-all
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {destination: {kuma.io/service: '*'}}
+"""
+EXCLUSIVE = (
+    "type: Mesh\nname: default\nmeshServices: {mode: Exclusive}\n"
+    + """---
+type: MeshService
+mesh: default
+name: backend
+spec:
+  selector: {dataplaneLabels: {matchLabels: {app: backend}}}
+  ports: [{port: 8080, targetPort: 8080, appProtocol: http, name: main}]
+"""
+    + PROXY.format(name="backend", outbound="[]")
+    + PROXY.format(name="web", outbound=CALLED)
+    + ROUTE_ALL
+    + """---
+type: MeshTCPRoute
+mesh: default
+name: t1
+spec:
+  targetRef: {kind: Mesh}
+  to:
+    - targetRef: {kind: MeshService, name: backend}
+      rules: [{default: {backendRefs: [{kind: MeshService, name: backend}]}}]
+"""
+)
+LOGGED = (
+    """type: Mesh
+name: default
+logging:
+  backends: [{name: file, type: file, conf: {path: /tmp/access.log}}]
+"""
+    + PROXY.format(name="backend", outbound="[]")
+    + PROXY.format(name="web", outbound=TAGGED)
+    + ROUTE_ALL
+    + """---
+type: TrafficLog
+mesh: default
+name: old
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: backend}}]
+conf: {backend: file}
+"""
+)
+GATEWAY = """type: Mesh
+name: default
+tracing:
+  defaultBackend: jaeger
+  backends: [{name: jaeger, type: zipkin, conf: {url: 'http://jaeger:9411/api/v2/spans'}}]
+---
+type: MeshGateway
+mesh: default
+name: edge
+selectors: [{match: {kuma.io/service: edge}}]
+conf: {listeners: [{port: 80, protocol: HTTP, tags: {vhost: a}}]}
+---
+type: RateLimit
+mesh: default
+name: unrelated
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: backend}}]
+conf: {http: {requests: 5, interval: 10s}}
+---
+type: TrafficTrace
+mesh: default
+name: all
+selectors: [{match: {kuma.io/service: '*'}}]
+conf: {backend: jaeger}
+---
+type: MeshRateLimit
+mesh: default
+name: new
+spec:
+  targetRef: {kind: MeshSubset, tags: {kuma.io/service: web}}
+  from:
+    - targetRef: {kind: Mesh}
+      default: {local: {http: {requestRate: {num: 5, interval: 10s}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [(EXCLUSIVE, "3.0"), (LOGGED, "3.0"), (GATEWAY, "2.14")],
+    ids=["last TrafficRoute in mode Exclusive", "log by tag", "old policy beside a gateway"],
+)
+def test_two_folders_tell_the_story_of_the_run(text: str, target: str, tmp_path: Path) -> None:
+    """None of them is to be seen without a state in between: 2.14 reads the references of 3.0 as
+    none, and what a gateway reads of old policies is known where no policy of the type changes."""
+    proved = told_of_folders(text, tmp_path, "--target", target)
+    claim = proved["claims"]["live" if target == "2.14" else "release"]
+    assert claim["allowing"] == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [(LOGGED, "/tmp/access.log", "/tmp/other.log"), (EXCLUSIVE, "weight: 1", "weight: 0")],
+    ids=["another file", "no share"],
+)
+def test_a_wrong_half_is_one_of_the_whole(text: str, old: str, new: str, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
+    for file in (one, two):
+        file.write_text(text.replace("name: backend}]}}]", "name: backend, weight: 1}]}}]"))
+    assert command("run", two, "--target", "3.0").code in (0, 1, 3, 4)
+    written = two.read_text()
+    assert old in written
+    two.write_text(written.replace(old, new))
+    proved = command("prove", one, two, "--target", "3.0", "--format", "json").json
+    assert proved["claims"]["release"]["allowing"] != "equivalent"
+
+
+def test_there_is_no_state_in_between_where_nothing_old_goes() -> None:
+    before, after = state(LOGGED), state(LOGGED + PROXY.format(name="db", outbound="[]"))
+    assert [*halfway(before, after, after)] == []
+
+
+def test_a_switch_of_the_mode_is_no_conversion() -> None:
+    before = state(LOGGED)
+    switched = LOGGED.replace("logging:", "meshServices: {mode: Exclusive}\nlogging:")
+    after = state(switched, without=frozenset({("TrafficLog", "old")}))
+    found = [*halfway(before, after, after)]
+    assert found
+    for between in found:
+        (mesh,) = between.of_type("Mesh")
+        assert "meshServices" not in mesh.spec
+        assert not [*between.of_type("TrafficLog")]
+
+
+def test_only_what_is_asked_for_goes_over_it() -> None:
+    """A proof of one step of a run compares its two states, and nothing else."""
+    before, after = state(LOGGED), state(LOGGED.replace("access.log", "other.log"))
+    plain = prove(before, after, claims=("live",))
+    assert prove(before, after, claims=("live",), halfway=True) == plain
