@@ -30,14 +30,13 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.proxyslots import SAME, SlotsCompared
-from kumamigrate.sourcedest.targets import UNKNOWN
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.side import ROUTES, networking
 from kumamigrate.universe.traffic import Outbound
 
-ASSUMABLE = (UNKNOWN, "http", "http2", "grpc", "tcp", "kafka")
-"""The protocols that services may have where no Dataplane tells any."""
+ASSUMABLE = ("http", "http2", "grpc", "tcp", "kafka")
+"""The protocols that services may have where no Dataplane tells any, besides none."""
 _ON_OUTBOUNDS = frozenset(OUTBOUND)
 _LED = {*ROUTES, "MeshTrafficPermission"}
 """Types that decide which ExternalServices a proxy may use."""
@@ -50,13 +49,15 @@ class MadeOutbounds:
         self._pair = pair
         self._services = tuple(sorted(services))
         self._only_real = only_real
-        assumed = (UNKNOWN,) if pair.known else ASSUMABLE
-        self._runs = [
-            (OldSide(pair.before, one, self._services), OldSide(pair.after, one, self._services))
-            for one in assumed
-        ]
+        self._runs = [pair.engines]
+        if not pair.known:
+            self._runs += [self._assuming(one) for one in ASSUMABLE]
         self._compared: dict[Any, SlotsCompared] = {}
         self._zone = pair.before.state.environment.zone
+
+    def _assuming(self, protocol: str) -> tuple[OldSide, OldSide]:
+        before, after = self._pair.before, self._pair.after
+        return OldSide(before, protocol, self._services), OldSide(after, protocol, self._services)
 
     def compare(self, was: Resource, now: Resource, kinds: frozenset[str]) -> SlotsCompared:
         """Compare what a proxy reads of some types at the outbounds that are of interest here."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from kumamigrate.effective.bothengines.makers import Made, come_or_gone, tags_carried
+from kumamigrate.effective.bothengines.makers import come_or_gone, tags_carried
+from kumamigrate.effective.bothengines.oldview import Made
 from kumamigrate.effective.compare import (
     Difference,
     differences,
@@ -162,12 +163,12 @@ class MeshComparison(ProxySlots):
         if names:
             found += self._name_witnesses(was, now, old, new, destination, facts)
         if new.http is not None and all(map(all, made)):
-            found += tags_carried(self.before.mesh, self.makers, destination)
+            found += tags_carried(self.before.mesh, self.engines, destination)
         return found
 
     def made(self, was: Resource, now: Resource, destination: Destination) -> tuple[Made, Made]:
         """Return whether the new engine makes an outbound, before and after."""
-        return self.makers[0].new(was, destination), self.makers[1].new(now, destination)
+        return self.engines[0].new(was, destination), self.engines[1].new(now, destination)
 
     def _is_mine(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination

@@ -14,7 +14,7 @@ from functools import cached_property
 from kumamigrate.effective.bothengines.callers import from_tags
 from kumamigrate.effective.bothengines.madeoutbounds import NORMALIZED
 from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF, TAGS_HEADER
-from kumamigrate.effective.bothengines.oldview import OldSide, services_named
+from kumamigrate.effective.bothengines.oldview import services_named
 from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, OUTBOUND, WHOLE, kinds_of
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
@@ -88,7 +88,7 @@ class OldEngine:
     def _asked(self) -> frozenset[str]:
         """The types to ask both engines for: in mode Exclusive the old one makes no outbound but
         those that Dataplanes write down, and the new one's own reading compares those it makes
-        (makers.py)."""
+        (oldview.py)."""
         sides = (self.before, self.after)
         real = self._only_real and not any(map(writes_tags, sides))
         return self.covered - (_OUTBOUND_ONLY if real else frozenset())
@@ -96,7 +96,7 @@ class OldEngine:
     @cached_property
     def _asking(self) -> AskedOfBoth:
         return AskedOfBoth(
-            sides=self._sides,
+            sides=self._pair.engines,
             reaches=self._pair.reaches,
             types=self._asked,
             known=self._pair.known,
@@ -107,10 +107,6 @@ class OldEngine:
     def _only_real(self) -> bool:
         sides = (self.before, self.after)
         return {mesh_services_mode(s.state, s.mesh) for s in sides} == {"Exclusive"}
-
-    @cached_property
-    def _sides(self) -> tuple[OldSide, OldSide]:
-        return OldSide(self.before), OldSide(self.after)
 
     def seen(self, witness: Witness) -> Witness:
         """Return a witness of the targetRef engine as it counts here.
@@ -127,7 +123,7 @@ class OldEngine:
 
     def _replaced(self, policy_type: str) -> bool:
         """Whether the old policies that a type takes the place of are others than before."""
-        was, now = self._sides
+        was, now = self._pair.engines
         return any(said(was.old, kind) != said(now.old, kind) for kind in kinds_of(policy_type))
 
     # -- what is compared ----------------------------------------------------------------------
@@ -147,7 +143,7 @@ class OldEngine:
         if not self._engaged:
             return ()
         left_out = {TCP_ROUTING, *(policy.type for policy in self._asking.labelled())}
-        if not any(one.routed for one in self._pair.makers):
+        if not any(one.routed for one in self._pair.engines):
             left_out |= set(OUTBOUND) - {LOG}
         return tuple(sorted(self._asked - left_out))
 
@@ -239,7 +235,7 @@ class OldEngine:
             text = "no built-in gateway is in the mesh but those that are here"
             yield Taken(text, Ground.OLD_POLICIES)
         if "MeshTimeout" in self._asked and at_least(self.before.release.name, ALWAYS_SINCE):
-            timeouts = (p for side in self._sides for p in side.old.of("Timeout"))
+            timeouts = (p for side in self._pair.engines for p in side.old.of("Timeout"))
             if any(policy.where is not None for policy in timeouts):
                 yield Taken(AS_READ, Ground.OLD_POLICIES)
         if any(self._names_clients(kind) for kind in sorted(self._asked & _BY_HEADER)):
@@ -254,7 +250,7 @@ class OldEngine:
     def _names_clients(self, policy_type: str) -> bool:
         """Whether policies of a type, or the old ones before them, name several clients by tags."""
         named: list[Tags] = []
-        for side in self._sides:
+        for side in self._pair.engines:
             for policy in side.side.state.of_type(policy_type):
                 named += from_tags(policy)
             for policy in (p for kind in kinds_of(policy_type) for p in side.old.of(kind)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kumamigrate.effective.bothengines.makers import Makers
+from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.bothengines.whoanswers import covered_types
 from kumamigrate.effective.changed import changed_types, moved_types
 from kumamigrate.effective.compare import (
@@ -62,10 +62,10 @@ class TwoSides:
         after.shares = shares_of(before, after)
         self.reaches = (Reach(before), Reach(after))
         self.couplings = Couplings(before, after)
-        self.makers = (Makers(before), Makers(after))
-        self.same_outbounds = (self.makers[0].routed, self.makers[0].tagging) == (
-            self.makers[1].routed,
-            self.makers[1].tagging,
+        self.engines = (OldSide(before), OldSide(after))
+        self.same_outbounds = (self.engines[0].routed, self.engines[0].tagging) == (
+            self.engines[1].routed,
+            self.engines[1].tagging,
         )
         self.same_ground = (
             before.release == after.release

@@ -117,10 +117,14 @@ class Side:
         return Successors(self.real.values())
 
     @cached_property
+    def mesh_resource(self) -> Resource | None:
+        """The Mesh, None where the state lacks it."""
+        return next((r for r in self.state.of_type("Mesh") if r.name == self.mesh), None)
+
+    @property
     def mesh_spec(self) -> Mapping[str, Any]:
         """What the Mesh says; nothing where the state lacks it."""
-        named = (r.spec for r in self.state.of_type("Mesh") if r.name == self.mesh)
-        return next(named, {})
+        return self.mesh_resource.spec if self.mesh_resource is not None else {}
 
     def selection(self, proxy: Resource, policy_type: str) -> Selection:
         """Return what of a policy type reaches a proxy."""

@@ -65,8 +65,7 @@ class InboundClients:
     @cached_property
     def _mtls(self) -> str | None:
         """The mode of the inbound: STRICT keeps clients without a sidecar away; None: unknown."""
-        mesh = next((r for r in self.side.state.of_type("Mesh") if r.name == self.side.mesh), None)
-        return inbound_mode(mesh, self._point("MeshTLS")[1])
+        return inbound_mode(self.side.mesh_resource, self._point("MeshTLS")[1])
 
     def _met(self, client: Identity, effects: Sequence[Values]) -> tuple[Sequence[Values], str]:
         """Return what a client meets, if it can get here, and why that is undecided."""

@@ -19,7 +19,7 @@ def external_access(side: OldSide, asked: AskedProxy, led_to: frozenset[str]) ->
     Asked of those only to which its traffic is led, before or after: `led_to`.
     """
     found: dict[Key, Fact] = {}
-    left = not any(side.makers.reaches(asked.dataplane, kind) for kind in ROUTES)
+    left = not any(side.reaches(asked.dataplane, kind) for kind in ROUTES)
     filtered = side.routed and left
     for tags in (tags for tags in side.external if tags.get(SERVICE) in led_to):
         place = (EXTERNAL, "outbound", mentioned(tags))

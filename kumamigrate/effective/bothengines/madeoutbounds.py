@@ -111,7 +111,7 @@ class _Outbounds:
 
     def _old_makes(self, service: str) -> bool:
         """Whether the old engine makes an outbound; one of which nothing is known is TCP."""
-        return not self.side.makers.new(self.asked.dataplane, ServiceTag(service))[-1]
+        return not self.side.new(self.asked.dataplane, ServiceTag(service))[-1]
 
     def _treated(self, service: str) -> str:
         """Return the protocol an outbound has: by its targets, or in the new engine its own."""
@@ -133,7 +133,7 @@ class _Outbounds:
     def _listener(self, name: str, service: str, table: Table) -> Iterator[tuple[Key, Fact]]:
         if "MeshHTTPRoute" in self.kinds and table.family != "tcp":
             made = self.old_made[service]
-            header = "present" if made or self.side.makers.tags else None
+            header = "present" if made or self.side.tags else None
             values = {NORMALIZED: not made, TAGS_HEADER: header}
             yield ("MeshHTTPRoute", "listener", name), one_of([values])
         for kind in _ON_LISTENERS:

@@ -8,11 +8,12 @@ from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
-from kumamigrate.effective.bothengines.makers import Makers
 from kumamigrate.effective.policies.patched import Checks
 from kumamigrate.effective.proxyfacts import old_protocols, probed_services, probes_of
-from kumamigrate.effective.routing import Routing, routing_of
+from kumamigrate.effective.routing import ROUTING, TCP_ROUTING, Routing, routing_of
+from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
+from kumamigrate.model.versions import version
 from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import ANY, Tags, matches, selectors_in, tags_of
@@ -29,7 +30,7 @@ from kumamigrate.sourcedest.winners import (
 )
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.items import to_entries
-from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.services import backend_refs
 from kumamigrate.universe.side import ROUTES, Side, may_be_transparent
@@ -37,6 +38,13 @@ from kumamigrate.universe.side import ROUTES, Side, may_be_transparent
 MOST_CHOICES = 64
 """More outcomes of ties than this are not worked out: the answer is unknown."""
 
+TAGGING = ("FaultInjection", "RateLimit", "MeshFaultInjection")
+"""Kinds of which one in a mesh is enough for x-kuma-tags to stand on all HTTP outbounds."""
+ALWAYS_TAGGED = (2, 9)
+"""Up to this release the new engine writes the header anyway, whoever reads it."""
+
+Made = tuple[bool, ...]
+"""Whether the new engine makes an outbound, for each protocol it may have."""
 Options = tuple[Resource | None, ...]
 Routes = Mapping[str, Resource | None]
 
@@ -59,25 +67,88 @@ class AskedProxy:
 class OldSide:
     """The old policies of one side, its matcher, and the protocols its services have.
 
+    As long as a mesh holds a TrafficRoute, the old engine makes the outbounds that no route of the
+    new kind takes over (legacy.md §2.9). Real outbounds are the new engine's alone: where it leaves
+    a proxy to the old one, the proxy has none, in any mode.
+
     `assumed` is the protocol of those among `services` of which the state knows none.
     """
 
     def __init__(self, side: Side, assumed: str = UNKNOWN, services: Sequence[str] = ()) -> None:
-        self.known = old_protocols(side)
-        self.listed = any(True for _ in side.state.of_type("Dataplane"))
-        more = {service: assumed for service in services if service not in self.known}
-        self.side = side.knowing(more) if assumed != UNKNOWN else side
+        if assumed != UNKNOWN:
+            known = old_protocols(side)
+            side = side.knowing({service: assumed for service in services if service not in known})
+        self.side = side
         self.matcher = side.matcher
-        self.makers = Makers(self.side)
         self.old = side.old
-        self.mesh = next((r for r in side.state.of_type("Mesh") if r.name == side.mesh), None)
-        self.external = tuple(
-            tags_of(r.spec.get("tags")) for r in side.state.of_type("ExternalService")
-        )
         self._assumed = assumed
         self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._led: dict[tuple[object, ...], frozenset[str]] = {}
         self._routings: dict[tuple[object, ...], Routing] = {}
+
+    @cached_property
+    def known(self) -> Mapping[str, str]:
+        """The protocols of services, as far as Dataplanes and ExternalServices tell."""
+        return old_protocols(self.side)
+
+    @cached_property
+    def listed(self) -> bool:
+        """Whether the state has Dataplanes."""
+        return any(True for _ in self.side.state.of_type("Dataplane"))
+
+    @cached_property
+    def external(self) -> tuple[Tags, ...]:
+        """The tags of ExternalServices."""
+        found = self.side.state.of_type("ExternalService")
+        return tuple(tags_of(r.spec.get("tags")) for r in found)
+
+    # -- who makes an outbound -----------------------------------------------------------------
+
+    @property
+    def routed(self) -> bool:
+        """Whether the old engine makes outbounds at all (legacy.md fact 3)."""
+        return self.old.routed
+
+    def new(self, proxy: Resource, destination: Destination) -> Made:
+        """Return whether the new engine makes an outbound of a proxy."""
+        if not self.routed:
+            return (True,)
+        http, tcp = self.reaches(proxy, ROUTING), self.reaches(proxy, TCP_ROUTING)
+        protocol = self.side.protocol(destination)
+        if protocol == UNKNOWN_PROTOCOL:
+            return (http or (tcp and self.names(proxy, TCP_ROUTING, destination)), tcp)
+        if protocol in HTTP_LIKE:
+            return (http or (tcp and self.names(proxy, TCP_ROUTING, destination)),)
+        return (tcp,)
+
+    def reaches(self, proxy: Resource, kind: str) -> bool:
+        """Return whether a route of a kind reaches a proxy that says anything of outbounds."""
+        if kind not in self.side.types:
+            return False
+        return any(p.spec.get("to") for p in self.side.selection(proxy, kind).policies)
+
+    def names(self, proxy: Resource, kind: str, destination: Destination) -> bool:
+        """Return whether a route of a kind that reaches a proxy is about a destination."""
+        selection = self.side.selection(proxy, kind)
+        return self.matcher.lookup(selection, destination) is not None
+
+    @cached_property
+    def tagging(self) -> str:
+        """The kind of policy for which outbounds carry the tags of their proxy; "" for none."""
+        there = {*self.old.by_kind, *self.side.types}
+        return next((kind for kind in TAGGING if kind in there), "")
+
+    @property
+    def tags(self) -> bool:
+        """Whether HTTP outbounds that the new engine makes carry the tags of their proxy."""
+        return bool(self.tagging) or self.always_tags
+
+    @property
+    def always_tags(self) -> bool:
+        """Whether outbounds carry the tags of their proxy whatever policies there are."""
+        return version(self.side.release.name) <= ALWAYS_TAGGED
+
+    # -- what it does ----------------------------------------------------------------------------
 
     @cached_property
     def _probed(self) -> frozenset[str]:
@@ -88,19 +159,14 @@ class OldSide:
         """Return what patches set as health checks on clusters of a proxy, by service."""
         return probes_of(self.side, asked.dataplane, self._probed)
 
-    @property
-    def routed(self) -> bool:
-        """Whether the old engine makes outbounds at all (legacy.md fact 3)."""
-        return self.old.routed
-
     def protocol(self, service: str) -> str:
         """Return the protocol of a service, an assumed one where nothing tells."""
         return self.known.get(service, self._assumed)
 
-    @cached_property
+    @property
     def egress(self) -> bool:
         """Whether traffic to ExternalServices leaves through a zone egress."""
-        return zone_egress(self.mesh)
+        return zone_egress(self.side.mesh_resource)
 
     def options(self, latest: Latest | None) -> Options:
         """Return the policies that may have won: several in a tie."""

@@ -35,11 +35,11 @@ def unsettled(side: OldSide, asked: AskedProxy, kept: Collection[str]) -> Iterat
     """Yield what is not known of the outbounds of a proxy; `kept` are those to services for which
     the old engine makes them on some side."""
     proxy = asked.dataplane
-    if not side.routed or not side.makers.reaches(proxy, ROUTING):
+    if not side.routed or not side.reaches(proxy, ROUTING):
         return
-    tcp = side.makers.reaches(proxy, TCP_ROUTING)
+    tcp = side.reaches(proxy, TCP_ROUTING)
     for service in asked.services:
-        if not side.makers.names(proxy, ROUTING, ServiceTag(service)):
+        if not side.names(proxy, ROUTING, ServiceTag(service)):
             continue
         if side.protocol(service) in HTTP_LIKE:
             yield from _led(side, asked, service, whole=service in kept)

@@ -2,7 +2,7 @@
 
 The table of legacy.md §3, place by place:
 
-* on an outbound the engine that makes it (makers.py), and there, policy type by policy type, what
+* on an outbound the engine that makes it (oldview.py), and there, policy type by policy type, what
   `beside` of the type's reading says (policies/);
 * at an inbound, client by client, clientfacts.py;
 * in a proxy as a whole, `beside` again (proxyfacts.py).

@@ -266,7 +266,7 @@ class Coverage:
         routes, values = self._route_suspects(), EVERY
         if policy_type != ROUTING:
             values = self.pair.sequences.suspects(policy_type, TO)
-        if not self.pair.same_outbounds or (routes and any(m.routed for m in self.pair.makers)):
+        if not self.pair.same_outbounds or (routes and any(e.routed for e in self.pair.engines)):
             routes = values = EVERY  # beside TrafficRoutes any route may bring all outbounds
         if not routes and (policy_type == ROUTING or not values):
             return
