@@ -98,7 +98,8 @@ def value_of(
     `of_route` says that the route itself gives it; `whole` that the last policy does of which no
     field is the one.
     """
-    place = _route_place(fact) if of_route else _place(fact, field, whole=whole)
+    routed = of_route and fact.route is not None
+    place = _route_place(fact) if routed else _place(fact, field, whole=whole)
     if place is None:
         return Value(value=value)
     policy, path = place

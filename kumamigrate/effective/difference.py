@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,14 @@ class Witness:
         """The whole difference: proxy, setting, both values."""
         values = (_canonical(self.before.value), _canonical(self.after.value))
         return (self.proxy, *self.slot, *values)
+
+
+def each_once(found: Iterable[Witness]) -> tuple[Witness, ...]:
+    """Return differences without those that were told before."""
+    once: dict[tuple[str, ...], Witness] = {}
+    for witness in found:
+        once.setdefault(witness.key, witness)
+    return tuple(once.values())
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)

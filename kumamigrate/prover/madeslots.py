@@ -7,29 +7,25 @@ here is an outbound, told by its tags, or a cluster that some outbound leads to.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from kumamigrate.effective.bothengines.comparedroutes import Table, first_difference
 from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access
-from kumamigrate.effective.bothengines.madeoutbounds import (
-    CROSSED,
-    NORMALIZED,
-    TREATED,
-    outbound_places,
-)
+from kumamigrate.effective.bothengines.madeoutbounds import CROSSED, TREATED, outbound_places
 from kumamigrate.effective.bothengines.makers import TAGS_HEADER
 from kumamigrate.effective.bothengines.oldview import AskedProxy, OldSide, Routes, asked_of
 from kumamigrate.effective.bothengines.unsettled import unsettled
 from kumamigrate.effective.bothengines.whoanswers import OUTBOUND
-from kumamigrate.effective.compare import Difference, differences, undecided, value_of
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.fact import Fact, Facts
-from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM, IDLE
+from kumamigrate.effective.fact import Fact, Facts, Key
+from kumamigrate.effective.policies.meshtimeout import IDLE
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.proxyslots import SAME, SlotsCompared
+from kumamigrate.prover.twosides import SAME, SlotsCompared
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.side import ROUTES, networking
@@ -70,8 +66,9 @@ class MadeOutbounds:
         if key not in self._compared:
             asked = [asked_of(d, self._zone, self._services) for d in (was, now)]
             kept = frozenset(s for s in asked[0].services if not self._is_new(was, now, s))
-            runs = [_MadeRun(self._pair, *run, kinds, kept, self._only_real) for run in self._runs]
-            self._compared[key] = _agreed([run.compared(*asked) for run in runs])
+            rest = ((asked[0], asked[1]), kinds, kept, self._only_real)
+            runs = [_MadeRun(self._pair, sides, *rest).compared() for sides in self._runs]
+            self._compared[key] = _agreed(runs)
         return self._compared[key]
 
     def may_differ(self, kinds: Collection[str], *, written: bool) -> bool:
@@ -88,96 +85,97 @@ class MadeOutbounds:
         return all(map(all, self._pair.made(was, now, ServiceTag(service))))
 
 
+@dataclass(frozen=True)
 class _MadeRun:
-    """One comparison of one proxy, under one assumption about protocols."""
+    """One comparison of the outbounds of one proxy, under one assumption about protocols.
 
-    def __init__(
-        self,
-        pair: MeshComparison,
-        was: OldSide,
-        now: OldSide,
-        kinds: frozenset[str],
-        kept: frozenset[str],
-        only_real: bool,
-    ) -> None:
-        self.pair, self.was, self.now = pair, was, now
-        self.kinds, self.kept, self.only_real = kinds, kept, only_real
-        self.found: list[Witness] = []
-        self.led: list[Witness] = []
-        self.doubts: dict[Doubt, None] = {}
+    `kept` are the services for which the old engine makes the outbound on some side.
+    """
 
-    def compared(self, was: AskedProxy, now: AskedProxy) -> SlotsCompared:
+    pair: MeshComparison
+    sides: tuple[OldSide, OldSide]
+    asked: tuple[AskedProxy, AskedProxy]
+    kinds: frozenset[str]
+    kept: frozenset[str]
+    only_real: bool
+
+    def compared(self) -> SlotsCompared:
         """Return what differs, and what nobody knows."""
-        for facts in self._facts(was, now):
-            for key in (key for key in facts[0] if key in facts[1]):
+        found: list[Witness] = []
+        led: list[Witness] = []
+        doubts = dict.fromkeys(self._doubts())
+        for old, new in self._facts():
+            for key in (key for key in old if key in new):
                 # A cluster that comes or goes shows in the routes.
-                old, new = facts[0][key], facts[1][key]
-                doubt = undecided(key[0], old, new)
-                if doubt is not None:
-                    self.doubts[doubt] = None
-                treated = old.settings.get(TREATED) != new.settings.get(TREATED)
-                for one in differences({key: old}, {key: new}):
+                facts = (old[key], new[key])
+                slot = self.pair.slot(key, key[0], "outbound", facts, whole=True)
+                doubts |= dict.fromkeys(slot.doubts)
+                treated = facts[0].settings.get(TREATED) != facts[1].settings.get(TREATED)
+                for one in slot.witnesses:
                     if one.field == TREATED or not treated:
-                        witness = self._witness(one)
-                        (self.led if _is_led(witness, old, new) else self.found).append(witness)
-        return SlotsCompared(tuple(self.found), tuple(self.doubts), tuple(self.led))
+                        witness = self._told(key, one)
+                        (led if _is_led(witness, *facts) else found).append(witness)
+        return SlotsCompared(tuple(found), tuple(doubts), tuple(led))
 
-    def _facts(self, was: AskedProxy, now: AskedProxy) -> Iterator[tuple[Facts, Facts]]:
-        made = self.kinds & _ON_OUTBOUNDS and (self.was.routed or self.now.routed)
-        # An outbound that a Dataplane writes down is there in any mode.
-        if made and (was.ordered or now.ordered or not self.only_real):
-            if self.pair.known:
-                sides = ((self.was, was), (self.now, now))
-                told = (doubt for side in sides for doubt in unsettled(*side, self.kept))
-                self.doubts.update(dict.fromkeys(told))
-            ways = self.was.scenarios(was), self.now.scenarios(now)
-            if ways[0] is None or ways[1] is None:
-                words = "old TrafficRoutes tie in more ways than can be tried"
-                self.doubts[Doubt(DoubtKind.COMBINATIONS, words)] = None
+    @property
+    def _makes(self) -> bool:
+        """Whether the old engine makes any: one that a Dataplane writes down is there in any
+        mode."""
+        makes = not self.kinds.isdisjoint(OUTBOUND) and any(side.routed for side in self.sides)
+        return makes and (any(one.ordered for one in self.asked) or not self.only_real)
+
+    def _doubts(self) -> Iterator[Doubt]:
+        if not self._makes:
+            return
+        for side, asked in zip(self.sides, self.asked, strict=True) if self.pair.known else ():
+            yield from unsettled(side, asked, self.kept)
+        if not all(self._ways):
+            words = "old TrafficRoutes tie in more ways than can be tried"
+            yield Doubt(DoubtKind.COMBINATIONS, words)
+
+    @cached_property
+    def _ways(self) -> list[list[Routes]]:
+        return [side.scenarios(asked) for side, asked in zip(self.sides, self.asked, strict=True)]
+
+    def _facts(self) -> Iterator[tuple[Facts, Facts]]:
+        (was, now), (old, new) = self.sides, self.asked
+        if self._makes:
+            if not all(self._ways):
                 return
-            for left, right in _couples(ways[0], ways[1]):
+            for left, right in _couples(*self._ways):
                 yield (
-                    outbound_places(self.was, was, self.kinds, left, self.kept),
-                    outbound_places(self.now, now, self.kinds, right, self.kept),
+                    outbound_places(was, old, self.kinds, left, self.kept),
+                    outbound_places(now, new, self.kinds, right, self.kept),
                 )
-        if self.kinds & _LED and (self.was.external or self.now.external):
-            led_to = self.was.led_to(was) | self.now.led_to(now)
-            yield external_access(self.was, was, led_to), external_access(self.now, now, led_to)
+        if self.kinds & _LED and (was.external or now.external):
+            led_to = was.led_to(old) | now.led_to(new)
+            yield external_access(was, old, led_to), external_access(now, new, led_to)
 
-    def _witness(self, found: Difference) -> Witness:
-        policy_type, part, name = found.key
-        values = (found.before, found.after)
-        if isinstance(found.before, Table) and isinstance(found.after, Table):
-            request = first_difference(found.before, found.after)
+    def _told(self, key: Key, witness: Witness) -> Witness:
+        """Return a difference as it is told: at which outbound or cluster, for which requests."""
+        _, part, name = key
+        effect = Effect.RESIDUE if self._is_residue(key, witness) else witness.effect
+        before, after, place = witness.before, witness.after, f"{part}/{name}"
+        if isinstance(before.value, Table) and isinstance(after.value, Table):
+            request = first_difference(before.value, after.value)
             if request is not None:
-                values = request[1:]
+                before, after = replace(before, value=request[1]), replace(after, value=request[2])
                 name += f" ({request[0]})" if request[0] != "any request" else ""
-        before, after = (
-            value_of(fact, found.field, value, locate, whole=True)
-            for fact, value, locate in zip(
-                (found.was, found.now), values, self.pair.locate, strict=True
-            )
-        )
-        return Witness(
-            mesh=self.pair.before.mesh,
-            proxy="",
-            policy_type=policy_type,
-            direction="outbound",
+        return replace(
+            witness,
             destination=name,
-            place=f"{part}/{found.key[2]}",
+            place=place,
             outbound=Outbound.SERVICE_TAG,
-            field=found.field,
             before=before,
             after=after,
-            effect=Effect.RESIDUE if self._is_residue(found) else Effect.VALUE,
+            effect=effect,
         )
 
-    def _is_residue(self, found: Difference) -> bool:
-        """Whether no targetRef policy can express a difference (notes C4, C9, C23)."""
-        idle = found.key[:2] == ("MeshTimeout", "cluster") and found.field == "idleTimeout"
-        grpc = idle and self.was.protocol(found.key[2].split("{")[0]) == "grpc"
-        untagged = found.field == TAGS_HEADER and found.after is None
-        return grpc or untagged or found.field in (DOWNSTREAM, NORMALIZED)
+    def _is_residue(self, key: Key, witness: Witness) -> bool:
+        """Whether no targetRef policy can express a difference (notes C9)."""
+        idle = key[:2] == ("MeshTimeout", "cluster") and witness.field == IDLE
+        grpc = idle and self.sides[0].protocol(key[2].split("{")[0]) == "grpc"
+        return grpc or (witness.field == TAGS_HEADER and witness.after.value is None)
 
 
 def _is_led(witness: Witness, old: Fact, new: Fact) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from kumamigrate.effective.compare import (
     Difference,
     differences,
 )
-from kumamigrate.effective.difference import Effect, Witness
+from kumamigrate.effective.difference import Effect, Witness, each_once
 from kumamigrate.effective.fact import LISTENER, NOTHING, Fact, Key
 from kumamigrate.effective.outboundfacts import (
     BY_ROUTE,
@@ -65,13 +65,11 @@ class MeshComparison(ProxySlots):
     _binds: dict[Any, bool] = field(default_factory=dict, init=False)
 
     def outbound(
-        self, was: Resource, now: Resource, destination: Cluster, *, names: bool = True
+        self, was: Resource, now: Resource, destination: Destination, *, names: bool = True
     ) -> Witnesses:
         """Return what differs at one outbound that exists on both sides (claim *live*)."""
-        found = self.routes(was, now, destination.destination, names=names)
-        for policy_type in ON_OUTBOUNDS:
-            found += self.outbound_type(was, now, policy_type, destination.destination)
-        return found
+        check = partial(self.outbound_type, was, now, destination=destination, names=names)
+        return tuple(w for kind in (ROUTING, *ON_OUTBOUNDS) for w in check(kind))
 
     def outbounds(
         self, was: Resource, now: Resource, network: Network, *, names: bool = True
@@ -89,30 +87,11 @@ class MeshComparison(ProxySlots):
             return ()
         asked = (key, id(network))
         if asked not in self._tables:
-            chosen = network.grouped(self.named(was, now, policy_type))
-            self._tables[asked] = self._table(was, now, policy_type, chosen, names)
+            self._tables[asked] = network.differing(
+                self.named(was, now, policy_type),
+                lambda one, _: self.outbound_type(was, now, policy_type, one, names=names),
+            )
         return self._tables[asked]
-
-    def _table(
-        self,
-        was: Resource,
-        now: Resource,
-        policy_type: str,
-        chosen: Iterable[Sequence[Destination]],
-        names: bool,
-    ) -> Witnesses:
-        """Return what differs at destinations; each group is alike, so one may stand for all."""
-        found: Witnesses = ()
-        for alike in chosen:
-            for destination in alike:
-                if policy_type == ROUTING:
-                    here = self.routes(was, now, destination, names=names)
-                else:
-                    here = self.outbound_type(was, now, policy_type, destination)
-                if not here:
-                    break
-                found += here
-        return found
 
     def named(self, was: Resource, now: Resource, policy_type: str) -> Named:
         """Return the destinations that some policy in question is about in particular."""
@@ -128,18 +107,6 @@ class MeshComparison(ProxySlots):
                         tags |= known.tags
                         kris |= known.kris
         return Named(tags, kris)
-
-    def routes(
-        self, was: Resource, now: Resource, destination: Destination, *, names: bool = True
-    ) -> Witnesses:
-        """Return what differs in the routes of an outbound, names included where asked."""
-        inputs = self._outbound_key(was, now, ROUTING, names=names)
-        if inputs is None:
-            return ()
-        key = (destination, inputs)
-        if key not in self._outbounds:
-            self._outbounds[key] = self._routes(was, now, destination, names=names)
-        return self._outbounds[key]
 
     def _routes(
         self, was: Resource, now: Resource, destination: Destination, *, names: bool
@@ -186,22 +153,22 @@ class MeshComparison(ProxySlots):
 
     def routing_witnesses(self, found: Iterable[Difference], destination: Destination) -> Witnesses:
         """Return differences of routes as witnesses; a whole route that comes or goes is one."""
-        out: dict[Any, Witness] = {}
-        for difference in found:
-            one_sided = not difference.was.settings or not difference.now.settings
-            if difference.key[0] == "route" and one_sided:
-                there, then = _presence(difference.was), _presence(difference.now)
-                difference = replace(difference, field="matches", before=there, after=then)
-            kind = TCP_ROUTING if difference.key[0] == "tcp" else ROUTING
-            witness = self.witness(kind, "outbound", difference, destination)
-            out.setdefault(witness.key, witness)
-        routes = any(w.route is not None and w.field == "matches" for w in out.values())
+        out = each_once(self._routed(one, destination) for one in found)
+        routes = any(w.route is not None and w.field == "matches" for w in out)
         # A route that comes or goes changes the list of matches too; one witness is enough.
         return tuple(
             self._turned(w)
-            for w in out.values()
+            for w in out
             if not (routes and w.route is None and w.field == "matches")
         )
+
+    def _routed(self, difference: Difference, destination: Destination) -> Witness:
+        one_sided = not difference.was.settings or not difference.now.settings
+        if difference.key[0] == "route" and one_sided:
+            there, then = _presence(difference.was), _presence(difference.now)
+            difference = replace(difference, field="matches", before=there, after=then)
+        kind = TCP_ROUTING if difference.key[0] == "tcp" else ROUTING
+        return self.witness(kind, "outbound", difference, destination)
 
     def _turned(self, witness: Witness) -> Witness:
         """Return a witness, a harmless one where routes that exclude each other change places.
@@ -231,20 +198,20 @@ class MeshComparison(ProxySlots):
     ) -> Witnesses:
         names_b, names_a = names_of(old), names_of(new)
         effect = Effect.VALUE if self.names_matter_to(was, now) else Effect.NAME
-        out: dict[Any, Witness] = {}
-        for key in names_b:
-            if key in names_a and names_b[key] != names_a[key]:
-                difference = Difference(
-                    key=key,
-                    field="name",
-                    before=names_b[key],
-                    after=names_a[key],
-                    was=facts[0][key],
-                    now=facts[1][key],
-                )
-                witness = self.witness(ROUTING, "outbound", difference, destination)
-                out.setdefault(witness.key, replace(witness, effect=effect))
-        return tuple(out.values())
+        found = (
+            Difference(
+                key=key,
+                field="name",
+                before=names_b[key],
+                after=names_a[key],
+                was=facts[0][key],
+                now=facts[1][key],
+            )
+            for key in names_b
+            if key in names_a and names_b[key] != names_a[key]
+        )
+        told = (self.witness(ROUTING, "outbound", one, destination) for one in found)
+        return each_once(replace(one, effect=effect) for one in told)
 
     def renamed_outbound(
         self, was: Resource, now: Resource, address: str, destination: Cluster
@@ -270,17 +237,28 @@ class MeshComparison(ProxySlots):
         return (replace(self.witness(ROUTING, "outbound", said, at), effect=effect),)
 
     def outbound_type(
-        self, was: Resource, now: Resource, policy_type: str, destination: Destination
+        self,
+        was: Resource,
+        now: Resource,
+        policy_type: str,
+        destination: Destination,
+        *,
+        names: bool = True,
     ) -> Witnesses:
-        """Return what differs in what an outbound reads of one policy type."""
-        inputs = self._outbound_key(was, now, policy_type)
+        """Return what differs in what an outbound reads of one policy type, or in its routes.
+
+        `names`: their names count as well.
+        """
+        inputs = self._outbound_key(was, now, policy_type, names=names)
         if inputs is None:
             return ()
         key = (destination, inputs)
         if key not in self._outbounds:
-            mine = self._is_mine(was, now, policy_type, destination)
-            found = self._compare_type(was, now, policy_type, destination) if mine else ()
-            self._outbounds[key] = found
+            self._outbounds[key] = (
+                self._routes(was, now, destination, names=names)
+                if policy_type == ROUTING
+                else self._compare_type(was, now, policy_type, destination)
+            )
         return self._outbounds[key]
 
     def _outbound_key(
@@ -314,6 +292,8 @@ class MeshComparison(ProxySlots):
     def _compare_type(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination
     ) -> Witnesses:
+        if not self._is_mine(was, now, policy_type, destination):
+            return ()
         old = self.routing(self.before, was, destination)
         new = self.routing(self.after, now, destination)
         found = differences(
@@ -321,17 +301,16 @@ class MeshComparison(ProxySlots):
             outbound_facts(self.after, now, policy_type, destination, new),
             common=True,
         )
-        out: dict[Any, Witness] = {}
         tagged = self._as_tag(was, destination, partial(_tag_facts, was, policy_type))
-        for difference in found:
+
+        def told(difference: Difference) -> Witness:
             witness = self.witness(policy_type, "outbound", difference, destination)
-            if witness.key not in out:
-                active = _said(tagged, difference) or self._is_activation(
-                    was, policy_type, difference, destination
-                )
-                effect = Effect.ACTIVATION if active else Effect.VALUE
-                out[witness.key] = replace(witness, effect=effect)
-        return tuple(out.values())
+            active = _said(tagged, difference) or self._is_activation(
+                was, policy_type, difference, destination
+            )
+            return replace(witness, effect=Effect.ACTIVATION if active else Effect.VALUE)
+
+        return each_once(map(told, found))
 
     def _is_activation(
         self, was: Resource, policy_type: str, found: Difference, destination: Destination

@@ -30,11 +30,11 @@ from kumamigrate.prover.doubts.besideold import AskedOfBoth, said
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.madeslots import MadeOutbounds
 from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.proxyslots import SAME, SlotsCompared
+from kumamigrate.prover.twosides import SAME, SlotsCompared
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_in
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.backend import written_outbounds
-from kumamigrate.universe.network import Network
+from kumamigrate.universe.network import Network, same
 from kumamigrate.universe.side import REMOVED, Side
 from kumamigrate.universe.traffic import Outbound
 
@@ -189,7 +189,7 @@ class OldEngine:
 
     @cached_property
     def _tags(self) -> Network:
-        return Network(self.before, self.after, [*map(ServiceTag, sorted(self._services))])
+        return Network(self.before, self.after, same(map(ServiceTag, sorted(self._services))))
 
     @cached_property
     def _made(self) -> MadeOutbounds:

@@ -15,11 +15,11 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.carry import (
-    Couples,
     as_tags,
     carry_doubts,
     carry_witnesses,
     couples_of,
+    unreplaced,
 )
 from kumamigrate.prover.claims.upgrade import (
     upgrade_differences,
@@ -50,10 +50,10 @@ from kumamigrate.prover.proof import (
     only_listed,
     worst,
 )
-from kumamigrate.prover.proxyslots import SAME
 from kumamigrate.prover.stages.search import ANY_PROXY, Coverage
 from kumamigrate.prover.stages.search import verdicts as found_verdicts
 from kumamigrate.prover.stages.together import Together
+from kumamigrate.prover.twosides import SAME
 from kumamigrate.prover.workload import (
     Workload,
     changed_workloads,
@@ -63,7 +63,7 @@ from kumamigrate.prover.workload import (
 )
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.backend import Cluster, listed_outbounds, written_outbounds
-from kumamigrate.universe.network import Network
+from kumamigrate.universe.network import Network, same
 from kumamigrate.universe.side import ROUTES
 from kumamigrate.universe.traffic import (
     MODES,
@@ -276,7 +276,7 @@ class Claim:
         made = self.old.of(subject.was, subject.now) if listed else SAME
         unknown += (*self.concerns.of_proxy(subject.was, subject.now), *made.doubts)
         if self.claim == CARRY or self._tags_end:
-            unknown += carry_doubts(self.pair, subject.was, self.couples)
+            unknown += carry_doubts(self.pair, subject.was, self.alone)
         return (*shared, *map(self.old.seen, sure), *made.witnesses, *moved), unknown
 
     def _of_others(self, was: Resource, now: Resource) -> Iterator[Witness]:
@@ -335,9 +335,14 @@ class Claim:
         yield from metric_differences(self.pair.before, self.pair.after, was, now)
 
     @cached_property
-    def couples(self) -> Couples:
+    def couples(self) -> Network:
         """Return every service of the mesh with what replaces it."""
         return couples_of(self.pair, self.services)
+
+    @cached_property
+    def alone(self) -> tuple[str, ...]:
+        """Return the services that nothing replaces."""
+        return unreplaced(self.pair, self.services)
 
     def _outbounds(self, was: Resource, now: Resource) -> Iterator[Witness]:
         old = written_outbounds(self.pair.before, was)
@@ -356,7 +361,7 @@ class Claim:
             if self._only_real and key in left and _is_tag(left[key]):
                 continue
             if key in left and left[key] == right.get(key):
-                yield from self.pair.outbound(was, now, left[key], names=names)
+                yield from self.pair.outbound(was, now, left[key].destination, names=names)
                 if names:
                     yield from self.pair.renamed_outbound(was, now, key, left[key])
             elif self.claim != CARRY:
@@ -378,7 +383,7 @@ class Claim:
     @cached_property
     def network(self) -> Network:
         """Return the same, those together that nobody tells apart."""
-        return Network(self.pair.before, self.pair.after, self.implied)
+        return Network(self.pair.before, self.pair.after, same(self.implied))
 
     @cached_property
     def implied(self) -> tuple[Destination, ...]:

@@ -9,12 +9,7 @@ from typing import Any
 from kumamigrate.effective.bothengines.callers import Callers
 from kumamigrate.effective.bothengines.clientfacts import client_facts
 from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT
-from kumamigrate.effective.compare import (
-    Difference,
-    differences,
-    too_many_ways,
-    undecided,
-)
+from kumamigrate.effective.compare import differences, too_many_ways
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
@@ -34,7 +29,7 @@ from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.letin import Read, admitted_facts, go_by_clients
-from kumamigrate.prover.twosides import TwoSides, Witnesses
+from kumamigrate.prover.twosides import SAME, SlotsCompared, TwoSides, Witnesses
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.route import ServiceTag
@@ -42,22 +37,6 @@ from kumamigrate.targetref.selection import Point
 from kumamigrate.universe.side import Side, may_be_transparent, networking
 
 SINGLE_TYPES = READ_BY_SECTION["default"]
-
-
-@dataclass(frozen=True, slots=True)
-class SlotsCompared:
-    """What differs in the slots of a type, and what nobody knows of them.
-
-    `led` is what differs only as outbounds of a proxy lead where they do, which nobody knows of
-    one that is made up.
-    """
-
-    witnesses: Witnesses = ()
-    doubts: tuple[Doubt, ...] = ()
-    led: Witnesses = ()
-
-
-SAME = SlotsCompared()
 
 
 @dataclass(eq=False)
@@ -96,10 +75,7 @@ class ProxySlots(TwoSides):
     def passed(self, was: Resource, now: Resource) -> SlotsCompared:
         """Compare the log of traffic that passes through, where both engines write one."""
         facts = passthrough_fact(self.before, was), passthrough_fact(self.after, now)
-        found = differences({("passed",): facts[0]}, {("passed",): facts[1]})
-        doubt = undecided(LOG, *facts)
-        told = (self.witness(LOG, "outbound", d, ServiceTag(PASS_THROUGH)) for d in found)
-        return SlotsCompared(tuple(told), () if doubt is None else (doubt,))
+        return self.slot(("passed",), LOG, "outbound", facts, ServiceTag(PASS_THROUGH))
 
     def single(self, was: Resource, now: Resource, policy_type: str) -> SlotsCompared:
         """Compare what a proxy reads of one single-item policy type."""
@@ -116,15 +92,14 @@ class ProxySlots(TwoSides):
                 single_fact(self.before, was, policy_type, self.probed[0]),
                 single_fact(self.after, now, policy_type, self.probed[1]),
             )
-            found = differences({("proxy",): facts[0]}, {("proxy",): facts[1]})
-            doubt = undecided(policy_type, *facts)
-            witnesses = tuple(
+            found = self.slot(("proxy",), policy_type, "proxy", facts)
+            told = (
                 replace(w, effect=Effect.ACTIVATION)
                 if w.field == OUTBOUNDS and w.before.value is None
                 else w
-                for w in (self.witness(policy_type, "proxy", d, None) for d in found)
+                for w in found.witnesses
             )
-            self._compared[key] = SlotsCompared(witnesses, () if doubt is None else (doubt,))
+            self._compared[key] = replace(found, witnesses=tuple(told))
         return self._compared[key]
 
     @cached_property
@@ -185,30 +160,17 @@ class ProxySlots(TwoSides):
         found: list[Witness] = []
         doubts: dict[Doubt, None] = {}
         for key in old.keys() & new.keys() if old.keys() != new.keys() else old:
-            here = [
-                self._met(policy_type, d) for d in differences({key: old[key]}, {key: new[key]})
-            ]
-            doubt = undecided(policy_type, old[key], new[key])
+            met = self.slot(key, policy_type, "inbound", (old[key], new[key]))
+            here = [_met(key, witness) for witness in met.witnesses]
             if self.known and key[2] in loose:
                 if any(one.effect is Effect.VALUE for one in here):
                     self.beyond[f"clients with {key[2]} and values that nobody names"] = None
                 continue
             found += here
-            doubts |= {} if doubt is None else {doubt: None}
+            doubts.update(dict.fromkeys(met.doubts))
         if policy_type in self.callers.too_many:
             doubts[too_many_ways(policy_type)] = None
         return SlotsCompared(tuple(found), tuple(doubts))
-
-    def _met(self, policy_type: str, found: Difference) -> Witness:
-        _, inbound, client = found.key
-        units = found.field == FAULTS and same_but_for_units(found.before, found.after)
-        return replace(
-            self.witness(policy_type, "inbound", found, None),
-            destination=f"{inbound}, {client}",
-            place=f"{inbound}, {client}",
-            # With the old unit the control plane failed.
-            effect=Effect.ACTIVATION if units else Effect.VALUE,
-        )
 
     def _rewritten(self, was: Resource, now: Resource, policy_type: str) -> tuple[str, ...]:
         """Return the inbounds that a policy changes which reaches the proxy by another of them, or
@@ -280,3 +242,14 @@ class ProxySlots(TwoSides):
             may_show_certificate(proxy, side.state, by_mesh=side.release.subset_rules)
             for side, proxy in ((self.before, was), (self.after, now))
         )
+
+
+def _met(key: Key, witness: Witness) -> Witness:
+    """Return a difference as one that a client meets at an inbound."""
+    _, inbound, client = key
+    values = witness.before.value, witness.after.value
+    # With the old unit the control plane failed.
+    harmless = witness.field == FAULTS and same_but_for_units(*values)
+    effect = Effect.ACTIVATION if harmless else Effect.VALUE
+    named = f"{inbound}, {client}"
+    return replace(witness, destination=named, place=named, effect=effect)

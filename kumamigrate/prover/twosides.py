@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
+from kumamigrate.effective.bothengines.madeoutbounds import NORMALIZED
 from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.bothengines.whoanswers import covered_types
 from kumamigrate.effective.changed import changed_types, moved_types
 from kumamigrate.effective.compare import (
     Difference,
+    differences,
     match_of,
+    undecided,
     value_of,
 )
 from kumamigrate.effective.difference import Effect, Locate, Witness
+from kumamigrate.effective.doubted import Doubt
+from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.outboundfacts import (
     writes_defaults,
 )
@@ -39,6 +44,24 @@ from kumamigrate.universe.side import Side
 from kumamigrate.universe.traffic import Outbound
 
 Witnesses = tuple[Witness, ...]
+_RESIDUES = (DOWNSTREAM, LISTENERS, NORMALIZED)
+"""Fields that no targetRef policy says (notes C4, C23)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsCompared:
+    """What differs in the slots of a type, and what nobody knows of them.
+
+    `led` is what differs only as outbounds of a proxy lead where they do, which nobody knows of
+    one that is made up.
+    """
+
+    witnesses: Witnesses = ()
+    doubts: tuple[Doubt, ...] = ()
+    led: Witnesses = ()
+
+
+SAME = SlotsCompared()
 
 
 @dataclass(eq=False)
@@ -128,6 +151,22 @@ class TwoSides:
                     return True
         return False
 
+    def slot(
+        self,
+        key: Key,
+        policy_type: str,
+        direction: str,
+        facts: tuple[Fact, Fact],
+        destination: Destination | None = None,
+        *,
+        whole: bool = False,
+    ) -> SlotsCompared:
+        """Compare what stands in one slot on both sides."""
+        found = differences({key: facts[0]}, {key: facts[1]})
+        told = (self.witness(policy_type, direction, d, destination, whole=whole) for d in found)
+        doubt = undecided(policy_type, *facts)
+        return SlotsCompared(tuple(told), () if doubt is None else (doubt,))
+
     def witness(
         self,
         policy_type: str,
@@ -135,17 +174,21 @@ class TwoSides:
         found: Difference,
         destination: Destination | None,
         *,
-        place: str = "",
+        whole: bool = False,
     ) -> Witness:
-        """Return a difference as a witness; the proxy is filled in later."""
-        named, outbound = "", None
+        """Return a difference as a witness; the proxy is filled in later.
+
+        `whole`: of a field that no policy says the last one is named (compare.py).
+        """
+        named, place, outbound = "", "", None
         routes = policy_type in (ROUTING, TCP_ROUTING)
         if destination is not None:
-            named, place = _named(destination), place or place_of(destination)
+            named, place = _named(destination), place_of(destination)
             tag = isinstance(destination, ServiceTag)
             outbound = Outbound.SERVICE_TAG if tag else Outbound.REAL
             if found.key[0] == "cluster" and found.key[1] != place_of(destination):
                 place, named = f"{place}>{found.key[1]}", f"{named} → {found.key[2]}"
+        value = partial(value_of, of_route=routes, whole=whole)
         return Witness(
             mesh=self.before.mesh,
             proxy="",
@@ -156,9 +199,9 @@ class TwoSides:
             outbound=outbound,
             route=match_of(found.was, found.now) if found.key[0] == "route" else None,
             field=found.field,
-            before=value_of(found.was, found.field, found.before, self.locate[0], of_route=routes),
-            after=value_of(found.now, found.field, found.after, self.locate[1], of_route=routes),
-            effect=Effect.RESIDUE if found.field in (DOWNSTREAM, LISTENERS) else Effect.VALUE,
+            before=value(found.was, found.field, found.before, self.locate[0]),
+            after=value(found.now, found.field, found.after, self.locate[1]),
+            effect=Effect.RESIDUE if found.field in _RESIDUES else Effect.VALUE,
         )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import NamedTuple, TypeVar
 
 from kumamigrate.model.kri import Kri
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.side import Side
+
+_T = TypeVar("_T")
+Couple = tuple[Destination, Destination]
 
 
 class Named(NamedTuple):
@@ -18,33 +21,40 @@ class Named(NamedTuple):
 
 
 class Network:
-    """All destinations that a transparent proxy reaches on both sides.
+    """All destinations of a transparent proxy, each before with the one that it is held to after.
 
-    Destinations of one kind and protocol that no policy names read the same.
+    Those of one kind and protocol that no policy names read the same.
     """
 
-    def __init__(self, before: Side, after: Side, destinations: Sequence[Destination]) -> None:
-        self.destinations = tuple(destinations)
-        self._alike: dict[tuple[bool, str, str], list[Destination]] = {}
-        for destination in self.destinations:
-            tag = isinstance(destination, ServiceTag)
-            protocols = (before.protocol(destination), after.protocol(destination))
-            self._alike.setdefault((tag, *protocols), []).append(destination)
+    def __init__(self, before: Side, after: Side, couples: Sequence[Couple]) -> None:
+        self._alike: dict[tuple[bool, str, str], list[Couple]] = {}
+        for old, new in couples:
+            protocols = (before.protocol(old), after.protocol(new))
+            tag = isinstance(old, ServiceTag)
+            self._alike.setdefault((tag, *protocols), []).append((old, new))
 
-    def grouped(self, named: Named) -> Iterator[Sequence[Destination]]:
-        """Yield each named destination alone, and the others in groups that read the same."""
-        for alike in self._alike.values():
-            others = []
-            for destination in alike:
-                if is_named(destination, named):
-                    yield (destination,)
-                else:
-                    others.append(destination)
-            if others:
-                yield others
+    def differing(
+        self, named: Named, check: Callable[[Destination, Destination], tuple[_T, ...]]
+    ) -> tuple[_T, ...]:
+        """Return what a check finds; of those that read the same one may stand for all."""
+        found: tuple[_T, ...] = ()
+        for couples in self._alike.values():
+            clean = False
+            for couple in couples:
+                alone = any(_is_named(one, named) for one in couple)
+                if alone or not clean:
+                    here = check(*couple)
+                    clean = clean or not (here or alone)
+                    found += here
+        return found
 
 
-def is_named(destination: Destination, named: Named) -> bool:
+def same(destinations: Iterable[Destination]) -> list[Couple]:
+    """Return destinations that are held to themselves."""
+    return [(one, one) for one in destinations]
+
+
+def _is_named(destination: Destination, named: Named) -> bool:
     """Whether some policy is about a destination in particular."""
     if isinstance(destination, ServiceTag):
         return destination.service in named.tags

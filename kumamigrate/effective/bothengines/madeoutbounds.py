@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from kumamigrate.effective.bothengines.comparedroutes import Table
 from kumamigrate.effective.bothengines.makers import TAGS_HEADER
@@ -27,7 +26,7 @@ from kumamigrate.effective.policies.patched import Checks
 from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE
 from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.sourcedest.targets import common_protocol, main_targets
 from kumamigrate.targetref.entry import Found
@@ -46,6 +45,8 @@ _ON_CLUSTERS = (
     "MeshHealthCheck",
     "MeshLoadBalancingStrategy",
 )
+_BY_OUTBOUND = ("MeshTimeout", "MeshLoadBalancingStrategy")
+"""Types whose old policies clusters have from the outbounds that lead there."""
 
 NORMALIZED = "normalized paths"
 """Whether Envoy rewrites /a/../b before it looks for a route: the new engine always has it do so
@@ -57,45 +58,41 @@ def outbound_places(
     asked: AskedProxy,
     kinds: frozenset[str],
     routes: Sequence[Routes],
-    kept: frozenset[str] | None = None,
+    kept: frozenset[str],
 ) -> Facts:
     """Return what the outbounds of a proxy come to if one of these sets of routes wins.
 
-    With `kept`, of the outbounds to these services alone, and the clusters they lead to.
+    Of the outbounds to `kept` services alone, and the clusters they lead to.
     """
-    return joined([dict(_Outbounds(side, asked, one, kinds, kept).places()) for one in routes])
+    ways = (_Outbounds(side, asked, one, kinds) for one in routes)
+    return joined([dict(way.places(kept)) for way in ways])
 
 
 class _Outbounds:
     """The outbounds of one proxy when these TrafficRoutes win."""
 
     def __init__(
-        self,
-        side: OldSide,
-        asked: AskedProxy,
-        routes: Routes,
-        kinds: frozenset[str],
-        kept: frozenset[str] | None,
+        self, side: OldSide, asked: AskedProxy, routes: Routes, kinds: frozenset[str]
     ) -> None:
         self.side, self.asked, self.routes, self.kinds = side, asked, routes, kinds
-        self.kept = kept
         self.targets = side.targets(routes)
         self.own = {mentioned(tags): tags for tags in asked.outbounds}
-        self.old_made = {s: self._old_makes(s) for s in asked.services}
+        # One of which nothing is known is TCP.
+        new = {s: side.new(asked.dataplane, ServiceTag(s))[-1] for s in asked.services}
+        self.old_made = {service: not made for service, made in new.items()}
         self.probes = side.probes(asked) if "MeshHealthCheck" in kinds else {}
         self.treated = {s: self._treated(s) for s in asked.services}
         self.tables = {name: self._table(tags) for name, tags in self.own.items()}
-        self.clusters: dict[str, tuple[Mapping[str, str], list[str]]] = {}
+        self.clusters: dict[str, tuple[Tags, list[str]]] = {}
         for outbound, table in self.tables.items():
             for tags in table.clusters:
-                name = mentioned(tags)
-                self.clusters.setdefault(name, (tags, []))[1].append(outbound)
+                self.clusters.setdefault(mentioned(tags), (tags, []))[1].append(outbound)
 
-    def places(self) -> Iterator[tuple[Key, Fact]]:
+    def places(self, kept: frozenset[str]) -> Iterator[tuple[Key, Fact]]:
         """Yield every place with what it may come to."""
         for name, table in self.tables.items():
             service = self.own[name][SERVICE]
-            if not self._is_kept(service):
+            if service not in kept:
                 continue
             if "MeshHTTPRoute" in self.kinds:
                 winner = self.routes.get(service) if self.side.routed else None
@@ -103,15 +100,9 @@ class _Outbounds:
             if table.family:
                 yield from self._listener(name, service, table)
         for name, (tags, led) in self.clusters.items():
-            if any(self._is_kept(self.own[outbound][SERVICE]) for outbound in led):
-                yield from self._cluster(name, tags, led)
-
-    def _is_kept(self, service: str) -> bool:
-        return self.kept is None or service in self.kept
-
-    def _old_makes(self, service: str) -> bool:
-        """Whether the old engine makes an outbound; one of which nothing is known is TCP."""
-        return not self.side.new(self.asked.dataplane, ServiceTag(service))[-1]
+            if any(self.own[outbound][SERVICE] in kept for outbound in led):
+                for kind in (kind for kind in _ON_CLUSTERS if kind in self.kinds):
+                    yield (kind, "cluster", name), self._cluster(kind, tags, led)
 
     def _treated(self, service: str) -> str:
         """Return the protocol an outbound has: by its targets, or in the new engine its own."""
@@ -128,6 +119,33 @@ class _Outbounds:
         protocol = self.side.protocol(service)
         return new_table(routing, own, _family(protocol), http=protocol in HTTP_LIKE)
 
+    def _at(self, part: SlotKind, service: str, treated: str, *, made: bool) -> At:
+        return At(
+            part=part,
+            protocol=self._protocol(service),
+            treated=treated,
+            made=made,
+            tag=True,
+            always=writes_defaults(self.side.side),
+            release=self.side.side.release.name,
+            mesh=self.side.side.mesh_spec,
+        )
+
+    def _protocol(self, service: str) -> str:
+        """Return the protocol by which new policies read a service: TCP if no Dataplane has it.
+
+        Its cluster is there and has what policies say, although nothing answers yet.
+        """
+        return "tcp" if self._is_lone(service) else self.side.protocol(service)
+
+    def _is_lone(self, service: str) -> bool:
+        return self.side.listed and service not in self.side.known
+
+    def _old(self, kind: str, service: str, *, decides: bool = True) -> Options:
+        """Return the old policies of which one decides, in place of a new type; None: none does."""
+        kind = READINGS[kind].old
+        return self.side.connection(kind, self.asked, service) if decides else (None,)
+
     # -- listeners ---------------------------------------------------------------------------
 
     def _listener(self, name: str, service: str, table: Table) -> Iterator[tuple[Key, Fact]]:
@@ -141,50 +159,32 @@ class _Outbounds:
                 yield (kind, "outbound", name), self._at_listener(kind, service, table)
 
     def _at_listener(self, kind: str, service: str, table: Table) -> Fact:
-        """Return what an outbound and all its routes read of a policy type."""
-        found = self.side.to(self.asked, kind, service)
+        """Return what an outbound and all its routes read of a policy type.
+
+        Retries are looked up under the targets of its routes (§2.3); nothing of a TrafficRoute is
+        read here but where it leads.
+        """
+        found, made = self.side.to(self.asked, kind, service), self.old_made[service]
         tcp = table.family == "tcp"
         treated = self.treated[service]
         treated = treated if (treated in HTTP_LIKE) != tcp else table.family
-        at = self._at(SlotKind.LISTENER, service, treated=treated, made=self.old_made[service])
+        at = self._at(SlotKind.LISTENER, service, treated, made=made)
         if kind == "MeshRetry" and self._is_lone(service):
             at = replace(at, tcp=False)  # of those without a protocol only a Retry is heard
-        options = self._decided_by(kind, service)
-        more: Values = self._of_routes(kind, service)
+        read = kind != "MeshLoadBalancingStrategy" and (
+            kind != "MeshRetry" or service in self.targets
+        )
+        options = self._old(kind, service, decides=made and read)
+        more: Values = {} if made else self._of_routes(kind, service)
         if kind in ("MeshTimeout", "MeshRetry"):
             more[TREATED] = "tcp" if tcp else "http"
         effects = [{**one, **more} for one in both(kind, options, found, at)]
         past = kind == "MeshTimeout" and found is not None and (at.protocol in HTTP_LIKE) == tcp
         return one_of(effects, options, found, _tied(options) or (PAST_PROTOCOL if past else ""))
 
-    def _decided_by(self, kind: str, service: str) -> Options:
-        """Return the old policies of which one decides on an outbound that the old engine makes.
-
-        Retries are looked up under the targets of its routes (§2.3).
-        """
-        looked_up = kind != "MeshRetry" or service in self.targets
-        if kind == "MeshLoadBalancingStrategy" or not (looked_up and self.old_made[service]):
-            return (None,)
-        return self._old(READINGS[kind].old, service)
-
-    def _at(self, part: SlotKind, service: str, *, treated: str = "", made: bool = True) -> At:
-        return At(
-            part=part,
-            protocol=self._protocol(service),
-            treated=treated,
-            made=made,
-            tag=True,
-            always=writes_defaults(self.side.side),
-            release=self.side.side.release.name,
-            mesh=self.side.side.mesh_spec,
-        )
-
-    def _old(self, kind: str, service: str) -> Options:
-        return self.side.connection(kind, self.asked, service)
-
     def _of_routes(self, policy_type: str, service: str) -> Values:
-        """Return what routes of the new kind read by themselves, where they make the outbound."""
-        if self.old_made[service] or policy_type not in self.side.side.types:
+        """Return what routes of the new kind read by themselves."""
+        if policy_type not in self.side.side.types:
             return {}
         proxy, destination = self.asked.dataplane, ServiceTag(service)
         routing = self.side.routing(self.asked, service)
@@ -194,98 +194,53 @@ class _Outbounds:
 
     # -- clusters ----------------------------------------------------------------------------
 
-    def _cluster(
-        self, name: str, tags: Mapping[str, str], led: Sequence[str]
-    ) -> Iterator[tuple[Key, Fact]]:
-        service = tags[SERVICE]
-        readers = {
-            "MeshTimeout": lambda: self._cluster_timeout(name, service, led),
-            "MeshCircuitBreaker": lambda: self._breaker(service, led),
-            "MeshHealthCheck": lambda: self._probe(
-                service, led, self.probes.get(name) if set(tags) == {SERVICE} else None
-            ),
-            "MeshLoadBalancingStrategy": lambda: self._balancer(service, led),
-        }
-        for kind in _ON_CLUSTERS:
-            if kind in self.kinds:
-                yield (kind, "cluster", name), readers[kind]()
+    def _cluster(self, kind: str, tags: Tags, led: Sequence[str]) -> Fact:
+        """Return what a cluster reads of a policy type.
 
-    def _protocol(self, service: str) -> str:
-        """Return the protocol by which new policies read a service: TCP if no Dataplane has it.
-
-        Its cluster is there and has what policies say, although nothing answers yet.
+        A Timeout and the balancer of a TrafficRoute are those of the last outbound that leads there
+        (notes C2b), the others those of the service, if TrafficRoutes lead to it. A service that
+        only routes of other outbounds lead to has no outbound, by which new policies find all
+        clusters but for MeshTimeout (notes C14).
         """
-        return "tcp" if self._is_lone(service) else self.side.protocol(service)
-
-    def _is_lone(self, service: str) -> bool:
-        return self.side.listed and service not in self.side.known
-
-    def _leading(self, led: Sequence[str]) -> tuple[str, ...]:
-        """Return whose settings a cluster has: the last outbound that leads there (notes C2b)."""
-        return (led[-1],) if self.asked.ordered else tuple(led)
+        service, by_outbound = tags[SERVICE], kind in _BY_OUTBOUND
+        own = kind == "MeshTimeout" or service in self.asked.services
+        found = self.side.to(self.asked, kind, service) if own else None
+        reached = service in self.targets and any(map(self._made, led))
+        effects: list[Values] = []
+        policies: Options = ()
+        why = ""
+        for leader in led if by_outbound and not self.asked.ordered else led[-1:]:
+            made = self._made(leader)
+            if kind == "MeshLoadBalancingStrategy":
+                options: Options = (self.routes.get(self.own[leader][SERVICE]) if made else None,)
+            elif by_outbound:
+                options = self._old(kind, self.own[leader][SERVICE], decides=made)
+            else:
+                options = self._old(kind, service, decides=reached)
+            at = self._at(SlotKind.CLUSTER, service, self.tables[leader].family, made=made)
+            why, policies = why or _tied(options), (*policies, *options)
+            if kind == "MeshHealthCheck":
+                checks = (self.probes.get(service) or ()) if set(tags) == {SERVICE} else ()
+                at, why = self._probing(found, at, service), why or _unprobed(found, at, checks)
+                effects += [probed(checks, p, found.conf if found else None, at) for p in options]
+            else:
+                effects += both(kind, options, found, at)
+        decided = kind == "MeshLoadBalancingStrategy" and found is not None
+        why = why or (SHARED if by_outbound else "")
+        return one_of(effects, () if decided else policies, found, why)
 
     def _made(self, outbound: str) -> bool:
         return self.old_made[self.own[outbound][SERVICE]]
 
-    def _cluster_timeout(self, name: str, service: str, led: Sequence[str]) -> Fact:
-        found = self.side.to(self.asked, "MeshTimeout", service)
-        effects: list[Values] = []
-        policies: list[Resource | None] = []
-        crossed = SHARED if list(led) != [service] or name != service else ""
-        why = ""
-        for leader in self._leading(led):
-            options = self._decided_by("MeshTimeout", self.own[leader][SERVICE])
-            why = why or _tied(options)
-            policies += options
-            family, made = self.tables[leader].family, self._made(leader)
-            at = self._at(SlotKind.CLUSTER, service, treated=family, made=made)
-            effects += both("MeshTimeout", options, found, at)
-        return one_of(effects, policies, found, why or crossed or SHARED)
-
-    def _of_cluster(self, policy_type: str, service: str) -> Found | None:
-        """Return what a policy says of a service's clusters, found by the outbounds of a proxy.
-
-        A service that only routes of other outbounds lead to has none of its own, and nothing of
-        it (notes C14); MeshTimeout alone goes through the clusters themselves.
-        """
-        own = service in self.asked.services
-        return self.side.to(self.asked, policy_type, service) if own else None
-
-    def _reaching(self, kind: str, service: str, led: Sequence[str]) -> Options:
-        """Return the old policies of which one decides on a cluster that old routes lead to."""
-        reached = service in self.targets and any(map(self._made, led))
-        return self._old(kind, service) if reached else (None,)
-
-    def _breaker(self, service: str, led: Sequence[str]) -> Fact:
-        found = self._of_cluster("MeshCircuitBreaker", service)
-        old = self._reaching("CircuitBreaker", service, led)
-        effects = both("MeshCircuitBreaker", old, found, self._at(SlotKind.CLUSTER, service))
-        return one_of(effects, old, found, _tied(old))
-
-    def _probe(self, service: str, led: Sequence[str], checks: Checks | None) -> Fact:
-        """Return the probes of a cluster; `checks` of a patch replace all others."""
-        found = self._of_cluster("MeshHealthCheck", service)
-        old = self._reaching("HealthCheck", service, led)
-        at = self._at(SlotKind.CLUSTER, service)
-        conf = found.conf if found else None
-        if at.protocol != self.side.protocol(service) and _asks_by_http(conf):
-            at = replace(at, protocol="http")
-        effects = [probed(checks or (), policy, conf, at) for policy in old]
-        unprobed = found is not None and at.protocol in UNPROBED and not checks
-        return one_of(effects, old, found, _tied(old) or (NOT_PROBED if unprobed else ""))
-
-    def _balancer(self, service: str, led: Sequence[str]) -> Fact:
-        found = self._of_cluster("MeshLoadBalancingStrategy", service)
-        own = [self.own[leader][SERVICE] for leader in self._leading(led)]
-        routes = [self.routes.get(s) if self.old_made[s] else None for s in own]
-        at = self._at(SlotKind.CLUSTER, service)
-        effects = both("MeshLoadBalancingStrategy", routes, found, at)
-        return one_of(effects, () if found else routes, found, SHARED)
+    def _probing(self, found: Found | None, at: At, service: str) -> At:
+        """Return the place of probes: without a protocol HTTP is asked for by HTTP."""
+        section = found.conf.get("http") if found is not None else None
+        by_http = isinstance(section, Mapping) and section.get("disabled") is not True
+        return replace(at, protocol="http") if self._is_lone(service) and by_http else at
 
 
-def _asks_by_http(conf: Mapping[str, Any] | None) -> bool:
-    section = (conf or {}).get("http")
-    return isinstance(section, Mapping) and section.get("disabled") is not True
+def _unprobed(found: Found | None, at: At, checks: Checks) -> str:
+    return NOT_PROBED if found is not None and at.protocol in UNPROBED and not checks else ""
 
 
 def _family(protocol: str) -> str:

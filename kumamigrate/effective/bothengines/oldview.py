@@ -194,8 +194,8 @@ class OldSide:
             )
         return self._destined[kind, service]
 
-    def scenarios(self, asked: AskedProxy) -> list[dict[str, Resource | None]] | None:
-        """Return what TrafficRoutes may win for the services of a proxy; None: too many ways.
+    def scenarios(self, asked: AskedProxy) -> list[Routes]:
+        """Return what TrafficRoutes may win for the services of a proxy; none: too many ways.
 
         Of TrafficRoutes that tie and lead to the same places one stands for all.
         """
@@ -209,7 +209,7 @@ class OldSide:
         for way in ways:
             count *= len(way)
         if count > MOST_CHOICES:
-            return None
+            return []
         return [dict(zip(asked.services, chosen, strict=True)) for chosen in product(*ways)]
 
     def targets(self, routes: Routes) -> frozenset[str]:

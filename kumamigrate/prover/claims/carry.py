@@ -8,11 +8,12 @@ logs do not count, and a service-tag outbound without any timeout counts as havi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kumamigrate.effective.compare import Difference, differences
-from kumamigrate.effective.difference import Witness
+from kumamigrate.effective.difference import Witness, each_once
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import NOTHING, Fact, Key
 from kumamigrate.effective.outboundfacts import outbound_facts
@@ -28,11 +29,9 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, own_cluster, written_outbounds
-from kumamigrate.universe.network import Named, is_named
+from kumamigrate.universe.network import Network
 from kumamigrate.universe.side import ports_of
 from kumamigrate.universe.traffic import Outbound, successors
-
-Couple = tuple[ServiceTag, RealResource]
 
 CARRIED = (
     "MeshTimeout",
@@ -43,32 +42,14 @@ CARRIED = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Couples:
-    """Every service tag with what replaces it; `alike` are those that read the same unnamed.
-
-    `alone` are the services that nothing replaces.
-    """
-
-    all: tuple[Couple, ...]
-    alike: tuple[tuple[Couple, ...], ...]
-    alone: tuple[str, ...]
-
-
-def couples_of(pair: MeshComparison, services: Sequence[str]) -> Couples:
+def couples_of(pair: MeshComparison, services: Sequence[str]) -> Network:
     """Return services with the real destinations that replace them."""
-    listed = tuple((ServiceTag(s), d) for s in services for d in successors(pair.after, s))
-    groups: dict[tuple[str, str], list[Couple]] = {}
-    for old, new in listed:
-        protocols = (pair.before.protocol(old), pair.after.protocol(new))
-        groups.setdefault(protocols, []).append((old, new))
-    replaced = {old.service for old, _ in listed}
-    alone = tuple(service for service in services if service not in replaced)
-    return Couples(listed, tuple(tuple(group) for group in groups.values()), alone)
+    couples = [(ServiceTag(s), d) for s in services for d in successors(pair.after, s)]
+    return Network(pair.before, pair.after, couples)
 
 
 def carry_witnesses(
-    pair: MeshComparison, was: Resource, now: Resource, couples: Couples
+    pair: MeshComparison, was: Resource, now: Resource, couples: Network
 ) -> tuple[Witness, ...]:
     """Return what of a proxy's service-tag outbounds is not carried over.
 
@@ -88,51 +69,40 @@ def as_tags(found: Iterable[Witness]) -> tuple[Witness, ...]:
     return tuple(replace(w, outbound=Outbound.SERVICE_TAG) for w in found)
 
 
-def carry_doubts(pair: MeshComparison, was: Resource, couples: Couples) -> tuple[Doubt, ...]:
-    """Return the services of a proxy of which nothing says what replaces them."""
-    services: Iterable[str] = couples.alone
+def carry_doubts(pair: MeshComparison, was: Resource, alone: Sequence[str]) -> tuple[Doubt, ...]:
+    """Return the services of a proxy of which nothing says what replaces them.
+
+    `alone` are those of a transparent proxy.
+    """
     if written_outbounds(pair.before, was) is not None:
-        services = (s for s in services_of(pair, was) if not successors(pair.after, s))
+        alone = unreplaced(pair, services_of(pair, was))
     return tuple(
         Doubt(
             DoubtKind.MISSING,
             f"nothing says which real resource takes the place of service {service}; add its"
             " MeshService, or an inventory that has it",
         )
-        for service in services
+        for service in alone
     )
 
 
+def unreplaced(pair: MeshComparison, services: Iterable[str]) -> tuple[str, ...]:
+    """Return the services that nothing replaces."""
+    return tuple(service for service in services if not successors(pair.after, service))
+
+
 def _all_couples(
-    pair: MeshComparison, was: Resource, now: Resource, couples: Couples
+    pair: MeshComparison, was: Resource, now: Resource, couples: Network
 ) -> tuple[Witness, ...]:
     found: tuple[Witness, ...] = ()
     for policy_type in (ROUTING, *CARRIED):
         key = ("carry", id(couples), policy_type, *_inputs(pair, was, now, policy_type))
         if key not in pair.kept:
             named = pair.named(was, now, policy_type)
-            pair.kept[key] = tuple(_table(pair, was, now, policy_type, couples, named))
+            check = partial(carry_one, pair, was, now, policy_type)
+            pair.kept[key] = couples.differing(named, check)
         found += pair.kept[key]
     return found
-
-
-def _table(
-    pair: MeshComparison,
-    was: Resource,
-    now: Resource,
-    policy_type: str,
-    couples: Couples,
-    named: Named,
-) -> Iterator[Witness]:
-    for group in couples.alike:
-        clean = False
-        for old, new in group:
-            alike = not (is_named(old, named) or is_named(new, named))
-            if alike and clean:
-                continue
-            found = carry_one(pair, was, now, policy_type, old, new)
-            clean = clean or (alike and not found)
-            yield from found
 
 
 def carry_one(
@@ -140,15 +110,27 @@ def carry_one(
     was: Resource,
     now: Resource,
     policy_type: str,
-    old: ServiceTag,
-    new: RealResource,
+    old: Destination,
+    new: Destination,
 ) -> tuple[Witness, ...]:
     """Return what of one policy type, or of the routes, is not carried over."""
-    if not pair.compares(policy_type):
+    there = pair.before.types | pair.after.types | {ROUTING}
+    if not pair.compares(policy_type) or policy_type not in there:
         return ()
-    if policy_type == ROUTING:
-        return carry_routes(pair, was, now, old, new)
-    return carry_type(pair, was, now, policy_type, old, new)
+    key = ("carry", policy_type, old, new, *_inputs(pair, was, now, policy_type))
+    if key not in pair.kept:
+        left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
+        clusters, wrong = _clusters(pair, left, right, old, new)
+        if policy_type == ROUTING:
+            found = [*_routes(pair, left, right), *wrong]
+            pair.kept[key] = pair.routing_witnesses(found, new)
+        else:
+            before = outbound_facts(pair.before, was, policy_type, old, left, as_real=True)
+            after = outbound_facts(pair.after, now, policy_type, new, right)
+            listed = differences(_renamed(before, clusters), after, common=True)
+            told = (pair.witness(policy_type, "outbound", one, new) for one in listed)
+            pair.kept[key] = each_once(told)
+    return pair.kept[key]
 
 
 def services_of(pair: MeshComparison, was: Resource) -> tuple[str, ...]:
@@ -201,44 +183,6 @@ def _pair(
 ) -> Iterator[Witness]:
     for policy_type in (ROUTING, *CARRIED):
         yield from carry_one(pair, was, now, policy_type, old, new)
-
-
-def carry_routes(
-    pair: MeshComparison, was: Resource, now: Resource, old: ServiceTag, new: RealResource
-) -> tuple[Witness, ...]:
-    """Return the differences between the routes of a service tag and of what replaces it."""
-    key = ("carry", ROUTING, old, new, *_inputs(pair, was, now, ROUTING))
-    if key not in pair.kept:
-        left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
-        _, wrong = _clusters(pair, left, right, old, new)
-        found = [*_routes(pair, left, right), *wrong]
-        pair.kept[key] = pair.routing_witnesses(found, new)
-    return pair.kept[key]
-
-
-def carry_type(
-    pair: MeshComparison,
-    was: Resource,
-    now: Resource,
-    policy_type: str,
-    old: ServiceTag,
-    new: RealResource,
-) -> tuple[Witness, ...]:
-    """Return what of one policy type is not carried over from a service tag."""
-    if policy_type not in pair.before.types and policy_type not in pair.after.types:
-        return ()
-    key = ("carry", policy_type, old, new, *_inputs(pair, was, now, policy_type))
-    if key not in pair.kept:
-        left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
-        clusters, _ = _clusters(pair, left, right, old, new)
-        before = outbound_facts(pair.before, was, policy_type, old, left, as_real=True)
-        after = outbound_facts(pair.after, now, policy_type, new, right)
-        seen: dict[Any, Witness] = {}
-        for difference in differences(_renamed(before, clusters), after, common=True):
-            witness = pair.witness(policy_type, "outbound", difference, new)
-            seen.setdefault(witness.key, witness)
-        pair.kept[key] = tuple(seen.values())
-    return pair.kept[key]
 
 
 def _inputs(

@@ -488,13 +488,8 @@ def _subset_rules(policy_type: str, listed: Iterable[Known]) -> bool:
 
 def _outbound(policy_type: str, destinations: Sequence[Destination], names: bool) -> Check:
     def check(pair: MeshComparison, proxy: Resource) -> list[Witness]:
-        found: list[Witness] = []
-        for destination in destinations:
-            if policy_type == ROUTING:
-                found += pair.routes(proxy, proxy, destination, names=names)
-            else:
-                found += pair.outbound_type(proxy, proxy, policy_type, destination)
-        return found
+        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names)
+        return [witness for destination in destinations for witness in ask(destination)]
 
     return check
 
