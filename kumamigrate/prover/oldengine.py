@@ -100,7 +100,6 @@ class OldEngine:
             reaches=self._pair.reaches,
             types=self._asked,
             known=self._pair.known,
-            only_real=self._only_real,
         )
 
     @cached_property
@@ -183,9 +182,8 @@ class OldEngine:
 
     @cached_property
     def _services(self) -> frozenset[str]:
-        sides = (self.before, self.after)
         types = self._asked & set(OUTBOUND)
-        return frozenset(name for side in sides for name in services_named(side, types))
+        return frozenset(n for reach in self._pair.reaches for n in services_named(reach, types))
 
     @cached_property
     def _tags(self) -> Network:

@@ -29,9 +29,9 @@ from kumamigrate.sourcedest.winners import (
     route_targets,
 )
 from kumamigrate.targetref.entry import Found
-from kumamigrate.targetref.items import to_entries
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE
+from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.services import backend_refs
 from kumamigrate.universe.side import ROUTES, Side, may_be_transparent
 
@@ -252,17 +252,16 @@ class OldSide:
         return self.matcher.service(selection, service)
 
 
-def services_named(side: Side, types: Collection[str]) -> set[str]:
+def services_named(reach: Reach, types: Collection[str]) -> set[str]:
     """Return the services that Dataplanes have, that old policies or new ones of some types name,
-    and one that nobody does."""
+    or the routes that those are on, and one that nobody does."""
+    side = reach.side
     found = {OTHER_SERVICE, *old_protocols(side)}
     for policy in (policy for listed in side.old.by_kind.values() for policy in listed):
         found |= {t.get(SERVICE, ANY) for t in selectors_in(policy, "destinations")}
         if policy.type == "TrafficRoute":
             found |= {*route_targets(policy, ANY), *(t[SERVICE] for t in live_targets(policy, ANY))}
-    for policy in side.state.of_type(*sorted(side.types.intersection(types))):
-        for entry in to_entries(policy, side.release.policy_types[policy.type], side.release):
-            found.add(entry.target.name or "" if entry.target is not None else "")
+    found |= {tag for kind in types for known in reach.of(kind) for tag in known.tags}
     return found - {"", ANY}
 
 

@@ -13,7 +13,6 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.sourcedest.selector import matches, selectors_of
 from kumamigrate.sourcedest.winners import OldPolicies
-from kumamigrate.targetref.items import top_of
 from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import ROUTES
 
@@ -22,14 +21,13 @@ from kumamigrate.universe.side import ROUTES
 class AskedOfBoth:
     """The types for which both engines are asked, of two sides.
 
-    `known`: the state has Dataplanes; `only_real`: the mesh has no service-tag outbounds.
+    `known`: the state has Dataplanes.
     """
 
     sides: tuple[OldSide, OldSide]
     reaches: tuple[Reach, Reach]
     types: frozenset[str]
     known: bool
-    only_real: bool
 
     def doubts(self) -> Iterator[Doubt]:
         """Yield what keeps any proxy from being compared."""
@@ -98,15 +96,13 @@ class AskedOfBoth:
     def labelled(self) -> Iterator[Resource]:
         """Yield the policies that choose by other things than made-up proxies have.
 
-        Those are names of proxies and of inbounds, built-in gateways, and routes, unless all
-        outbounds are real: what a policy on one gives to a request of the old engine is not known.
+        Those are names of proxies and of inbounds, and built-in gateways.
         """
         for reach in self.reaches:
             for known in (known for kind in sorted(self.types) for known in reach.of(kind)):
-                asked, release = known.requirement, reach.side.release
+                asked = known.requirement
                 named = asked.atom is not None and bool(asked.atom.name or asked.atom.section)
-                on_route = top_of(known.policy, release).kind == "MeshHTTPRoute"
-                if named or asked.gateway_only or (on_route and not self.only_real):
+                if named or asked.gateway_only:
                     yield known.policy
 
     def _not_made_up(self) -> Iterator[Doubt]:

@@ -110,8 +110,7 @@ class Together:
     def _settings(self, asked: Iterable[Requirement]) -> list[Setting]:
         """Return the surroundings of proxies of the own zone, which alone old policies reach."""
         zone = self.pair.before.state.environment.zone
-        every = [setting for setting in settings_of(asked, zone) if not setting.gateway]
-        return [setting for setting in every if not zone or setting.zone == zone]
+        return [one for one in settings_of(asked, zone) if not zone or one.zone == zone]
 
     def _sets(
         self, asked: set[Requirement], suspects: Suspects, setting: Setting, pairings: Pairings

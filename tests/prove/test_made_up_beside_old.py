@@ -1,0 +1,99 @@
+"""Proxies that nobody lists, beside TrafficRoutes: delegated gateways, and policies on routes."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.prover.proof import MeshProof, Verdict
+from kumamigrate.prover.prover import prove
+from tests.prove.states import state
+from tests.sourcedest.meshes import ROUTE_ALL
+
+TYPED = """
+type: MeshTimeout
+name: typed
+mesh: default
+spec:
+  targetRef: {kind: Mesh, proxyTypes: [%s]}
+  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: %s}}]
+"""
+ROUTE = """
+type: MeshHTTPRoute
+name: r
+mesh: default
+spec:
+  to:
+  - targetRef: {kind: MeshService, name: api}
+    rules: [{matches: [{path: {type: PathPrefix, value: /v1}}], default: {}}]
+"""
+ON_IT = """
+type: MeshTimeout
+name: on-route
+mesh: default
+spec:
+  targetRef: {kind: MeshHTTPRoute, name: r}
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: %s}}}]
+"""
+FOR_V1 = """
+type: MeshTimeout
+name: for-v1
+mesh: default
+spec:
+  targetRef: {kind: MeshSubset, tags: {version: v1}}
+  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 2s%s}}]
+"""
+LISTED = """
+type: Dataplane
+name: api
+mesh: default
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: api, kuma.io/protocol: http}}]
+  transparentProxying: {redirectPortInbound: 15006, redirectPortOutbound: 15001}
+"""
+
+
+def _mesh(before: tuple[str, ...], after: tuple[str, ...], mode: str = "Disabled") -> MeshProof:
+    old, new = (state("---".join((ROUTE_ALL, *texts)), mode=mode) for texts in (before, after))
+    (mesh,) = prove(old, new, claims=("live",)).meshes.values()
+    return mesh
+
+
+@pytest.mark.parametrize("kind", ["Sidecar", "Gateway"])
+def test_a_policy_for_one_type_of_proxies_is_tried_on_such_a_proxy(kind: str) -> None:
+    """A delegated gateway has outbounds like a sidecar, and old policies choose it by its tags."""
+    mesh = _mesh((TYPED % (kind, "3s"),), (TYPED % (kind, "4s"),))
+    claim = mesh.claims["live"]
+    assert claim.verdict is Verdict.DIFFERENT
+    assert {w.field for w in claim.witnesses} == {"connectionTimeout"}
+    assert {p.name for p in claim.proxies if p.witnesses} == {
+        "any gateway" if kind == "Gateway" else "any proxy"
+    }
+
+
+def test_listed_sidecars_settle_nothing_for_gateways() -> None:
+    mesh = _mesh((TYPED % ("Gateway", "3s"), LISTED), (TYPED % ("Gateway", "4s"), LISTED))
+    assert mesh.claims["live"].verdict is Verdict.EQUIVALENT
+    assert not mesh.all_proxies
+    assert any("any gateway" in why for why in mesh.beyond)
+
+
+@pytest.mark.parametrize("mode", ["Disabled", "Everywhere"])
+@pytest.mark.parametrize("listed", [(), (LISTED,)], ids=["nobody-listed", "listed"])
+def test_what_a_policy_on_a_route_gives_is_compared(mode: str, listed: tuple[str, ...]) -> None:
+    before, after = ((ROUTE, ON_IT % value, *listed) for value in ("3s", "4s"))
+    mesh = _mesh(before, after, mode)
+    # Without a Dataplane nothing says that `api` speaks HTTP, and without that no route is there.
+    claim = mesh.claims["live"]
+    assert claim.verdict is (Verdict.DIFFERENT if listed else Verdict.UNKNOWN)
+    assert not any("chooses by MeshHTTPRoute" in str(why) for why in (*claim.doubts, *mesh.beyond))
+    assert any(p.witnesses for p in claim.proxies if p.made_up) is bool(listed)
+
+
+@pytest.mark.parametrize("mode", ["Disabled", "Everywhere"])
+def test_and_keeps_nobody_from_comparing_others(mode: str) -> None:
+    """What is written out here is Kuma's default."""
+    plain, written = FOR_V1 % "", FOR_V1 % ", http: {requestHeadersTimeout: 0s}"
+    mesh = _mesh((ROUTE, ON_IT % "3s", plain), (ROUTE, ON_IT % "3s", written), mode)
+    assert mesh.claims["live"].verdict is Verdict.EQUIVALENT
+    assert mesh.all_proxies
