@@ -17,6 +17,7 @@ from kumamigrate.model.resource import Identity
 from kumamigrate.prover import MeshProof, Proof
 from kumamigrate.prover.agree import agreed
 from kumamigrate.prover.claimed import LIVE, RELEASE
+from kumamigrate.prover.proof import gathered
 from kumamigrate.prover.sidebyside import MANY, MANY_TO_UPGRADE, answers
 from kumamigrate.scene.trial import JOBS, Scene
 from kumamigrate.scene.worlds import Given, can_feel, told
@@ -112,15 +113,7 @@ def _whichever(least: MeshProof, others: dict[str, MeshProof]) -> MeshProof:
         }
         one = agreed({NONE: replace(least, claims={name: result}), **found})
         claims[name] = one.claims[name]
-    every = (least, *others.values())
-    return replace(
-        least,
-        claims=claims,
-        all_proxies=all(part.all_proxies for part in every),
-        beyond=_distinct(b for part in every for b in part.beyond),
-        assumptions=_distinct(a for part in every for a in part.assumptions),
-        ties=_distinct(t for part in every for t in part.ties),
-    )
+    return gathered((least, *others.values()), claims)
 
 
 def _assuming(
@@ -174,7 +167,3 @@ def _by_mesh(scene: Scene) -> dict[str, set[tuple[str, Identity, str]]]:
         own = resource.name if resource.type == "Mesh" else resource.mesh
         found[own].add((resource.type, resource.identity, resource.canonical_body))
     return found
-
-
-def _distinct(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(words))

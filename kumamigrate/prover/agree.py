@@ -15,7 +15,7 @@ from typing import Any
 from kumamigrate.effective.difference import HARMLESS, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.initial import CHOICES, named
-from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, worst
+from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, gathered, worst
 
 MOST = 20
 """So many settings are named that depend on the world; the rest is counted."""
@@ -36,14 +36,7 @@ def agreed(parts: Mapping[str, MeshProof]) -> MeshProof:
         name: _claim({w: p.claims[name] for w, p in parts.items() if name in p.claims})
         for name in first.claims
     }
-    return replace(
-        first,
-        claims=claims,
-        all_proxies=all(p.all_proxies for p in proofs),
-        beyond=tuple(dict.fromkeys(b for p in proofs for b in p.beyond)),
-        assumptions=tuple(dict.fromkeys(a for p in proofs for a in p.assumptions)),
-        ties=tuple(dict.fromkeys(t for p in proofs for t in p.ties)),
-    )
+    return gathered(proofs, claims)
 
 
 def apart(found: Found, unknown: Doubted) -> tuple[Doubt, ...]:

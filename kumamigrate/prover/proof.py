@@ -154,6 +154,19 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=order.index, default=Verdict.EQUIVALENT)
 
 
+def gathered(proofs: Iterable[MeshProof], claims: Mapping[str, ClaimResult]) -> MeshProof:
+    """Return what several proofs of a mesh say of some claims, as one."""
+    every = tuple(proofs)
+    return replace(
+        every[0],
+        claims=claims,
+        all_proxies=all(proof.all_proxies for proof in every),
+        beyond=tuple(dict.fromkeys(b for proof in every for b in proof.beyond)),
+        assumptions=tuple(dict.fromkeys(a for proof in every for a in proof.assumptions)),
+        ties=tuple(dict.fromkeys(t for proof in every for t in proof.ties)),
+    )
+
+
 def only_listed(what: str) -> str:
     """Return that the Dataplanes of the states were compared, and something else was not."""
     return f"compared for the Dataplanes of the state, not for {what}"

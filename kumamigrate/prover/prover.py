@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.effective.difference import Locate
@@ -36,6 +35,7 @@ from kumamigrate.prover.proof import (
     ProxyVerdict,
     Verdict,
     doubted,
+    gathered,
     worst,
 )
 from kumamigrate.prover.proofscene import ProofScene
@@ -91,118 +91,120 @@ def prove(
     (midway.py): what holds on both halves holds. `contents` keeps what was read for the next
     proof that is given the same.
     """
-    contents = Contents() if contents is None else contents
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.
     meshes = sorted({*before.meshes(), *after.meshes()}) or [DEFAULT_MESH]
-    if only is not None:
-        meshes = [mesh for mesh in meshes if mesh in only]
-    locate = (locate_before, locate_after)
-    local = same_unread or not (before.unread or after.unread)
-    given = (contents, locate, one_protocol, also, types, standing)
-
-    def one(mesh: str) -> MeshProof:
-        ask = partial(_prove_mesh_safely, mesh, proxies=proxies, given=given, local=local)
-        found = ask(before, after, upgraded, claims)
-        if not halfway:
-            return found
-        return over_midway(found, before.mesh(mesh), after.mesh(mesh), upgraded, ask)
-
+    question = _Question(
+        before=before,
+        after=after,
+        upgraded=upgraded,
+        claims=claims,
+        proxies=proxies,
+        contents=Contents() if contents is None else contents,
+        locate=(locate_before, locate_after),
+        one_protocol=one_protocol,
+        also=also,
+        types=types,
+        standing=standing,
+        local=same_unread or not (before.unread or after.unread),
+        halfway=halfway,
+    )
     return Proof(
         release_before=before.release,
         release_after=(upgraded or after).release,
-        meshes={mesh: one(mesh) for mesh in meshes},
+        meshes={m: question.of(m) for m in meshes if only is None or m in only},
         unread=tuple(dict.fromkeys((*before.unread, *after.unread))),
     )
 
 
-def _prove_mesh_safely(
-    mesh: str,
-    before: State,
-    after: State,
-    upgraded: State | None,
-    claims: Sequence[str],
-    *,
-    proxies: str,
-    given: tuple[Any, ...],
-    local: bool,
-) -> MeshProof:
-    """Return the proof for a mesh. Where comparing it is too much for this tool, it is unknown."""
-    try:
-        return _prove_mesh(mesh, before, after, upgraded, claims, proxies, *given, local=local)
-    except Exception as error:
-        why = Doubt(DoubtKind.FAULT, f"{fault(error)}; {REPORT_IT}")
-        result = ClaimResult(verdict=Verdict.UNKNOWN, proxies=(), unknown=(why,))
-        return MeshProof(mesh=mesh, claims=dict.fromkeys(claims, result), all_proxies=False)
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """What is asked about each mesh of two states. `local`: cheap proofs may be tried first."""
 
+    before: State
+    after: State
+    upgraded: State | None
+    claims: Sequence[str]
+    proxies: str
+    contents: Contents
+    locate: tuple[Locate, Locate]
+    one_protocol: bool
+    also: Sequence[State]
+    types: Collection[str] | None
+    standing: Begun | None
+    local: bool
+    halfway: bool
 
-def _prove_mesh(
-    mesh: str,
-    before: State,
-    after: State,
-    upgraded: State | None,
-    claims: Sequence[str],
-    proxies: str,
-    contents: Contents,
-    locate: tuple[Locate, Locate],
-    one_protocol: bool,
-    also: Sequence[State],
-    types: Collection[str] | None,
-    standing: Begun | None,
-    *,
-    local: bool,
-) -> MeshProof:
-    results: dict[str, MeshProof] = {}
-    scenes: dict[tuple[int, int], ProofScene] = {}
-    if LIVE in claims and local:
-        found = local_proof(before.mesh(mesh), after.mesh(mesh))
-        if found is not None:
-            results[LIVE] = _proven_locally(found, mesh, before.mesh(mesh), after.mesh(mesh))
-    for claim in claims:
-        if claim in results:
-            continue
-        later = upgraded if claim == RELEASE and upgraded is not None else after
-        rests = claim != LIVE and (claim == CARRY or upgraded is not None)
-        earlier = _begun(claim, before, after, mesh) if rests else before
-        stood = standing
-        if stood is not None and rests:
-            stood = replace(stood, goal=_begun(claim, stood.goal, stood.current, mesh))
-        asked = (id(earlier), id(later))
-        if asked not in scenes:
-            states = (earlier.mesh(mesh), later.mesh(mesh))
-            others = tuple(state.mesh(mesh) for state in also)
-            scenes[asked] = ProofScene(
-                mesh,
-                *states,
-                contents,
-                locate,
-                one_protocol=one_protocol,
-                also=others,
-                types=types,
-                standing=None if stood is None else stood.of_mesh(mesh),
+    def of(self, mesh: str) -> MeshProof:
+        """Return the proof for a mesh, over states in between where that is asked for."""
+        found = self.about(mesh)
+        if not self.halfway:
+            return found
+        sides = self.before.mesh(mesh), self.after.mesh(mesh)
+
+        def ask(
+            before: State, after: State, upgraded: State | None, claims: Sequence[str]
+        ) -> MeshProof:
+            asked = replace(self, before=before, after=after, upgraded=upgraded, claims=claims)
+            return asked.about(mesh)
+
+        return over_midway(found, *sides, self.upgraded, ask)
+
+    def about(self, mesh: str) -> MeshProof:
+        """Return the proof for a mesh. Where comparing it is too much for this tool, it is
+        unknown."""
+        try:
+            return self._about(mesh)
+        except Exception as error:
+            why = Doubt(DoubtKind.FAULT, f"{fault(error)}; {REPORT_IT}")
+            result = ClaimResult(verdict=Verdict.UNKNOWN, proxies=(), unknown=(why,))
+            return MeshProof(
+                mesh=mesh, claims=dict.fromkeys(self.claims, result), all_proxies=False
             )
-        results[claim] = _prove_claim(claim, scenes[asked], proxies)
-        if earlier is not before:
-            if LIVE not in results:
-                lived = ProofScene(
-                    mesh,
-                    before.mesh(mesh),
-                    after.mesh(mesh),
-                    contents,
-                    locate,
-                    standing=None if standing is None else standing.of_mesh(mesh),
+
+    def _about(self, mesh: str) -> MeshProof:
+        results: dict[str, MeshProof] = {}
+        scenes: dict[tuple[int, int], ProofScene] = {}
+        sides = self.before.mesh(mesh), self.after.mesh(mesh)
+        found = local_proof(*sides) if LIVE in self.claims and self.local else None
+        if found is not None:
+            results[LIVE] = _proven_locally(found, mesh, *sides)
+        for claim in self.claims:
+            if claim in results:
+                continue
+            asked = self._asked(claim, mesh)
+            key = (id(asked[0]), id(asked[1]))
+            if key not in scenes:
+                others = tuple(state.mesh(mesh) for state in self.also)
+                scenes[key] = self._scene(
+                    mesh, *asked, one_protocol=self.one_protocol, also=others, types=self.types
                 )
-                results[LIVE] = _prove_claim(LIVE, lived, proxies)
-            settled = upon(claim, results[claim].claims[claim], results[LIVE].claims[LIVE])
-            results[claim] = replace(results[claim], claims={claim: settled})
-    proofs = tuple(results.values())
-    return MeshProof(
-        mesh=mesh,
-        claims={claim: results[claim].claims[claim] for claim in claims},
-        all_proxies=all(p.all_proxies for p in proofs),
-        beyond=tuple(dict.fromkeys(b for p in proofs for b in p.beyond)),
-        assumptions=tuple(dict.fromkeys(a for p in proofs for a in p.assumptions)),
-        ties=tuple(dict.fromkeys(t for p in proofs for t in p.ties)),
-    )
+            results[claim] = _prove_claim(claim, scenes[key], self.proxies)
+            if asked[0] is not self.before:
+                if LIVE not in results:
+                    lived = self._scene(mesh, self.before, self.after, self.standing)
+                    results[LIVE] = _prove_claim(LIVE, lived, self.proxies)
+                settled = upon(claim, results[claim].claims[claim], results[LIVE].claims[LIVE])
+                results[claim] = replace(results[claim], claims={claim: settled})
+        claims = {claim: results[claim].claims[claim] for claim in self.claims}
+        return gathered(results.values(), claims)
+
+    def _asked(self, claim: str, mesh: str) -> tuple[State, State, Begun | None]:
+        """Return the states that a claim is about, and what stood."""
+        later = self.upgraded if claim == RELEASE and self.upgraded is not None else self.after
+        rests = claim != LIVE and (claim == CARRY or self.upgraded is not None)
+        if not rests:
+            return self.before, later, self.standing
+        stood = self.standing
+        if stood is not None:
+            stood = replace(stood, goal=_begun(claim, stood.goal, stood.current, mesh))
+        return _begun(claim, self.before, self.after, mesh), later, stood
+
+    def _scene(
+        self, mesh: str, earlier: State, later: State, stood: Begun | None, **more: Any
+    ) -> ProofScene:
+        standing = None if stood is None else stood.of_mesh(mesh)
+        states = earlier.mesh(mesh), later.mesh(mesh)
+        return ProofScene(mesh, *states, self.contents, self.locate, standing=standing, **more)
 
 
 def _begun(claim: str, before: State, after: State, mesh: str) -> State:
