@@ -134,14 +134,3 @@ def match_of(fact: Fact, other: Fact) -> Mapping[str, Any] | None:
     """Return the match of the route that a fact belongs to."""
     route = fact.route or other.route
     return None if route is None else dict(route.match)
-
-
-__all__ = [
-    "Difference",
-    "called_all",
-    "differences",
-    "match_of",
-    "too_many_ways",
-    "undecided",
-    "value_of",
-]

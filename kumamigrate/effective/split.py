@@ -160,6 +160,3 @@ def _redirects(route: EffectiveRoute) -> bool:
     """Whether a filter answers by itself, so that no backend is asked."""
     filters = route.filters or ()
     return any(isinstance(one, Mapping) and one.get("requestRedirect") for one in filters)
-
-
-__all__ = ["Backend", "Split", "mirror_of", "split_of"]

@@ -33,20 +33,20 @@ from kumamigrate.effective.routing import (
     routing_facts,
     routing_of,
 )
-from kumamigrate.effective.sections import INBOUND_TYPES
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prover.proxyslots import SINGLE_TYPES, ProxySlots
+from kumamigrate.prover.proxyslots import ProxySlots
 from kumamigrate.prover.twosides import Witnesses
 from kumamigrate.sourcedest.proxy import PASS_THROUGH
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
 from kumamigrate.targetref.merge import merge_entries
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, called, own_cluster, said_port
 from kumamigrate.universe.network import Named, Network
-from kumamigrate.universe.side import Side, may_be_transparent, ports_of
+from kumamigrate.universe.side import Side, may_be_transparent
 
 _PATCHES = ("MeshProxyPatch", "ProxyTemplate")
 
@@ -473,6 +473,3 @@ def _names_route_in_to(policy: Resource) -> bool:
     listed = items if isinstance(items, list) else []
     refs = [item.get("targetRef") for item in listed if isinstance(item, Mapping)]
     return any(isinstance(r, Mapping) and r.get("kind") == "MeshHTTPRoute" for r in refs)
-
-
-__all__ = ["INBOUND_TYPES", "SINGLE_TYPES", "MeshComparison"]

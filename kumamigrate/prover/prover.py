@@ -13,7 +13,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.assumptions.chosen_labels import nobody_chooses
 from kumamigrate.prover.assumptions.subset_service import not_shown, told
-from kumamigrate.prover.claimed import CARRY, CLAIMS, LIVE, RELEASE
+from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.upgrade import (
     upgrade_notes,
 )
@@ -304,6 +304,3 @@ def _both(first: ProxyVerdict, second: ProxyVerdict) -> ProxyVerdict:
         witnesses=tuple({w.key: w for w in (*first.witnesses, *second.witnesses)}.values()),
         unknown=tuple(dict.fromkeys((*first.unknown, *second.unknown))),
     )
-
-
-__all__ = ["CARRY", "CLAIMS", "LIVE", "RELEASE", "prove"]

@@ -21,9 +21,10 @@ from kumamigrate.model.workloads import (
     possible_dataplanes,
 )
 from kumamigrate.prover.nonpolicy import dataplane_differences
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.universe.chosen import Chosen
 from kumamigrate.universe.endpoints import PROTOCOL
-from kumamigrate.universe.side import Side, inbounds_of, networking, ports_of
+from kumamigrate.universe.side import Side, inbounds_of, networking
 
 Key = tuple[str, str]
 """Namespace and name."""

@@ -9,8 +9,8 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.trial import Scene
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.resolve import REAL
-from kumamigrate.universe.side import ports_of
 
 MOST = 40
 

@@ -176,19 +176,3 @@ def _never_made(proxy: Resource, outbound: Mapping[str, Any]) -> bool:
     if not isinstance(ref, Mapping) or ref.get("labels"):
         return False
     return ref.get("kind") == "MeshMultiZoneService" and bool(proxy.zone)
-
-
-__all__ = [
-    "Cluster",
-    "Referred",
-    "called",
-    "cluster_of",
-    "listed_outbounds",
-    "outbound_destinations",
-    "own_cluster",
-    "place_of",
-    "referred_to",
-    "said_port",
-    "tag_cluster",
-    "written_outbounds",
-]

@@ -10,7 +10,7 @@ from kumamigrate.model.resource import EFFECT, Resource
 from kumamigrate.targetref.entry import Entry
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve
-from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.targetref.routehash import CATCH_ALL, route_hash
 from kumamigrate.targetref.select import selector_of
 from kumamigrate.universe.backend import cluster_of
@@ -212,6 +212,3 @@ def _hashes(entries: Sequence[Entry]) -> Iterator[str]:
     for entry in entries:
         for rule in entry.conf.get("rules") or ():
             yield route_hash(rule.get("matches"))
-
-
-__all__ = ["Known", "Reach", "RealResource"]

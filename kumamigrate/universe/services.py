@@ -22,13 +22,12 @@ from kumamigrate.model.resource import (
 )
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.universe.madeup import ANY_PORT, OTHER_SERVICE
-from kumamigrate.universe.side import ports_of
 from kumamigrate.universe.successors import Successors, service_parts
 from kumamigrate.universe.traffic import (
-    real_destinations,
     service_tags,
 )
 
@@ -423,6 +422,3 @@ def _assumptions(
             said = [f"{k}={v}" for k, v in sorted(labels)]
             text = f"mesh {mesh} has a {kind} with {', '.join(said)}"
             yield Taken(text, Ground.SERVICE, mesh, kind, *said)
-
-
-__all__ = ["Asked", "World", "Worlds", "real_destinations", "references", "with_world", "worlds_of"]

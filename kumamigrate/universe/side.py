@@ -22,7 +22,7 @@ from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL, Places, ports_of,
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.permission import reads_both
 from kumamigrate.targetref.resolve import REAL
-from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.targetref.selection import Selection
 from kumamigrate.universe.endpoints import PROTOCOL, common_protocol, endpoint_protocols
 from kumamigrate.universe.successors import Successors
@@ -281,16 +281,3 @@ def _real_protocol(resource: Resource, kri: Kri) -> str:
 
 def _list(value: Any) -> list[Mapping[str, Any]]:
     return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
-
-
-__all__ = [
-    "ROUTES",
-    "Contents",
-    "RealResource",
-    "ServiceTag",
-    "Side",
-    "Signature",
-    "inbounds_of",
-    "networking",
-    "ports_of",
-]

@@ -11,9 +11,10 @@ from kumamigrate.model.kubeservices import is_made
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.model.state import State, mesh_services_mode
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.resolve import REAL, index_of, sections
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
-from kumamigrate.universe.side import Side, inbounds_of, ports_of, tags_of
+from kumamigrate.universe.side import Side, inbounds_of, tags_of
 from kumamigrate.universe.successors import service_parts
 
 

@@ -29,11 +29,12 @@ from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.sourcedest.selector import ANY, selectors_of
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.proxyclasses import Need, need_of, offers_of
 from kumamigrate.targetref.select import Proxy, Selector, proxy_of, reach, selector_of
 from kumamigrate.universe.madeup import Requirement, requirement_of
-from kumamigrate.universe.side import Side, ports_of
+from kumamigrate.universe.side import Side
 
 _BY_TAG = ("MeshSubset", "MeshService", "MeshServiceSubset")
 _WORKLOAD = "kuma.io/workload"

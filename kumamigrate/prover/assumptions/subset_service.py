@@ -9,11 +9,12 @@ from kumamigrate.effective.difference import Witness
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.targetref.share import home_of, is_share, match_labels, may_be_share
 from kumamigrate.universe.backend import Cluster, called
 from kumamigrate.universe.services import backend_refs
-from kumamigrate.universe.side import ROUTES, Side, ports_of
+from kumamigrate.universe.side import ROUTES, Side
 
 Shares = Mapping[Kri, Cluster]
 """For a port of a MeshService the cluster by tags that it stands for."""

@@ -15,7 +15,7 @@ from typing import Any
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Witness, each_once
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.fact import NOTHING, Fact, Key
+from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.outboundfacts import outbound_facts
 from kumamigrate.effective.routing import (
     BACKENDS,
@@ -27,10 +27,10 @@ from kumamigrate.effective.routing import (
 )
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, own_cluster, written_outbounds
 from kumamigrate.universe.network import Network
-from kumamigrate.universe.side import ports_of
 from kumamigrate.universe.traffic import Outbound, successors
 
 CARRIED = (
@@ -281,6 +281,3 @@ def _of(pair: MeshComparison, cluster: Cluster) -> tuple[RealResource, ...]:
 
 def _renamed(facts: dict[Key, Fact], clusters: dict[Key, Key]) -> dict[Key, Fact]:
     return {clusters.get(key, key): fact for key, fact in facts.items()}
-
-
-__all__ = ["CARRIED", "NOTHING", "carry_witnesses", "services_of", "targets_of"]

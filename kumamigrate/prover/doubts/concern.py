@@ -125,6 +125,3 @@ class Concerns:
                 f"claim live compares states on one release, not {before.release.name} with"
                 f" {after.release.name}; ask for claim release",
             )
-
-
-__all__ = ["Concerns"]

@@ -102,6 +102,3 @@ def _names(part: str, match: Mapping[str, Any]) -> Iterator[Named]:
         name = match.get(key)
         if isinstance(name, str) and name:
             yield f"{part}.match.{key}", name
-
-
-__all__ = ["mode_name_doubts", "patches_of", "upgrade_name_doubts"]

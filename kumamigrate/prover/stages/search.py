@@ -18,12 +18,14 @@ from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS
 from kumamigrate.effective.routing import ROUTING, TCP_ROUTING
+from kumamigrate.effective.sections import INBOUND_TYPES
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claims.carry import CARRIED, as_tags, carry_one
 from kumamigrate.prover.doubts.doubt import tie_doubts
-from kumamigrate.prover.mesh import INBOUND_TYPES, SINGLE_TYPES, MeshComparison
+from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proof import ProxyVerdict, Verdict
+from kumamigrate.prover.proxyslots import SINGLE_TYPES
 from kumamigrate.prover.stages.sequence import (
     EVERY,
     INBOUND,
