@@ -9,17 +9,10 @@ from typing import Any
 
 from kumamigrate.effective.bothengines.makers import come_or_gone, tags_carried
 from kumamigrate.effective.bothengines.oldview import Made
-from kumamigrate.effective.compare import (
-    Difference,
-    differences,
-)
+from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Effect, Witness, each_once
 from kumamigrate.effective.fact import LISTENER, NOTHING, Fact, Key
-from kumamigrate.effective.outboundfacts import (
-    BY_ROUTE,
-    ON_OUTBOUNDS,
-    outbound_facts,
-)
+from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS, outbound_facts
 from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.routeorder import only_turned

@@ -21,14 +21,10 @@ from kumamigrate.prover.claims.carry import (
     couples_of,
     unreplaced,
 )
-from kumamigrate.prover.claims.upgrade import (
-    upgrade_differences,
-)
+from kumamigrate.prover.claims.upgrade import upgrade_differences
 from kumamigrate.prover.crossmesh import CrossMesh, cross_mesh_differences
 from kumamigrate.prover.doubts.concern import Concerns
-from kumamigrate.prover.doubts.doubt import (
-    tie_doubts,
-)
+from kumamigrate.prover.doubts.doubt import tie_doubts
 from kumamigrate.prover.doubts.identities import tls_differences
 from kumamigrate.prover.endpointmoves import EndpointMoves
 from kumamigrate.prover.gateway import gateway_witnesses, is_builtin, made_up_gateways
@@ -42,14 +38,7 @@ from kumamigrate.prover.nonpolicy import (
 )
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.owed import Owed
-from kumamigrate.prover.proof import (
-    ClaimResult,
-    ProxyVerdict,
-    Verdict,
-    doubted,
-    only_listed,
-    worst,
-)
+from kumamigrate.prover.proof import ClaimResult, ProxyVerdict, Verdict, doubted, only_listed, worst
 from kumamigrate.prover.stages.search import ANY_PROXY, Coverage
 from kumamigrate.prover.stages.search import verdicts as found_verdicts
 from kumamigrate.prover.stages.together import Together
@@ -65,13 +54,7 @@ from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.backend import Cluster, listed_outbounds, written_outbounds
 from kumamigrate.universe.network import Network, same
 from kumamigrate.universe.side import ROUTES
-from kumamigrate.universe.traffic import (
-    MODES,
-    Outbound,
-    by_number,
-    kind_of,
-    real_destinations,
-)
+from kumamigrate.universe.traffic import MODES, Outbound, by_number, kind_of, real_destinations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

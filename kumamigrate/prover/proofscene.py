@@ -13,9 +13,7 @@ from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.owed import Begun, Owed
 from kumamigrate.universe.services import with_world, worlds_of
 from kumamigrate.universe.side import Contents, Side
-from kumamigrate.universe.traffic import (
-    service_tags,
-)
+from kumamigrate.universe.traffic import service_tags
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,17 +14,11 @@ from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.assumptions.chosen_labels import nobody_chooses
 from kumamigrate.prover.assumptions.subset_service import not_shown, told
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
-from kumamigrate.prover.claims.upgrade import (
-    upgrade_notes,
-)
+from kumamigrate.prover.claims.upgrade import upgrade_notes
 from kumamigrate.prover.compose import upon
-from kumamigrate.prover.doubts.doubt import (
-    template_assumptions,
-)
+from kumamigrate.prover.doubts.doubt import template_assumptions
 from kumamigrate.prover.midway import over_midway
-from kumamigrate.prover.nonpolicy import (
-    dataplanes,
-)
+from kumamigrate.prover.nonpolicy import dataplanes
 from kumamigrate.prover.oldengine import converted, without_a_say
 from kumamigrate.prover.oneclaim import Claim, subjects
 from kumamigrate.prover.owed import Begun
@@ -43,9 +37,7 @@ from kumamigrate.prover.stages.local import LocalProof, local_proof
 from kumamigrate.prover.stages.search import ANY_PROXY
 from kumamigrate.source.text import FieldPath
 from kumamigrate.universe.side import Contents
-from kumamigrate.universe.traffic import (
-    MODES,
-)
+from kumamigrate.universe.traffic import MODES
 
 WITNESSES, LISTED = "witnesses", "listed"
 DEFAULT_MESH = "default"

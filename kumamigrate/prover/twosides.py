@@ -11,26 +11,15 @@ from kumamigrate.effective.bothengines.madeoutbounds import NORMALIZED
 from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.bothengines.whoanswers import covered_types
 from kumamigrate.effective.changed import changed_types, moved_types
-from kumamigrate.effective.compare import (
-    Difference,
-    differences,
-    match_of,
-    undecided,
-    value_of,
-)
+from kumamigrate.effective.compare import Difference, differences, match_of, undecided, value_of
 from kumamigrate.effective.difference import Effect, Locate, Witness
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
-from kumamigrate.effective.outboundfacts import (
-    writes_defaults,
-)
+from kumamigrate.effective.outboundfacts import writes_defaults
 from kumamigrate.effective.policies.meshproxypatch import names_matter
 from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
 from kumamigrate.effective.policies.meshtls import LISTENERS
-from kumamigrate.effective.routing import (
-    ROUTING,
-    TCP_ROUTING,
-)
+from kumamigrate.effective.routing import ROUTING, TCP_ROUTING
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.assumptions.selector_equality import Couplings

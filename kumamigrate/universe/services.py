@@ -27,9 +27,7 @@ from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.universe.madeup import ANY_PORT, OTHER_SERVICE
 from kumamigrate.universe.successors import Successors, service_parts
-from kumamigrate.universe.traffic import (
-    service_tags,
-)
+from kumamigrate.universe.traffic import service_tags
 
 Labels = frozenset[tuple[str, str]]
 

@@ -17,17 +17,8 @@ from kumamigrate.model.versions import version
 from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import ANY, Tags, matches, selectors_in, tags_of
-from kumamigrate.sourcedest.targets import (
-    UNKNOWN,
-    live_targets,
-    main_targets,
-    zone_egress,
-)
-from kumamigrate.sourcedest.winners import (
-    connection_winner,
-    led_to,
-    route_targets,
-)
+from kumamigrate.sourcedest.targets import UNKNOWN, live_targets, main_targets, zone_egress
+from kumamigrate.sourcedest.winners import connection_winner, led_to, route_targets
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE

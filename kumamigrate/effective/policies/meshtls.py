@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from kumamigrate.effective.policies.meshsections import backend_mode
-from kumamigrate.effective.reading import (
-    At,
-    Conf,
-    Rules,
-    SlotKind,
-    TypeReading,
-    Values,
-    leaf,
-    read,
-)
+from kumamigrate.effective.reading import At, Conf, Rules, SlotKind, TypeReading, Values, leaf, read
 
 LISTENERS = "listeners for plain text"
 """With mTLS any MeshTLS gives proxies without transparent proxying two listeners on port 0, which

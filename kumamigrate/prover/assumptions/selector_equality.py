@@ -15,15 +15,7 @@ from typing import Any
 
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import (
-    DISPLAY_NAME,
-    ENV,
-    NAMESPACE,
-    SERVICE,
-    ZONE,
-    Form,
-    Resource,
-)
+from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.targetref import TargetRef

@@ -11,12 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from kumamigrate.effective.bothengines.whoanswers import (
-    BESIDE,
-    BY_CLIENT,
-    OUTBOUND,
-    kinds_of,
-)
+from kumamigrate.effective.bothengines.whoanswers import BESIDE, BY_CLIENT, OUTBOUND, kinds_of
 from kumamigrate.effective.compare import too_many_ways
 from kumamigrate.effective.difference import Effect
 from kumamigrate.effective.doubted import Doubt, DoubtKind
