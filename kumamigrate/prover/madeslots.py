@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from kumamigrate.effective.bothengines.askedproxy import AskedProxy, asked_of
 from kumamigrate.effective.bothengines.comparedroutes import Table, first_difference
 from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access
 from kumamigrate.effective.bothengines.madeoutbounds import CROSSED, TREATED, outbound_places
 from kumamigrate.effective.bothengines.makers import TAGS_HEADER
-from kumamigrate.effective.bothengines.oldview import AskedProxy, OldSide, Routes, asked_of
+from kumamigrate.effective.bothengines.oldview import OldSide, Routes
 from kumamigrate.effective.bothengines.unsettled import unsettled
 from kumamigrate.effective.bothengines.whoanswers import OUTBOUND
 from kumamigrate.effective.difference import Effect, Witness

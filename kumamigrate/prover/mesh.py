@@ -24,7 +24,6 @@ from kumamigrate.effective.routing import (
     meant,
     names_of,
     routing_facts,
-    routing_of,
 )
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource
@@ -52,7 +51,6 @@ class MeshComparison(ProxySlots):
     that reach the proxy, so answers are kept by those, not by proxy (matcher-notes §4).
     """
 
-    _routings: dict[Any, Routing] = field(default_factory=dict, init=False)
     _outbounds: dict[Any, Witnesses] = field(default_factory=dict, init=False)
     _tables: dict[Any, Witnesses] = field(default_factory=dict, init=False)
     _binds: dict[Any, bool] = field(default_factory=dict, init=False)
@@ -386,11 +384,8 @@ class MeshComparison(ProxySlots):
         return self.before.matcher.service(selection, service, route.hash)
 
     def routing(self, side: Side, proxy: Resource, destination: Destination) -> Routing:
-        """Return the routing of an outbound, kept by the routes that reach the proxy."""
-        key = (side is self.before, destination, self._route_key(side, proxy))
-        if key not in self._routings:
-            self._routings[key] = routing_of(side, proxy, destination)
-        return self._routings[key]
+        """Return the routing of an outbound."""
+        return self.engines[side is not self.before].routing(proxy, destination)
 
     def _route_key(self, side: Side, proxy: Resource) -> tuple[Any, Any]:
         return side.signature(proxy, ROUTING), side.signature(proxy, TCP_ROUTING)

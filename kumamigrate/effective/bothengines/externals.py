@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kumamigrate.effective.bothengines.oldview import AskedProxy, OldSide, mentioned
+from kumamigrate.effective.bothengines.askedproxy import AskedProxy, mentioned
+from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.fact import Fact, Facts, Key, one_of
 from kumamigrate.effective.reading import Values
 from kumamigrate.model.resource import SERVICE

@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from kumamigrate.effective.bothengines.askedproxy import AskedProxy, mentioned
 from kumamigrate.effective.bothengines.comparedroutes import Table
 from kumamigrate.effective.bothengines.makers import TAGS_HEADER
-from kumamigrate.effective.bothengines.oldview import (
-    AskedProxy,
-    OldSide,
-    Options,
-    Routes,
-    mentioned,
-)
+from kumamigrate.effective.bothengines.oldview import OldSide, Options, Routes
 from kumamigrate.effective.bothengines.requesttables import new_table, old_table
 from kumamigrate.effective.fact import SHARED, Fact, Facts, Key, joined, one_of
 from kumamigrate.effective.outboundfacts import OutboundReader, writes_defaults
@@ -115,7 +110,7 @@ class _Outbounds:
         service = own[SERVICE]
         if self.old_made[service]:
             return old_table(self.routes.get(service), own, _family(self.treated[service]))
-        routing = self.side.routing(self.asked, service)
+        routing = self.side.routing(self.asked.dataplane, ServiceTag(service))
         protocol = self.side.protocol(service)
         return new_table(routing, own, _family(protocol), http=protocol in HTTP_LIKE)
 
@@ -187,7 +182,7 @@ class _Outbounds:
         if policy_type not in self.side.side.types:
             return {}
         proxy, destination = self.asked.dataplane, ServiceTag(service)
-        routing = self.side.routing(self.asked, service)
+        routing = self.side.routing(proxy, destination)
         reader = OutboundReader(self.side.side, proxy, policy_type, destination, routing, tag=True)
         own = reader.own_of_routes()
         return {"on routes": own} if own else {}

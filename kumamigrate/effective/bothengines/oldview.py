@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from typing import Any
 
+from kumamigrate.effective.bothengines.askedproxy import AskedProxy
 from kumamigrate.effective.policies.patched import Checks
 from kumamigrate.effective.proxyfacts import old_protocols, probed_services, probes_of
 from kumamigrate.effective.routing import ROUTING, TCP_ROUTING, Routing, routing_of
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
-from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.versions import version
 from kumamigrate.sourcedest.order import Latest
-from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import ANY, Tags, matches, selectors_in, tags_of
 from kumamigrate.sourcedest.targets import UNKNOWN, live_targets, main_targets, zone_egress
 from kumamigrate.sourcedest.winners import connection_winner, led_to, route_targets
@@ -24,7 +23,7 @@ from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.services import backend_refs
-from kumamigrate.universe.side import ROUTES, Side, may_be_transparent
+from kumamigrate.universe.side import ROUTES, Side
 
 MOST_CHOICES = 64
 """More outcomes of ties than this are not worked out: the answer is unknown."""
@@ -38,21 +37,6 @@ Made = tuple[bool, ...]
 """Whether the new engine makes an outbound, for each protocol it may have."""
 Options = tuple[Resource | None, ...]
 Routes = Mapping[str, Resource | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedProxy:
-    """A proxy as both engines see it.
-
-    `services` are those of its outbounds, `outbounds` the different tags that outbounds have, in
-    order; of equal ones the last stands (notes C2b). `ordered`: they are written down.
-    """
-
-    dataplane: Resource
-    proxy: TaggedProxy
-    services: tuple[str, ...]
-    outbounds: tuple[Mapping[str, str], ...]
-    ordered: bool
 
 
 class OldSide:
@@ -227,12 +211,11 @@ class OldSide:
             self._led[key] = frozenset(found)
         return self._led[key]
 
-    def routing(self, asked: AskedProxy, service: str) -> Routing:
+    def routing(self, proxy: Resource, destination: Destination) -> Routing:
         """Return where routes of the new kind lead an outbound; proxies they reach alike share."""
-        proxy = asked.dataplane
-        key = (service, *(self.side.signature(proxy, kind) for kind in ROUTES))
+        key = (destination, *(self.side.signature(proxy, kind) for kind in ROUTES))
         if key not in self._routings:
-            self._routings[key] = routing_of(self.side, proxy, ServiceTag(service))
+            self._routings[key] = routing_of(self.side, proxy, destination)
         return self._routings[key]
 
     def to(self, asked: AskedProxy, policy_type: str, service: str) -> Found | None:
@@ -269,39 +252,3 @@ def _route_key(route: Resource | None, service: str) -> str:
 def conf_split(conf: Any) -> Any:
     """Return the split of a TrafficRoute conf with its weights."""
     return (conf.get("split"), conf.get("destination")) if isinstance(conf, Mapping) else None
-
-
-def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> AskedProxy:
-    """Return a Dataplane as both engines see it; a transparent one reaches all services.
-
-    The control plane adds the zone tag to what it stores (legacy-notes.md G2), so both see it.
-    """
-    proxy = proxy_of(dataplane, zone)
-    written = [o.tags for o in proxy.outbounds if o.service]
-    reached, outbounds = _reached(written)
-    if not written and may_be_transparent(dataplane):
-        reached, outbounds = _reached_plainly(tuple(services))
-    return AskedProxy(
-        dataplane=with_zone_tag(dataplane, dataplane.zone or zone),
-        proxy=proxy,
-        services=reached,
-        outbounds=outbounds,
-        ordered=bool(written),
-    )
-
-
-def _reached(tags: Sequence[Tags]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
-    """Return the services of outbounds, and their tags, of equal ones the last."""
-    last = {mentioned(one): one for one in reversed(tags)}
-    return tuple(dict.fromkeys(one[SERVICE] for one in tags)), tuple(reversed(last.values()))
-
-
-@cache
-def _reached_plainly(services: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
-    return _reached([{SERVICE: service} for service in services])
-
-
-def mentioned(tags: Mapping[str, str]) -> str:
-    """Return a service with its further tags as readers see a cluster."""
-    rest = ",".join(f"{k}={v}" for k, v in sorted(tags.items()) if k != SERVICE)
-    return f"{tags.get(SERVICE, '')}{{{rest}}}" if rest else tags.get(SERVICE, "")

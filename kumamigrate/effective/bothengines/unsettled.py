@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from kumamigrate.effective.bothengines.oldview import AskedProxy, OldSide
+from kumamigrate.effective.bothengines.askedproxy import AskedProxy
+from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.routing import ROUTING, TCP_ROUTING
 from kumamigrate.effective.split import split_of

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kumamigrate.effective.bothengines.oldview import OldSide, asked_of
+from kumamigrate.effective.bothengines.askedproxy import asked_of
+from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.bothengines.whoanswers import kinds_of
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.kinds import OLD_POLICIES
