@@ -95,12 +95,7 @@ class OldEngine:
 
     @cached_property
     def _asking(self) -> AskedOfBoth:
-        return AskedOfBoth(
-            sides=self._pair.engines,
-            reaches=self._pair.reaches,
-            types=self._asked,
-            known=self._pair.known,
-        )
+        return AskedOfBoth(self._pair, self._asked)
 
     @cached_property
     def _only_real(self) -> bool:
@@ -158,12 +153,12 @@ class OldEngine:
         if policy_type in WHOLE:
             return self._pair.single(proxy, proxy, policy_type)
         found = self._made.compare(proxy, proxy, frozenset({policy_type}))
-        witnesses, doubts = found.witnesses, found.doubts
         if policy_type in OUTBOUND and not self._only_real:
-            witnesses += self._pair.at(proxy, proxy, policy_type, self._tags, names=names)
-        for more in self._off_outbounds(proxy, policy_type):
-            witnesses, doubts = (*witnesses, *more.witnesses), (*doubts, *more.doubts)
-        return SlotsCompared(witnesses, doubts, found.led)
+            made_new = self._pair.at(proxy, proxy, policy_type, self._tags, names=names)
+            found += SlotsCompared(made_new)
+        if policy_type in BY_CLIENT:
+            found += self._pair.at_clients(proxy, proxy, policy_type)
+        return found + self._pair.passed(proxy, proxy) if policy_type == LOG else found
 
     def may_differ(self, policy_type: str) -> bool:
         """Whether a made-up proxy may have anything of a type that is compared here: one writes no
@@ -173,12 +168,6 @@ class OldEngine:
         if policy_type in OUTBOUND and not self._only_real:
             return True
         return self._made.may_differ((policy_type,), written=False)
-
-    def _off_outbounds(self, proxy: Resource, policy_type: str) -> Iterator[SlotsCompared]:
-        if policy_type in BY_CLIENT:
-            yield self._pair.at_clients(proxy, proxy, policy_type)
-        if policy_type == LOG:
-            yield self._pair.passed(proxy, proxy)
 
     @cached_property
     def _services(self) -> frozenset[str]:

@@ -49,6 +49,11 @@ class SlotsCompared:
     doubts: tuple[Doubt, ...] = ()
     led: Witnesses = ()
 
+    def __add__(self, more: SlotsCompared) -> SlotsCompared:
+        """Return both together."""
+        found, doubts = self.witnesses + more.witnesses, self.doubts + more.doubts
+        return SlotsCompared(found, doubts, self.led + more.led)
+
 
 SAME = SlotsCompared()
 

@@ -12,37 +12,27 @@ from kumamigrate.effective.bothengines.whoanswers import kinds_of
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.prover.doubts.doubt import templated
+from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.sourcedest.selector import matches, selectors_of
 from kumamigrate.sourcedest.winners import OldPolicies
-from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import ROUTES
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AskedOfBoth:
-    """The types for which both engines are asked, of two sides.
+    """The types for which both engines are asked, of two sides."""
 
-    `known`: the state has Dataplanes.
-    """
-
-    sides: tuple[OldSide, OldSide]
-    reaches: tuple[Reach, Reach]
+    pair: MeshComparison
     types: frozenset[str]
-    known: bool
 
     def doubts(self) -> Iterator[Doubt]:
         """Yield what keeps any proxy from being compared."""
         kinds = {k for t in self.types for k in kinds_of(t)} | {"TrafficRoute", *self.types}
-        for side, old in ((old.side, old) for old in self.sides):
-            for resource in side.state.of_type(*sorted(kinds)):
-                if resource.templated:
-                    yield Doubt(
-                        DoubtKind.TEMPLATE,
-                        f"{resource.type} {resource.name} holds template expressions, whose values"
-                        " are unknown; render the templates and run on the result",
-                    )
+        for old in self.pair.engines:
+            yield from templated(old.side, kinds)
             yield from self._external(old)
-        if not self.known:
+        if not self.pair.known:
             yield from self._not_made_up()
 
     def _external(self, old: OldSide) -> Iterator[Doubt]:
@@ -66,7 +56,7 @@ class AskedOfBoth:
         if not old.external or not old.old.of("RateLimit"):
             return
         moved = bool(self.types & set(ROUTES))
-        one, two = (said(side.old, "RateLimit") for side in self.sides)
+        one, two = (said(side.old, "RateLimit") for side in self.pair.engines)
         touched = one != two
         if not (moved or (touched and "MeshRateLimit" in self.types)) or not old.routed:
             return
@@ -78,20 +68,20 @@ class AskedOfBoth:
 
     def _led_to(self, services: tuple[str, ...]) -> bool:
         """Whether traffic of a known proxy may end at one of some services; unknown ones may."""
-        return not self.known or any(
+        return not self.pair.known or any(
             set(services) & side.led_to(asked_of(d, side.side.state.environment.zone, services))
-            for side in self.sides
+            for side in self.pair.engines
             for d in side.side.state.of_type("Dataplane")
         )
 
     def beyond(self) -> Iterator[str]:
         """Yield why the answer holds only for the known proxies."""
-        for policy, services in self._limited(self.sides[0]):
+        for policy, services in self._limited(self.pair.engines[0]):
             yield (
                 "compared for the Dataplanes of the state, not for any proxy with traffic to"
                 f" {', '.join(services)}, which RateLimit {policy.name} limits"
             )
-        if self.known:
+        if self.pair.known:
             yield from map(str, self._not_made_up())
 
     def labelled(self) -> Iterator[Resource]:
@@ -99,7 +89,7 @@ class AskedOfBoth:
 
         Those are names of proxies and of inbounds, and built-in gateways.
         """
-        for reach in self.reaches:
+        for reach in self.pair.reaches:
             for known in (known for kind in sorted(self.types) for known in reach.of(kind)):
                 asked = known.requirement
                 named = asked.atom is not None and bool(asked.atom.name or asked.atom.section)
@@ -111,7 +101,7 @@ class AskedOfBoth:
 
         Nobody can convert what Kuma gave a mesh: that may not even be there.
         """
-        own = any(p.where is not None for p in self.sides[0].side.state.of_type(*OLD_POLICIES))
+        own = any(p.where is not None for p in self.pair.before.state.of_type(*OLD_POLICIES))
         way = "convert those first" if own else "--initial-policies says whether there are any"
         for policy in self.labelled():
             kind = mapping(policy.spec.get("targetRef")).get("kind")

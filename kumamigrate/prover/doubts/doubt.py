@@ -49,7 +49,8 @@ def doubts(
     for side in (before, after):
         found += _foreign(side, changed)
         for policy_type in sorted(changed):
-            found += _templated(side, policy_type)
+            routes = ROUTES if policy_type in BY_ROUTE else ()
+            found += templated(side, {policy_type, *routes})
             found += unread_sections(side, policy_type)
     for policy_type in sorted(changed):
         found += _missing_routes(before, after, policy_type, alike=alike)
@@ -108,8 +109,8 @@ def _table(name: str) -> Mapping[str, Any]:
     return found
 
 
-def _templated(side: Side, policy_type: str) -> Iterator[Doubt]:
-    kinds = {policy_type, *ROUTES} if policy_type in BY_ROUTE else {policy_type}
+def templated(side: Side, kinds: Set[str]) -> Iterator[Doubt]:
+    """Yield the resources of some kinds of which nobody knows what they say."""
     for resource in side.state.of_type(*sorted(kinds)):
         if resource.templated:
             yield doubt_of(
