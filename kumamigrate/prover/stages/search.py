@@ -9,10 +9,9 @@ of bounded size are enough. Lists that are appended to need three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
@@ -24,8 +23,16 @@ from kumamigrate.prover.claims.carry import CARRIED, as_tags, carry_one
 from kumamigrate.prover.doubts.doubt import tie_doubts
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.owed import Owed
-from kumamigrate.prover.proof import ProxyVerdict, Verdict
 from kumamigrate.prover.proxyslots import SINGLE_TYPES
+from kumamigrate.prover.stages.findings import Findings
+from kumamigrate.prover.stages.searchslot import (
+    SearchSlot,
+    homes_of,
+    part_of,
+    role_of,
+    sets_of,
+    smallest,
+)
 from kumamigrate.prover.stages.sequence import (
     EVERY,
     INBOUND,
@@ -40,19 +47,14 @@ from kumamigrate.prover.stages.sequence import (
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.backend import called
 from kumamigrate.universe.combinations import (
-    FEW,
-    MOST_SETS,
     Combinations,
     Pairings,
-    Part,
     TooManySetsError,
     limited,
 )
 from kumamigrate.universe.madeup import (
     Atom,
-    Requirement,
     Setting,
-    count,
     describe,
     in_order,
     proxy_with,
@@ -62,19 +64,9 @@ from kumamigrate.universe.reach import Known, Reach
 from kumamigrate.universe.side import ROUTES
 from kumamigrate.universe.traffic import successors
 
-ANY_PROXY = "any proxy"
-"""What the plainest made-up proxy is called in proofs."""
-
 ROUTE_SETS, ENTRY_SETS, VALUE_SETS, LIST_SETS = 4, 2, 2, 3
-MOST_TOGETHER = FEW + 3
-"""Where all policies of a proxy decide together, no proxy with more of them is tried."""
-
 Check = Callable[[MeshComparison, Resource], Sequence[Witness]]
 """Returns what differs for a proxy at one place of two sides."""
-
-WIDER = 2
-"""How many times as many policies decide about three states as about two: each that one of the two
-comparisons needs may be missing in the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,95 +77,6 @@ class AskedPlace:
     check: Check
     elsewhere: Check | None
     one_inbound: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
-    """What policies ask that can play one part in a decision, and the suspects among them.
-
-    Up to `most` of them decide together.
-    """
-
-    asked: frozenset[Requirement] = frozenset()
-    suspects: frozenset[Requirement] = frozenset()
-    most: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchSlot:
-    """All that can matter at one place: those who say values, who hide them, and routes.
-
-    `compared` is whether only sets with a suspect are of interest. With `every_set` all policies
-    decide together.
-    """
-
-    roles: tuple[Role, ...]
-    compared: bool
-    every_set: bool = False
-
-    @property
-    def asked(self) -> frozenset[Requirement]:
-        """What policies that matter here ask of a proxy."""
-        return frozenset(r for role in self.roles for r in role.asked)
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing here can differ: no suspect, or routes alone of which nobody speaks."""
-        if not self.compared:
-            return False
-        silent = len(self.roles) > 1 and not any(role.asked for role in self.roles[:-1])
-        return silent or not any(role.suspects for role in self.roles)
-
-    @property
-    def wider(self) -> SearchSlot:
-        """The slot where three states decide together."""
-        return replace(self, roles=tuple(replace(r, most=r.most * WIDER) for r in self.roles))
-
-
-Homes = Mapping[str, tuple[frozenset[Requirement], frozenset[Requirement]]]
-"""By namespace ("": any) what policies ask of proxies that can only be there, and the suspects."""
-
-
-def _homes(role: Role, pairings: Pairings) -> Homes:
-    found: dict[str, tuple[list[Requirement], list[Requirement]]] = {}
-    for at, listed in enumerate((role.asked, role.suspects)):
-        for requirement in listed:
-            found.setdefault(pairings.home(requirement), ([], []))[at].append(requirement)
-    return {space: (frozenset(a), frozenset(s)) for space, (a, s) in found.items()}
-
-
-def _part(role: Role, homes: Homes, setting: Setting) -> Part:
-    """Return the part that policies can play in some surroundings."""
-    near = [homes[space] for space in ("", setting.namespace) if space in homes]
-    here = [r for asked, _ in near for r in asked if setting.admits(r)]
-    suspects = [r for _, suspected in near for r in suspected if setting.admits(r)]
-    return Part(
-        atoms=frozenset(r.atom for r in here if r.atom is not None),
-        most=role.most,
-        suspects=frozenset(r.atom for r in suspects if r.atom is not None),
-        anybody=any(r.atom is None for r in suspects),
-    )
-
-
-@dataclass(slots=True, kw_only=True)
-class Findings:
-    """What was found so far: each difference once, at the smallest proxy that shows it.
-
-    `beyond` says for which proxies besides the listed ones nothing was found out.
-    """
-
-    proxies: dict[str, list[Witness]] = field(default_factory=dict)
-    seen: set[tuple[str, ...]] = field(default_factory=set)
-    unknown: dict[Doubt, None] = field(default_factory=dict)
-    beyond: dict[Doubt, None] = field(default_factory=dict)
-
-    def add(self, name: str, found: Iterable[Witness]) -> None:
-        """Note the differences of a proxy that no smaller one has shown."""
-        for witness in found:
-            key = witness.key[1:]
-            if key not in self.seen:
-                self.seen.add(key)
-                self.proxies.setdefault(name, []).append(replace(witness, proxy=name))
 
 
 class Coverage:
@@ -207,7 +110,7 @@ class Coverage:
 
     # -- claims ------------------------------------------------------------------------------
 
-    def live(self, *, names: bool) -> Findings:
+    def live(self, *, names: bool) -> None:
         """Try everything in which something changed."""
         pair = self.pair
         for policy_type in self._affected((*ON_OUTBOUNDS, ROUTING)):
@@ -227,9 +130,8 @@ class Coverage:
                 continue  # old policies choose proxies as well: together.py makes them up
             slot = self._whole(policy_type, SINGLE)
             self._try(policy_type, "the proxy", slot, partial(_single, policy_type))
-        return self.found
 
-    def carry(self, services: Sequence[str], *, live: bool = False) -> Findings:
+    def carry(self, services: Sequence[str], *, live: bool = False) -> None:
         """Try every service with what replaces it; `live` says that its outbounds exist."""
         pair = self.pair
         for policy_type in filter(pair.compares, (ROUTING, *CARRIED)):
@@ -243,7 +145,6 @@ class Coverage:
             for slot, couples in groups.items():
                 where = _called_together([old for old, _ in couples])
                 self._try(policy_type, where, slot, _carried(policy_type, couples, live), every)
-        return self.found
 
     # -- places ------------------------------------------------------------------------------
 
@@ -312,13 +213,13 @@ class Coverage:
                         every_set = True
         compared = not (suspects.every or of_routes.every)
         if policy_type in ROUTES:
-            roles = (_role(routes, of_routes, ROUTE_SETS),)
+            roles = (role_of(routes, of_routes, ROUTE_SETS),)
             return SearchSlot(roles=roles, compared=not of_routes.every)
-        said = _role(values, suspects, VALUE_SETS)
+        said = role_of(values, suspects, VALUE_SETS)
         if policy_type not in BY_ROUTE:
             return SearchSlot(roles=(said,), compared=not suspects.every)
-        hiding = _role(entries, suspects, ENTRY_SETS)
-        leading = _role(routes, of_routes, ENTRY_SETS)
+        hiding = role_of(entries, suspects, ENTRY_SETS)
+        leading = role_of(routes, of_routes, ENTRY_SETS)
         return SearchSlot(roles=(said, hiding, leading), compared=compared, every_set=every_set)
 
     def _anywhere(self, policy_type: str) -> tuple[Sections, ...]:
@@ -337,7 +238,7 @@ class Coverage:
         ]
         suspects = either(*(self.pair.sequences.suspects(policy_type, one) for one in sections))
         return SearchSlot(
-            roles=(_role(listed, suspects, LIST_SETS),),
+            roles=(role_of(listed, suspects, LIST_SETS),),
             compared=not suspects.every,
             every_set=INBOUND in sections and _subset_rules(policy_type, listed),
         )
@@ -376,18 +277,18 @@ class Coverage:
 
     def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
         policy_type, one_inbound = asked.policy_type, asked.one_inbound
-        homes = [_homes(role, self.pairings) for role in slot.roles]
+        homes = [homes_of(role, self.pairings) for role in slot.roles]
         for setting in self._settings(policy_type, slot):
-            parts = [_part(r, h, setting) for r, h in zip(slot.roles, homes, strict=True)]
+            parts = [part_of(r, h, setting) for r, h in zip(slot.roles, homes, strict=True)]
             if slot.compared and not any(part.suspects or part.anybody for part in parts):
                 continue
             atoms = sorted({atom for part in parts for atom in part.atoms}, key=in_order)
             combinations = Combinations(atoms, setting, self.pairings, one_inbound)
             try:
-                sets = limited(_sets(combinations, slot, parts))
+                sets = limited(sets_of(combinations, slot, parts))
             except TooManySetsError:
                 self._give_up(policy_type, where)
-                sets = _smallest(combinations)
+                sets = smallest(combinations)
             for members in sets:
                 self._ask(asked, combinations.chosen(members), setting)
 
@@ -437,34 +338,6 @@ class Coverage:
             broken = made is not None and self.pair.couplings.broken_by(made)
             self._proxies[key] = None if broken else made
         return self._proxies[key]
-
-
-def _role(listed: Iterable[Known], suspects: Suspects, most: int) -> Role:
-    known = tuple(listed)
-    return Role(
-        asked=frozenset(k.requirement for k in known),
-        suspects=frozenset(k.requirement for k in suspects.among(known)),
-        most=most,
-    )
-
-
-def _sets(combinations: Combinations, slot: SearchSlot, parts: Sequence[Part]) -> Iterator[int]:
-    """Yield the sets to try: all where there are few, else those that can decide together."""
-    if len(combinations.atoms) > FEW and not slot.every_set:
-        yield from combinations.deciding(parts, with_suspects=slot.compared)
-        return
-    every = combinations.every(MOST_TOGETHER)
-    if not slot.compared or any(part.anybody for part in parts):
-        yield from every
-        return
-    holding = combinations.holding(atom for part in parts for atom in part.suspects)
-    yield from (members for members in every if members & holding)
-
-
-def _smallest(combinations: Combinations) -> list[int]:
-    """Return the smallest sets, for a difference at least, where there are too many."""
-    most = 2 if count(len(combinations.atoms), 2) <= MOST_SETS else 1
-    return sorted(islice(combinations.up_to(most), MOST_SETS), key=int.bit_count)
 
 
 def _called_together(destinations: Sequence[Destination]) -> str:
@@ -521,23 +394,3 @@ def _may_lose(reach: Reach, destination: Destination, listed: Sequence[Known]) -
     others = {h for k in listed for s, h in k.bound if s != destination.service}
     own = any(destination.service in k.tags and not k.bound for k in listed)
     return own and bool(others & hashes)
-
-
-def verdicts(found: Findings) -> tuple[ProxyVerdict, ...]:
-    """Return the findings proxy by proxy; without any, one verdict for every proxy.
-
-    What could not be decided stands with the plainest proxy: a harmless difference elsewhere
-    does not settle it.
-    """
-    unknown = tuple(found.unknown)
-    listed = tuple(
-        ProxyVerdict(name=name, verdict=Verdict.DIFFERENT, witnesses=tuple(witnesses), made_up=True)
-        for name, witnesses in found.proxies.items()
-    )
-    if listed and not unknown:
-        return listed
-    if ANY_PROXY in found.proxies:
-        return tuple(replace(p, unknown=unknown) if p.name == ANY_PROXY else p for p in listed)
-    verdict = Verdict.UNKNOWN if unknown else Verdict.EQUIVALENT
-    any_proxy = ProxyVerdict(name=ANY_PROXY, verdict=verdict, unknown=unknown, made_up=True)
-    return (*listed, any_proxy)
