@@ -97,3 +97,25 @@ def test_and_keeps_nobody_from_comparing_others(mode: str) -> None:
     mesh = _mesh((ROUTE, ON_IT % "3s", plain), (ROUTE, ON_IT % "3s", written), mode)
     assert mesh.claims["live"].verdict is Verdict.EQUIVALENT
     assert mesh.all_proxies
+
+
+TRACED = """
+type: TrafficTrace
+name: all
+mesh: default
+selectors: [{match: {kuma.io/service: web}}]
+conf: {}
+"""
+SPANS = """
+type: MeshTrace
+name: gateways
+mesh: default
+spec:
+  targetRef: {kind: Mesh, proxyTypes: [Gateway]}
+  default: {backends: [{type: Zipkin, zipkin: {url: 'http://%s:9411/api/v2/spans'}}]}
+"""
+
+
+def test_so_is_what_a_gateway_reads_as_a_whole() -> None:
+    mesh = _mesh((TRACED, SPANS % "a"), (TRACED, SPANS % "b"))
+    assert {p.name for p in mesh.claims["live"].proxies if p.witnesses} == {"any gateway"}
