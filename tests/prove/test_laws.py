@@ -14,7 +14,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.prover import prove
-from kumamigrate.prover.stages import search as coverage_module
+from kumamigrate.prover.stages import searchslot
 from tests.frontdoor import drawn
 from tests.prove import generate
 
@@ -77,9 +77,9 @@ def test_made_up_proxies_find_whatever_any_proxy_shows(pair: tuple[State, State]
     """The sets that are tried are enough: where few are enough for all, the bounded ones, too."""
     whole = prove(with_proxies(pair[0]), with_proxies(pair[1]), claims=("live", "carry"))
     shown = tuple(c for c in ("live", "carry") if whole.verdict(c) is Verdict.DIFFERENT)
-    for few in (0, coverage_module.FEW) if shown else ():
+    for few in (0, searchslot.FEW) if shown else ():
         with pytest.MonkeyPatch.context() as patching:
-            patching.setattr(coverage_module, "FEW", few)
+            patching.setattr(searchslot, "FEW", few)
             tried = prove(pair[0], pair[1], claims=shown)
         assert [c for c in shown if tried.verdict(c) is Verdict.EQUIVALENT] == [], few
 

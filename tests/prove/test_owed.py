@@ -13,7 +13,7 @@ from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.owed import Begun
 from kumamigrate.prover.prover import prove
-from kumamigrate.prover.stages import search
+from kumamigrate.prover.stages import searchslot
 from tests.frontdoor import drawn
 from tests.prove import generate
 from tests.prove.test_laws import with_proxies
@@ -53,9 +53,9 @@ def test_made_up_proxies_find_what_any_proxy_shows(steps: Steps, claim: str) -> 
     whole = prove(goal, after, claims=(claim,), standing=Begun(goal, current))
     if whole.verdict(claim) is not Verdict.DIFFERENT:
         return
-    for few in (0, search.FEW):
+    for few in (0, searchslot.FEW):
         with pytest.MonkeyPatch.context() as patching:
-            patching.setattr(search, "FEW", few)
+            patching.setattr(searchslot, "FEW", few)
             tried = prove(steps[0], steps[2], claims=(claim,), standing=Begun(*steps[:2]))
         assert tried.verdict(claim) is not Verdict.EQUIVALENT, few
 
@@ -107,12 +107,12 @@ def says(name: str, tags: dict[str, str], number: int) -> Resource:
         ),
     ],
 )
-@pytest.mark.parametrize("few", [0, search.FEW])
+@pytest.mark.parametrize("few", [0, searchslot.FEW])
 @pytest.mark.parametrize("world", [lambda state: state, with_proxies])
 def test_what_three_states_tell_apart(
     steps: Steps, few: int, world: Callable[[State], State], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "FEW", few)
+    monkeypatch.setattr(searchslot, "FEW", few)
     goal, current, after = map(world, steps)
     proof = prove(goal, after, claims=("live",), standing=Begun(goal, current))
     assert proof.verdict("live") is Verdict.DIFFERENT

@@ -14,7 +14,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.prover import prove
-from kumamigrate.prover.stages import search
+from kumamigrate.prover.stages import searchslot
 from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, INBOUND, TO, Sequences, Suspects
 from kumamigrate.universe.reach import Reach
@@ -120,11 +120,11 @@ def _suspicious(*_: Any) -> Suspects:
 
 
 @settings(EASY, max_examples=drawn(150))
-@pytest.mark.parametrize("few", [0, search.FEW])
+@pytest.mark.parametrize("few", [0, searchslot.FEW])
 @given(pair=pairs())
 def test_sets_with_a_suspect_show_what_all_sets_show(few: int, pair: tuple[State, State]) -> None:
     with pytest.MonkeyPatch.context() as patching:
-        patching.setattr(search, "FEW", few)
+        patching.setattr(searchslot, "FEW", few)
         found = prove(*pair, claims=("live",))
         patching.setattr(Sequences, "suspects", _suspicious)
         every = prove(*pair, claims=("live",))
