@@ -39,8 +39,8 @@ from kumamigrate.prover.nonpolicy import (
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proof import ClaimResult, ProxyVerdict, Verdict, doubted, only_listed, worst
-from kumamigrate.prover.stages.findings import ANY_PROXY
-from kumamigrate.prover.stages.findings import verdicts as found_verdicts
+from kumamigrate.prover.stages.proxyfindings import ANY_PROXY
+from kumamigrate.prover.stages.proxyfindings import verdicts as found_verdicts
 from kumamigrate.prover.stages.search import Coverage
 from kumamigrate.prover.stages.together import Together
 from kumamigrate.prover.twosides import SAME

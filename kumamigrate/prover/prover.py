@@ -33,8 +33,8 @@ from kumamigrate.prover.proof import (
     worst,
 )
 from kumamigrate.prover.proofscene import ProofScene
-from kumamigrate.prover.stages.findings import ANY_PROXY
 from kumamigrate.prover.stages.local import LocalProof, local_proof
+from kumamigrate.prover.stages.proxyfindings import ANY_PROXY
 from kumamigrate.source.text import FieldPath
 from kumamigrate.universe.side import Contents
 from kumamigrate.universe.traffic import MODES

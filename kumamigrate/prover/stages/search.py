@@ -24,7 +24,7 @@ from kumamigrate.prover.doubts.doubt import tie_doubts
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proxyslots import SINGLE_TYPES
-from kumamigrate.prover.stages.findings import Findings
+from kumamigrate.prover.stages.proxyfindings import Findings
 from kumamigrate.prover.stages.searchslot import (
     SearchSlot,
     homes_of,

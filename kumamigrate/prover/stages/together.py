@@ -20,7 +20,7 @@ from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proof import only_listed
-from kumamigrate.prover.stages.findings import Findings
+from kumamigrate.prover.stages.proxyfindings import Findings
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, Suspects, either
 from kumamigrate.prover.twosides import SlotsCompared
 from kumamigrate.sourcedest.selector import ANY, selectors_of
