@@ -14,7 +14,7 @@ from kumamigrate.model.state import State
 from kumamigrate.prover.claimed import LIVE
 from kumamigrate.prover.compose import chained
 from kumamigrate.prover.halfstates import halfway
-from kumamigrate.prover.proof import ClaimResult, MeshProof, Verdict, worst
+from kumamigrate.prover.proof import ClaimResult, MeshProof, Verdict, gathered, worst
 
 Ask = Callable[[State, State, State | None, Sequence[str]], MeshProof]
 """Proves some claims about two states of one mesh, the later also as another release stores it."""
@@ -51,17 +51,7 @@ def _better(found: MeshProof, other: MeshProof) -> MeshProof:
         least = Verdict.EQUIVALENT if name == LIVE else result.allowing(HARMLESS)
         if result.allowing(HARMLESS) is least and _is_worse(claims[name], least):
             claims[name] = result
-    if claims == found.claims:
-        return found
-    return MeshProof(
-        mesh=found.mesh,
-        environment=found.environment,
-        claims=claims,
-        all_proxies=found.all_proxies and other.all_proxies,
-        beyond=tuple(dict.fromkeys((*found.beyond, *other.beyond))),
-        assumptions=tuple(dict.fromkeys((*found.assumptions, *other.assumptions))),
-        ties=tuple(dict.fromkeys((*found.ties, *other.ties))),
-    )
+    return found if claims == found.claims else gathered((found, other), claims)
 
 
 def _is_good(result: ClaimResult) -> bool:
