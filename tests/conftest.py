@@ -4,14 +4,19 @@ What is made up is the same at every run: a gate that is green is green again. `
 `--hypothesis-profile=random` try something else each time. Nothing is kept from one check for the
 next: tests break the tool on purpose, under files that stay the same (`tests/cache` has its own).
 What Python compiles is kept, beside the sources' folders: the tool is started many times.
+Cycles are looked for as seldom as the tool itself does, and not among the tests and modules: there
+are none, and to look took an eighth of the time.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
+from kumamigrate.__main__ import NEW_OBJECTS
 from tests.cases import ROOT
 
 os.environ["PATH"] = os.pathsep.join((str(ROOT / ".tools"), os.environ.get("PATH", os.defpath)))
@@ -21,3 +26,13 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
 settings.register_profile("gate", derandomize=True, database=None)
 settings.register_profile("random", derandomize=False)
 settings.load_profile("gate")
+# Else numbers and words are drawn from all modules that are loaded, so an input would depend on
+# which tests a worker had before, and every worker reads our sources once more.
+if hasattr(providers, "_get_local_constants"):
+    providers._get_local_constants = lambda: providers._local_constants
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected alone from here on."""
+    gc.set_threshold(NEW_OBJECTS, 5, 5)
+    gc.freeze()

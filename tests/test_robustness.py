@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -13,7 +14,6 @@ import pytest
 from kumamigrate.cli import app
 from kumamigrate.scene.gitrev import contents_of_revision
 from kumamigrate.scene.repository import Repository, load_repository, repository_of
-from kumamigrate.source.editing.write import recover
 from tests.checkout import git
 from tests.runner import CliRunner
 from tests.test_commands import MESH, NEW, OLD, ROUTE
@@ -221,14 +221,11 @@ def test_suppressions_count_lines_as_yaml_does(shop: Path, monkeypatch: pytest.M
     assert (shop / "timeout.yaml").read_text() == text
 
 
-def test_a_run_killed_anywhere_leaves_old_or_new_and_nothing_else(shop: Path) -> None:
-    """Kill a write before each of its system calls that change something."""
-    old = {path.name: path.read_bytes() for path in shop.iterdir()}
-    script = """
+KILLED_ANYWHERE = """
 import os, sys
 from pathlib import Path
-from kumamigrate.source.editing.write import write_all
-left = int(sys.argv[1])
+from kumamigrate.source.editing.write import recover, write_all
+old = {path: path.read_bytes() for path in Path().iterdir()}
 def counted(call):
     def inner(*args, **more):
         global left
@@ -237,27 +234,45 @@ def counted(call):
             os._exit(9)
         return call(*args, **more)
     return inner
-for name in ("open", "replace", "unlink", "chmod", "fsync"):
-    setattr(os, name, counted(getattr(os, name)))
-change = {n: (Path(n).read_bytes(), b"new") for n in ("mesh.yaml", "route.yaml")}
-change["timeout.yaml"] = (Path("timeout.yaml").read_bytes(), None)
-write_all(Path(), {**change, "x.yaml": (None, b"x")})
+def write():
+    for name in ("open", "replace", "unlink", "chmod", "fsync"):
+        setattr(os, name, counted(getattr(os, name)))
+    change = {n: (Path(n).read_bytes(), b"new") for n in ("mesh.yaml", "route.yaml")}
+    change["timeout.yaml"] = (Path("timeout.yaml").read_bytes(), None)
+    write_all(Path(), {**change, "x.yaml": (None, b"x")})
+    os._exit(0)
+for left in range(200):
+    for path in Path().iterdir():
+        path.unlink()
+    for path, data in old.items():
+        path.write_bytes(data)
+    child = os.fork()
+    if not child:
+        write()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    recover(Path())
+    print((code, {path.name: path.read_bytes() for path in Path().iterdir()}))
+    if code != 9:
+        break
 """
+
+
+def test_a_run_killed_anywhere_leaves_old_or_new_and_nothing_else(shop: Path) -> None:
+    """Kill a write before each of its system calls that change something.
+
+    One process forks all that die, since each would read the same modules.
+    """
+    old = {path.name: path.read_bytes() for path in shop.iterdir()}
     new = {"mesh.yaml": b"new", "route.yaml": b"new", "x.yaml": b"x"}
-    seen = set()
-    for kill_at in range(200):
-        for path in shop.iterdir():
-            path.unlink()
-        for name, data in old.items():
-            (shop / name).write_bytes(data)
-        done = subprocess.run([sys.executable, "-c", script, str(kill_at)], cwd=shop, check=False)
-        recover(shop)
-        after = {path.name: path.read_bytes() for path in shop.iterdir()}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_ANYWHERE], cwd=shop, check=True, capture_output=True
+    )
+    ended = [ast.literal_eval(line) for line in done.stdout.decode().splitlines()]
+    for kill_at, (_, after) in enumerate(ended):
         assert after in (old, new), (kill_at, sorted(after))
-        seen.add(after == new)
-        if done.returncode == 0:
-            break
-    assert seen == {True, False}
+    assert [code for code, _ in ended] == [9] * (len(ended) - 1) + [0]
+    assert len(ended) > 10
+    assert {after == new for _, after in ended} == {True, False}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
@@ -27,15 +28,10 @@ CITING = (
 )
 
 
+@cache
 def _citations() -> list[tuple[str, str, str]]:
     found = set()
-    for folder, pattern in (
-        ("kumamigrate", "*.py"),
-        ("tests", "*.py"),
-        ("rules", "*.yaml"),
-        ("tools", "*.py"),
-        ("bench", "*.py"),
-    ):
+    for folder, pattern in CITING:
         for path in sorted((ROOT / folder).rglob(pattern)):
             for one in CITED.finditer(path.read_text(encoding="utf-8")):
                 if one["suffix"] or one["section"].startswith(("§", "(")):

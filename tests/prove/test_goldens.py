@@ -79,10 +79,10 @@ def compare(kind: str, found: list[Path]) -> Wrong:
 def test_made_up_proxies_show_what_listed_ones_would(kind: str) -> None:
     """Without the Dataplanes and MeshServices a real difference is still found."""
     found = folders(SHARED, kind) or folders(COMMITTED, kind)
-    for folder in found:
+    differing = [folder for folder in found if not _is_same(folder, CLAIMS[kind])]
+    assert differing
+    for folder in some(differing):
         golden = case(folder, CLAIMS[kind])
-        if all(golden.truth.values()):
-            continue
         bare = [
             replace(
                 s,
@@ -95,6 +95,11 @@ def test_made_up_proxies_show_what_listed_ones_would(kind: str) -> None:
         ]
         proof = prove(bare[0], bare[1], claims=(kind,))
         assert proof.verdict(kind) is not Verdict.EQUIVALENT, folder.name
+
+
+def _is_same(folder: Path, key: str) -> bool:
+    said = json.loads((folder / "verdict.json").read_text())["dataplanes"]
+    return all(one[key] for one in said.values())
 
 
 def test_the_law_of_lost_values(tmp_path: Path) -> None:

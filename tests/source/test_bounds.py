@@ -64,8 +64,16 @@ def _parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _calls() -> Iterator[tuple[str, ast.Call]]:
+@cache
+def _calls() -> tuple[tuple[str, ast.Call], ...]:
+    return tuple(_each_call())
+
+
+def _each_call() -> Iterator[tuple[str, ast.Call]]:
     for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if not re.search(rf"\bre\.|\b{pattern.__name__}\(", text):
+            continue  # most modules: not worth a tree
         for node in ast.walk(_parsed(path)):
             if (
                 isinstance(node, ast.Call)

@@ -17,12 +17,16 @@ from kumamigrate.source.node import ScalarNode, walk
 from kumamigrate.source.reading.load import json_value, read_file
 from kumamigrate.source.text import Reason, Refusal, SourceFile
 from kumamigrate.source.value import Moved, Replacement
+from tests.frontdoor import drawn
 from tests.source.layouts import edited, value, with_moves, without_moves, written
 
 SEEDS = st.integers(0, 2**32)
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 many = settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=drawn(400),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
 )
 
 

@@ -151,16 +151,18 @@ def test_where_an_anchor_alias_or_tag_may_begin_the_tree_is_asked(value: str) ->
 
 @pytest.mark.parametrize("folder", ["fixtures"])
 def test_both_readers_agree_about_every_document_of_this_repository(folder: str) -> None:
-    seen = 0
+    seen = set[str]()
     for file in sorted((ROOT / folder).rglob("*.yaml")):
         text = file.read_bytes().decode("utf-8", "replace")
         for document in read_file("a.yaml", text.encode()).documents:
             chunk = text[document.span.start : document.span.end]
+            if chunk in seen:
+                continue  # as a fixture stands before and after
             if document.quick is not None and (found := quick_value(chunk)) is not None:
-                seen += 1
+                seen.add(chunk)
                 tree = parse_document(chunk, Masked(text=chunk), 0, len(chunk))
                 assert isinstance(tree, MapNode)
                 assert json.dumps(found[0]) == json.dumps(json_value(tree)), file
                 assert _same_places(chunk, found[0]), file
                 assert is_kuma(found[0]) == _is_kuma(tree), file
-    assert seen > 300
+    assert len(seen) > 300

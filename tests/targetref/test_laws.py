@@ -24,6 +24,7 @@ from kumamigrate.targetref.meshdump import inspect_mesh
 from kumamigrate.targetref.route import RealResource, ServiceTag
 from kumamigrate.targetref.subset import ROUTE_HASH, Subset, Tag
 from kumamigrate.targetref.torules import Item, build_rules, clique_name, cliques
+from tests.frontdoor import drawn
 from tests.targetref.meshes import resource, route, service, sidecar, state
 
 RELEASE = release("2.14")
@@ -65,7 +66,7 @@ def _items(subsets: list[Subset]) -> tuple[Item, ...]:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=drawn(400), deadline=None)
 @given(st.lists(to_subsets, max_size=14))
 def test_lookup_gives_the_first_rule_of_the_list(subsets: list[Subset]) -> None:
     """matcher-notes §2: for a service, and for each route of it."""
@@ -78,7 +79,7 @@ def test_lookup_gives_the_first_rule_of_the_list(subsets: list[Subset]) -> None:
         assert (looked_up and looked_up.conf) == (listed and listed.conf), element
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(st.lists(to_subsets, min_size=1, max_size=9))
 def test_cliques_are_the_largest_sets_that_all_meet(subsets: list[Subset]) -> None:
     """Against the definition, by trying every set of items."""
@@ -149,7 +150,7 @@ def meshes(draw: st.DrawFn) -> State:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(meshes(), st.randoms(use_true_random=False))
 def test_the_order_of_files_does_not_matter(mesh: State, random: Any) -> None:
     shuffled = list(mesh.resources)
@@ -160,7 +161,7 @@ def test_the_order_of_files_does_not_matter(mesh: State, random: Any) -> None:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(meshes())
 def test_lookups_of_a_mesh_equal_its_lists(mesh: State) -> None:
     matcher = Matcher(mesh)
@@ -184,7 +185,7 @@ def test_lookups_of_a_mesh_equal_its_lists(mesh: State) -> None:
             assert (found and found.conf) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(meshes())
 def test_a_witness_reads_what_its_twin_reads(mesh: State) -> None:
     """A proxy that is not in the state resolves as one that is."""
@@ -209,7 +210,7 @@ proxies = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(meshes(), st.lists(proxies, min_size=2, max_size=6))
 def test_proxies_of_one_class_read_what_they_would_alone(
     mesh: State, listed: list[Resource]
@@ -251,7 +252,7 @@ def _all_fields() -> list[tuple[str, str, Conf]]:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300), deadline=None)
 @given(st.sampled_from(_all_fields()).flatmap(lambda f: st.tuples(st.just(f), _confs(f[2]))))
 def test_a_normal_conf_is_normal(case: tuple[tuple[str, str, Conf], dict[str, Any]]) -> None:
     (_, _, fields), conf = case
@@ -259,7 +260,7 @@ def test_a_normal_conf_is_normal(case: tuple[tuple[str, str, Conf], dict[str, An
     assert normal(once, fields, defaults=True) == once
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300), deadline=None)
 @given(st.sampled_from(_all_fields()).flatmap(lambda f: st.tuples(st.just(f), _confs(f[2]))))
 def test_merging_a_conf_with_itself_changes_nothing(
     case: tuple[tuple[str, str, Conf], dict[str, Any]],
