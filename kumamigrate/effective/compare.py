@@ -26,6 +26,12 @@ class Difference:
     was: Fact
     now: Fact
 
+    @property
+    def begins(self) -> bool:
+        """Whether what an old policy says, and its release does not hear, begins to work."""
+        unheard = {} if self.now.unheard else self.was.unheard
+        return self.field in unheard and self.after == unheard[self.field]
+
 
 def differences(before: Facts, after: Facts, *, common: bool = False) -> Iterator[Difference]:
     """Yield every field that differs; with `common`, only at places that both sides have.

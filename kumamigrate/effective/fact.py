@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kumamigrate.effective.reading import Values
 from kumamigrate.model.resource import Resource
@@ -23,7 +23,8 @@ class Fact:
     """Values at one slot, and the look-up they were read from.
 
     `others` are values that may stand there as well, where something undecided decides: `why`
-    says what. `old` are the old policies of which one may have won.
+    says what. `old` are the old policies of which one may have won; `unheard` is what they say
+    and the release overrules.
     """
 
     settings: Values
@@ -32,6 +33,7 @@ class Fact:
     others: tuple[Values, ...] = ()
     old: tuple[Resource, ...] = ()
     why: str = ""
+    unheard: Values = field(default_factory=dict, compare=False)
 
     @property
     def options(self) -> tuple[Values, ...]:

@@ -18,7 +18,6 @@ from kumamigrate.effective.bothengines.oldview import services_named
 from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, OUTBOUND, WHOLE, kinds_of
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE, AS_READ
 from kumamigrate.effective.proxyfacts import LOG
 from kumamigrate.effective.routing import TCP_ROUTING
 from kumamigrate.model.kinds import OLD_POLICIES
@@ -221,10 +220,6 @@ class OldEngine:
         if self._asked & {*OUTBOUND, *BY_CLIENT} and not self.before.state.complete:
             text = "no built-in gateway is in the mesh but those that are here"
             yield Taken(text, Ground.OLD_POLICIES)
-        if "MeshTimeout" in self._asked and at_least(self.before.release.name, ALWAYS_SINCE):
-            timeouts = (p for side in self._pair.engines for p in side.old.of("Timeout"))
-            if any(policy.where is not None for policy in timeouts):
-                yield Taken(AS_READ, Ground.OLD_POLICIES)
         if any(self._names_clients(kind) for kind in sorted(self._asked & _BY_HEADER)):
             yield Taken(ONE_INBOUND, Ground.OLD_POLICIES)
         if self._pair.known and self._asked & set(OUTBOUND):

@@ -195,8 +195,14 @@ class TwoSides:
             field=found.field,
             before=value(found.was, found.field, found.before, self.locate[0]),
             after=value(found.now, found.field, found.after, self.locate[1]),
-            effect=Effect.RESIDUE if found.field in _RESIDUES else Effect.VALUE,
+            effect=_effect(found),
         )
+
+
+def _effect(found: Difference) -> Effect:
+    if found.begins:
+        return Effect.ACTIVATION
+    return Effect.RESIDUE if found.field in _RESIDUES else Effect.VALUE
 
 
 def _named(destination: Destination) -> str:

@@ -17,6 +17,7 @@ from kumamigrate.effective.bothengines.requesttables import new_table, old_table
 from kumamigrate.effective.fact import SHARED, Fact, Facts, Key, joined, one_of
 from kumamigrate.effective.outboundfacts import OutboundReader, writes_defaults
 from kumamigrate.effective.policies.meshhealthcheck import UNPROBED, probed
+from kumamigrate.effective.policies.meshtimeout import unheard
 from kumamigrate.effective.policies.patched import Checks
 from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS, both
@@ -203,6 +204,7 @@ class _Outbounds:
         reached = service in self.targets and any(map(self._made, led))
         effects: list[Values] = []
         policies: Options = ()
+        said: Values = {}
         why = ""
         for leader in led if by_outbound and not self.asked.ordered else led[-1:]:
             made = self._made(leader)
@@ -220,9 +222,12 @@ class _Outbounds:
                 effects += [probed(checks, p, found.conf if found else None, at) for p in options]
             else:
                 effects += both(kind, options, found, at)
+            if kind == "MeshTimeout" and found is None:
+                said = unheard(options[0], at)
         decided = kind == "MeshLoadBalancingStrategy" and found is not None
         why = why or (SHARED if by_outbound else "")
-        return one_of(effects, () if decided else policies, found, why)
+        fact = one_of(effects, () if decided else policies, found, why)
+        return replace(fact, unheard=said) if said else fact
 
     def _made(self, outbound: str) -> bool:
         return self.old_made[self.own[outbound][SERVICE]]

@@ -25,15 +25,9 @@ HEADERS = "http.requestHeadersTimeout"
 DOWNSTREAM = "http.idleTimeout (downstream)"
 """The idle timeout of clients' HTTP connections: no targetRef policy sets it (notes C4)."""
 OFF = "0s"
-_HOUR = "1h0m0s"
 ALWAYS_SINCE = "2.10"
 """Since then proxies have the defaults of a MeshTimeout without any (notes C16), which overrule
 half of what an old Timeout says (legacy.md fact 6)."""
-AS_READ = (
-    f"from {ALWAYS_SINCE} on a control plane overrules half of what an old Timeout says;"
-    " compared is what it meant up to 2.9"
-)
-"""How Timeouts are read on such a release, whatever it makes of them itself."""
 
 FIELDS = {
     CONNECT: leaf(SlotKind.CLUSTER, SlotKind.INBOUND, default="5s"),
@@ -104,19 +98,30 @@ def of_old(policy: Resource | None, at: At) -> Values:
         return _unset(at)
     conf = conf_of(policy)
     if at.part is SlotKind.CLUSTER:
+        # Where nobody says anything the release has a word of its own (legacy.md fact 6).
         found = _old_cluster(conf, at.treated)
-        if policy is None and at.always and at.treated in HTTP_LIKE:
-            # Nobody says anything, and the release has a word of its own (legacy.md fact 6).
-            return found if at.protocol not in ("http", "http2") else {**found, IDLE: _HOUR}
-        return found
+        return _over(found, {}, at) if at.always else found
     if at.treated not in HTTP_LIKE:
         return {IDLE: as_read(conf.get("tcp", "idleTimeout")) or OFF}
     return {
         REQUEST: as_read(conf.get("http", "requestTimeout")) or OFF,
         STREAM: _twin(conf, "streamIdleTimeout", at.treated),
         HEADERS: OFF,
-        DOWNSTREAM: as_read(conf.get("http", "idleTimeout")) or OFF,
+        DOWNSTREAM: OFF if at.always else as_read(conf.get("http", "idleTimeout")) or OFF,
     }
+
+
+def unheard(policy: Resource | None, at: At) -> Values:
+    """Return what a Timeout says of a cluster and the release does not hear.
+
+    Where a MeshTimeout says it, it begins to work. What a Timeout leaves out it switches off:
+    there is no other way to say so (notes G5).
+    """
+    if policy is None or not (at.always and at.made and at.part is SlotKind.CLUSTER):
+        return {}
+    said = _old_cluster(conf_of(policy), at.treated)
+    had = _over(said, {}, at)
+    return {name: value for name, value in said.items() if had.get(name) != value}
 
 
 def _unset(at: At) -> Values:
@@ -172,8 +177,14 @@ def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
 
 
 def _clusters_beside(policy: Resource | None, conf: Conf, at: At) -> Values:
+    if not at.made:
+        return _over(_unset(at), conf, at)
+    return _over(_old_cluster(conf_of(policy), at.treated), conf, at)
+
+
+def _over(old: Values, conf: Conf, at: At) -> Values:
+    """Return what a cluster comes to that the old engine made so, with a conf written over it."""
     found = read(FIELDS, SlotKind.CLUSTER, conf)
-    old = of_old(policy, at)
     if at.treated not in HTTP_LIKE:
         return {CONNECT: found[CONNECT]}
     if at.protocol not in ("http", "http2"):

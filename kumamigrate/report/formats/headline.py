@@ -8,7 +8,6 @@ from typing import Any
 from kumamigrate.prover.claimed import COMPARED, LIVE
 from kumamigrate.report.formats.differences import decides, differences, proof_of
 from kumamigrate.report.formats.findings import open_findings
-from kumamigrate.report.screen.asread import as_compared, as_read
 
 Report = Mapping[str, Any]
 GOOD, WARN, BAD = "good", "warn", "bad"
@@ -40,13 +39,11 @@ def _of_proof(report: Report) -> tuple[str, str]:
     claim = decides(report)
     verdict = proof_of(report)["claims"].get(claim, {}).get("allowing", "equivalent")
     about = COMPARED[claim]
-    proof = proof_of(report)
-    reading = as_compared(proof.get("assumptions", ()), proof["release"]["before"])
     if verdict == "equivalent":
-        return GOOD, f"Equivalent: {about} stays as it is {_for_whom(report)}{reading}"
+        return GOOD, f"Equivalent: {about} stays as it is {_for_whom(report)}"
     if verdict == "unknown":
-        return WARN, f"Cannot tell whether {about} stays as it is{reading}"
-    return BAD, f"Different: {about}, {counted(_number(report), 'difference')}{reading}"
+        return WARN, f"Cannot tell whether {about} stays as it is"
+    return BAD, f"Different: {about}, {counted(_number(report), 'difference')}"
 
 
 def _of_check(report: Report) -> tuple[str, str]:
@@ -78,9 +75,7 @@ def _proven(report: Report, done: str) -> tuple[str, str]:
     left = f"; {counted(held, 'place')} held back" if held else ""
     if report["files"]:
         upgrade = "" if decides(report) == LIVE else f" with the upgrade to {report['target']}"
-        fixed = {entry["rule"] for entry in report["findings"] if entry["status"] == "fixed"}
-        reading = as_read(fixed, report["from"])
-        same = f"no live value changes{upgrade} {_for_whom(report)}{reading}"
+        same = f"no live value changes{upgrade} {_for_whom(report)}"
         return GOOD, f"{done}; {same}{left}"
     left_over = sum(1 for entry, _ in open_findings(report) if entry["danger"] != "advice")
     if left_over:

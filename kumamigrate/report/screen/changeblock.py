@@ -10,7 +10,6 @@ from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.report.diff import patch_text
-from kumamigrate.report.screen.asread import as_read
 from kumamigrate.report.screen.causes import places_of
 from kumamigrate.report.screen.counted import count, some
 from kumamigrate.report.screen.difftext import Sides, difference_lines, number_of
@@ -223,9 +222,7 @@ def _sentence(screen: OnScreen) -> list[Line]:
     where = f" with the upgrade to {target}" if upgrade else ""
     match outcome.whole:
         case Whole.PROVEN:
-            fixed = {f.rule for f in outcome.findings if f.status is Status.FIXED}
-            reading = as_read(fixed, outcome.before.source)
-            same = f": no live value changes{where} {_for_whom(screen)}{reading}."
+            same = f": no live value changes{where} {_for_whom(screen)}."
             return [line(("Proved", "good"), same)]
         case Whole.AFTER_SWITCH:
             first = "Nothing changes if MeshService mode Exclusive comes first, on"

@@ -10,7 +10,6 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.prover import MeshProof, Proof, Verdict
 from kumamigrate.prover.claimed import COMPARED, LIVE, RELEASE
 from kumamigrate.prover.proof import ProxyVerdict
-from kumamigrate.report.screen.asread import as_compared
 from kumamigrate.report.screen.causes import doubts, sentences
 from kumamigrate.report.screen.changeblock import harmless_of
 from kumamigrate.report.screen.counted import count
@@ -94,7 +93,6 @@ def _verdict_line(compared: Compared) -> Line:
             said = f": {about}, {counted}"
         case _:
             said = f": {about}"
-    said += as_compared(proof.assumptions, proof.release_before)
     return line((_WORDS[verdict], _STYLE[verdict]), said, _not_before_the_upgrade(compared))
 
 

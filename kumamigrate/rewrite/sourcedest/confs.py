@@ -64,11 +64,18 @@ INBOUND: Json = {
 """What inbounds have without a MeshTimeout; one that matches a proxy would change it (§1.3 (d))."""
 
 
-def timeout(route: OldConf | None, cluster: OldConf | None, family: str, notes: Notes) -> Json:
+def timeout(
+    route: OldConf | None,
+    cluster: OldConf | None,
+    family: str,
+    notes: Notes,
+    idle_unsaid: str = "0s",
+) -> Json:
     """Return the MeshTimeout conf of an outbound of a protocol family (http, grpc, tcp).
 
     `route` is the Timeout of the outbound, which listener and routes read; `cluster` that of the
-    outbound that leads to this service, which the cluster reads (notes C2). None: everything off.
+    outbound that leads to this service, which the cluster reads (notes C2). None: everything off,
+    but for idle connections, of which nobody says anything, `idle_unsaid`.
     """
     route, cluster = route or OldConf(), cluster or OldConf()
     connect = cluster.get("connectTimeout")
@@ -90,7 +97,7 @@ def timeout(route: OldConf | None, cluster: OldConf | None, family: str, notes: 
             )
     return {
         "connectionTimeout": str(connect if connect is not None else CONNECT_DEFAULT),
-        "idleTimeout": str(idle or ZERO),
+        "idleTimeout": str(idle) if idle else idle_unsaid,
         "http": {
             "requestTimeout": str(route.get("http", "requestTimeout") or ZERO),
             "streamIdleTimeout": str(_twin(route, "streamIdleTimeout", family)),

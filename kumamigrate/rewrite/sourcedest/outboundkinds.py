@@ -177,7 +177,8 @@ def _timeout_conf(cell: Cell, notes: Notes) -> Json:
                 f"the route sends {service} ({family}) to services that are {treated};"
                 " a MeshTimeout goes by the protocol of the service itself"
             )
-    return confs.timeout(own, cluster, family, notes)
+    unsaid = exhaustive.off_at("MeshTimeout", service, world)["idleTimeout"]
+    return confs.timeout(own, cluster, family, notes, unsaid)
 
 
 _TIMEOUT = OutboundKind(
