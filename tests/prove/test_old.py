@@ -1019,6 +1019,20 @@ def test_tags_on_requests_that_come_with_a_traffic_route_are_a_change() -> None:
     assert ("web", "value") in seen
 
 
+def test_a_residue_is_shown_at_one_proxy_and_a_change_at_each() -> None:
+    """What no policy can say is told once, wherever it stood; what is read otherwise everywhere."""
+    back = "\n  outbound: [{port: 10001, tags: {kuma.io/service: web}}]\n"
+    proxies = f"{PROXIES.rstrip()}{back}"
+
+    def shown(*sides: tuple[str, ...]) -> list[str]:
+        texts = ("\n---\n".join((MESH, proxies, *routes)) for routes in sides)
+        found = prove(*(state(text, release="2.14") for text in texts), claims=("live",))
+        return sorted(w.proxy for w in found.witnesses("live") if "x-kuma-tags" in w.field)
+
+    assert len(shown((ROUTE,), ())) == 1
+    assert shown((), (ROUTE,)) == ["api", "web"]
+
+
 @pytest.mark.parametrize("protocol", ["", ", kuma.io/protocol: tcp"])
 def test_only_an_old_retry_connects_again_to_a_service_that_nobody_offers(protocol: str) -> None:
     """Without a Dataplane a service has no protocol, and MeshRetry is for those that have one.

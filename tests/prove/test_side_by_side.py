@@ -6,6 +6,7 @@ import os
 import pickle
 import time
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,20 @@ def test_answers_come_in_the_order_of_the_questions(jobs: int) -> None:
 def test_copies_do_the_work() -> None:
     assert len({*answers([partial(_who, n) for n in range(3)], 3)}) == 3
     assert {*answers([partial(_who, n) for n in range(3)], 1)} == {os.getpid()}
+
+
+def _when(_number: int) -> tuple[int, float, float]:
+    begun = time.monotonic()
+    time.sleep(0.03)
+    return os.getpid(), begun, time.monotonic()
+
+
+def test_no_more_are_at_work_than_there_are_jobs() -> None:
+    """Two jobs are this process and one copy: the next copy begins where the last has ended."""
+    found = answers([partial(_when, number) for number in range(6)], 2)
+    copies = sorted((begun, ended) for pid, begun, ended in found if pid != HERE)
+    assert len(copies) > 1
+    assert all(one[1] <= other[0] for one, other in pairwise(copies))
 
 
 def test_what_a_copy_does_not_answer_is_asked_again_here() -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.meshdump import deprecations, inspect_mesh
+from kumamigrate.targetref.permission import PERMISSION, outranked, reads_both
 from tests.targetref.meshes import MESH, resource, sidecar, state
 
 PROXY = sidecar("a")
@@ -120,3 +122,28 @@ def test_deprecations_come_in_kumas_order() -> None:
     assert "'from[].targetRef.kind'" in texts[1]
     assert "'targetRef.kind'" in texts[2]
     assert deprecations(policy, release("3.0")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "both"),
+    [("2.6", False), ("2.11", False), ("2.12", True), ("2.14", True), ("3.0", False)],
+)
+def test_permissions_have_from_and_rules_between_the_release_that_adds_one_and_drops_the_other(
+    name: str, *, both: bool
+) -> None:
+    assert reads_both(release(name)) is both
+
+
+def test_a_release_without_permissions_has_neither() -> None:
+    known = release("2.14")
+    types = {name: kind for name, kind in known.policy_types.items() if name != PERMISSION}
+    assert not reads_both(replace(known, policy_types=types))
+
+
+def test_the_first_rule_ends_from_and_without_rules_the_identity_does() -> None:
+    policy = resource("MeshTrafficPermission", "rules", {"rules": [{"default": {"allow": []}}]})
+    identity = resource("MeshIdentity", "own", {})
+    selected = Matcher(state(PROXY, policy)).rules(PROXY, PERMISSION)
+    assert outranked(selected.inbound_rules[POINT], identity) == policy
+    assert outranked((), identity) == identity
+    assert outranked((), None) is None
