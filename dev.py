@@ -141,7 +141,8 @@ def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] not in tasks:
         print(__doc__)
         return 2
-    set_up("run" if sys.argv[1] == "example" else "dev")
+    if sys.argv[1] != "tools":  # which Go builds, while others set up
+        set_up("run" if sys.argv[1] == "example" else "dev")
     return tasks[sys.argv[1]]()
 
 
