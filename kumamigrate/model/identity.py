@@ -45,14 +45,14 @@ def holder_of(proxy: Resource, state: State) -> Holder | None:
     chosen = [i for i in state.of_type(IDENTITY) if i.mesh == proxy.mesh and selects(i, proxy)]
     if not chosen:
         return None
-    best = min(chosen, key=lambda one: (-len(_match_labels(one) or {}), one.name))
+    best = min(chosen, key=lambda one: (-len(match_labels(one) or {}), one.name))
     ready = is_ready(best, mode_of(state, proxy.mesh))
     return None if ready is False else Holder(identity=best, sure=ready is True)
 
 
 def selects(identity: Resource, proxy: Resource) -> bool:
     """Say whether a MeshIdentity selects a proxy; without a selector it selects none."""
-    labels = _match_labels(identity)
+    labels = match_labels(identity)
     if labels is None:
         return False
     return all(proxy.labels.get(str(k)) == str(v) for k, v in labels.items())
@@ -60,10 +60,10 @@ def selects(identity: Resource, proxy: Resource) -> bool:
 
 def selects_all(identity: Resource) -> bool:
     """Say whether a MeshIdentity selects every proxy that could exist."""
-    return _match_labels(identity) == {}
+    return match_labels(identity) == {}
 
 
-def _match_labels(identity: Resource) -> Mapping[str, Any] | None:
+def match_labels(identity: Resource) -> Mapping[str, Any] | None:
     wanted = mapping(identity.spec.get("selector")).get("dataplane")
     return mapping(wanted.get("matchLabels")) if isinstance(wanted, Mapping) else None
 

@@ -162,6 +162,8 @@ class OldEngine:
     def may_differ(self, policy_type: str) -> bool:
         """Whether a made-up proxy may have anything of a type that is compared here: one writes no
         outbounds down."""
+        if policy_type == LOG and not any(map(_is_logged, (self.before, self.after))):
+            return False
         if policy_type in (*WHOLE, *BY_CLIENT, LOG):
             return True
         if policy_type in OUTBOUND and not self._only_real:
@@ -251,3 +253,8 @@ def _has_gateways(side: Side) -> bool:
     if any(True for _ in side.state.of_type("MeshGateway")):
         return True
     return any(is_builtin(dataplane) for dataplane in side.state.of_type("Dataplane"))
+
+
+def _is_logged(side: Side) -> bool:
+    """Whether some policy of either kind may write an access log."""
+    return LOG in side.types or any(side.old.of(kind) for kind in kinds_of(LOG))

@@ -6,11 +6,11 @@ is counted by what policies can tell apart. Sets are numbers: bit `n` stands for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, ZONE
-from kumamigrate.universe.madeup import Atom, Requirement, Setting, in_order
+from kumamigrate.universe.madeup import Atom, Pairs, Requirement, Setting, in_order
 
 FEW = 7
 """Of up to so many atoms every set is tried."""
@@ -152,24 +152,12 @@ class Combinations:
         """Work out which atoms exclude each other."""
         self._wholes = [self.pairings.whole(atom, self.setting) for atom in self.atoms]
         asked = [_asked(whole, self.setting, self.one_inbound) for whole in self._wholes]
-        by_slot: dict[Hashable, int] = {}
-        by_value: dict[Hashable, int] = {}
-        self._possible = 0
-        for at, one in enumerate(asked):
-            for slot, value in one.items() if one is not None else ():
-                by_slot[slot] = by_slot.get(slot, 0) | 1 << at
-                by_value[slot, value] = by_value.get((slot, value), 0) | 1 << at
-            self._possible |= (one is not None) << at
-        self._fits = []
-        for at, one in enumerate(asked):
-            fits = self._possible & ~(1 << at)
-            for slot, value in one.items() if one is not None else ():
-                fits &= ~(by_slot[slot] & ~by_value[slot, value])
-            self._fits.append(fits)
+        self._possible = sum((one is not None) << at for at, one in enumerate(asked))
+        self._fits = [self._possible & ~one for one in excluded(asked)]
 
     def chosen(self, members: int) -> tuple[Atom, ...]:
         """Return the atoms of a set with what goes with them."""
-        found = {atom for at in _bits(members) for atom in self._wholes[at]}
+        found = {atom for at in bits(members) for atom in self._wholes[at]}
         return tuple(sorted(found, key=in_order))
 
     def up_to(self, most: int) -> Iterator[int]:
@@ -199,6 +187,10 @@ class Combinations:
             )
         )
 
+    def among(self, atoms: Set[Atom]) -> int:
+        """Return those that are among some atoms."""
+        return sum(1 << at for at, atom in enumerate(self.atoms) if atom in atoms)
+
     def deciding(self, parts: Sequence[Part], *, with_suspects: bool) -> Iterator[int]:
         """Yield the sets of up to so many atoms of each part, with a suspect in some part."""
         masks = [(self._mask(part.atoms), part.most) for part in parts]
@@ -209,7 +201,7 @@ class Combinations:
             less = [(m, most - (i == at)) for i, (m, most) in enumerate(masks)]
             if part.anybody:
                 yield from self._product(less, self._possible)
-            for one in _bits(self._mask(part.suspects) & self._possible):
+            for one in bits(self._mask(part.suspects) & self._possible):
                 for members in self._product(less, self._fits[one]):
                     yield members | 1 << one
 
@@ -220,7 +212,7 @@ class Combinations:
         (mask, most), *rest = masks
         for members in self._sets(mask & allowed, most):
             left = allowed
-            for at in _bits(members):
+            for at in bits(members):
                 left &= self._fits[at]
             for others in self._product(rest, left):
                 yield members | others
@@ -250,20 +242,45 @@ def limited(sets: Iterable[int]) -> list[int]:
     return sorted(found, key=int.bit_count)
 
 
-def _asked(
-    whole: Iterable[Atom], setting: Setting, one_inbound: bool
-) -> dict[Hashable, str] | None:
+def excluded(asked: Sequence[Mapping[Hashable, str] | None]) -> list[int]:
+    """Return for each of some askers those that it excludes, itself included: whoever wants
+    another value for the same thing."""
+    by_slot: dict[Hashable, int] = {}
+    by_value: dict[Hashable, int] = {}
+    for at, one in enumerate(asked):
+        for slot, value in one.items() if one is not None else ():
+            by_slot[slot] = by_slot.get(slot, 0) | 1 << at
+            by_value[slot, value] = by_value.get((slot, value), 0) | 1 << at
+    found = []
+    for at, one in enumerate(asked):
+        against = 1 << at
+        for slot, value in one.items() if one is not None else ():
+            against |= by_slot[slot] & ~by_value[slot, value]
+        found.append(against)
+    return found
+
+
+def slots_asked(whole: Iterable[Atom], one_inbound: bool) -> dict[Hashable, str] | None:
     """Return what atoms ask of the one place for each thing, None where they exclude each other."""
-    found: dict[Hashable, str] = {("label", NAMESPACE): setting.namespace}
-    if setting.zone:
-        found |= {("label", ZONE): setting.zone, ("label", ORIGIN): "zone"}
+    found: dict[Hashable, str] = {}
     for atom in whole:
-        if atom.name and atom.identity != (setting.zone, setting.namespace):
-            return None
         for slot, value in _slots(atom, one_inbound):
             if found.setdefault(slot, value) != value:
                 return None
     return found
+
+
+def _asked(
+    whole: Iterable[Atom], setting: Setting, one_inbound: bool
+) -> dict[Hashable, str] | None:
+    """Return the same in some surroundings, which have labels of their own."""
+    listed = [*whole]
+    if any(atom.name and atom.identity != (setting.zone, setting.namespace) for atom in listed):
+        return None
+    labels: Pairs = ((NAMESPACE, setting.namespace),)
+    if setting.zone:
+        labels += ((ZONE, setting.zone), (ORIGIN, "zone"))
+    return slots_asked((Atom(labels=labels), *listed), one_inbound)
 
 
 def _slots(atom: Atom, one_inbound: bool) -> Iterator[tuple[Hashable, str]]:
@@ -297,7 +314,8 @@ def implies(atom: Atom, other: Atom) -> bool:
     )
 
 
-def _bits(mask: int) -> Iterator[int]:
+def bits(mask: int) -> Iterator[int]:
+    """Yield the numbers of a set."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1

@@ -26,12 +26,12 @@ from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proxyslots import SINGLE_TYPES
 from kumamigrate.prover.stages.proxyfindings import Findings
 from kumamigrate.prover.stages.searchslot import (
+    RoleAsked,
     SearchSlot,
-    homes_of,
-    part_of,
     role_of,
     sets_of,
     smallest,
+    spoken_besides,
 )
 from kumamigrate.prover.stages.sequence import (
     EVERY,
@@ -60,6 +60,7 @@ from kumamigrate.universe.madeup import (
     proxy_with,
     settings_of,
 )
+from kumamigrate.universe.namespaces import Namespaces
 from kumamigrate.universe.reach import Known, Reach
 from kumamigrate.universe.side import ROUTES
 from kumamigrate.universe.traffic import successors
@@ -106,6 +107,7 @@ class Coverage:
         self._stood = False
         self.found = Findings()
         self.pairings = Pairings(pair.couplings.asked)
+        self.besides = spoken_besides(pair, self.reaches)
         self._proxies: dict[tuple[tuple[Atom, ...], Setting, bool], Resource | None] = {}
 
     # -- claims ------------------------------------------------------------------------------
@@ -277,9 +279,11 @@ class Coverage:
 
     def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
         policy_type, one_inbound = asked.policy_type, asked.one_inbound
-        homes = [homes_of(role, self.pairings) for role in slot.roles]
+        roles = [RoleAsked(role, self.pairings) for role in slot.roles]
+        namespaces = Namespaces(slot.asked, self.besides, self.pairings, one_inbound=one_inbound)
         for setting in self._settings(policy_type, slot):
-            parts = [part_of(r, h, setting) for r, h in zip(slot.roles, homes, strict=True)]
+            nearby = namespaces.near(setting)
+            parts = [role.part(setting, nearby) for role in roles]
             if slot.compared and not any(part.suspects or part.anybody for part in parts):
                 continue
             atoms = sorted({atom for part in parts for atom in part.atoms}, key=in_order)
@@ -289,8 +293,10 @@ class Coverage:
             except TooManySetsError:
                 self._give_up(policy_type, where)
                 sets = smallest(combinations)
+            telling = -1 if nearby.telling is None else combinations.among(nearby.telling)
             for members in sets:
-                self._ask(asked, combinations.chosen(members), setting)
+                if telling == -1 or members & telling:
+                    self._ask(asked, combinations.chosen(members), setting)
 
     def _settings(self, policy_type: str, slot: SearchSlot) -> Sequence[Setting]:
         """Return the surroundings to try: what a Mesh says counts where it is applied."""

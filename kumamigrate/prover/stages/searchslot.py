@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.stages.sequence import Suspects
 from kumamigrate.universe.combinations import FEW, MOST_SETS, Combinations, Pairings, Part
-from kumamigrate.universe.madeup import Requirement, Setting, count
-from kumamigrate.universe.reach import Known
+from kumamigrate.universe.madeup import Atom, Requirement, Setting, count
+from kumamigrate.universe.namespaces import Nearby, Spoken, of_identities
+from kumamigrate.universe.reach import Known, Reach
 
 MOST_TOGETHER = FEW + 3
 """Where all policies of a proxy decide together, no proxy with more of them is tried."""
@@ -66,7 +68,7 @@ Homes = Mapping[str, tuple[frozenset[Requirement], frozenset[Requirement]]]
 """By namespace ("": any) what policies ask of proxies that can only be there, and the suspects."""
 
 
-def homes_of(role: Role, pairings: Pairings) -> Homes:
+def _homes(role: Role, pairings: Pairings) -> Homes:
     found: dict[str, tuple[list[Requirement], list[Requirement]]] = {}
     for at, listed in enumerate((role.asked, role.suspects)):
         for requirement in listed:
@@ -74,17 +76,46 @@ def homes_of(role: Role, pairings: Pairings) -> Homes:
     return {space: (frozenset(a), frozenset(s)) for space, (a, s) in found.items()}
 
 
-def part_of(role: Role, homes: Homes, setting: Setting) -> Part:
-    """Return the part that policies can play in some surroundings."""
-    near = [homes[space] for space in ("", setting.namespace) if space in homes]
-    here = [r for asked, _ in near for r in asked if setting.admits(r)]
-    suspects = [r for _, suspected in near for r in suspected if setting.admits(r)]
-    return Part(
-        atoms=frozenset(r.atom for r in here if r.atom is not None),
-        most=role.most,
-        suspects=frozenset(r.atom for r in suspects if r.atom is not None),
-        anybody=any(r.atom is None for r in suspects),
-    )
+class RoleAsked:
+    """What the policies of a role ask, found by where and by what it takes to be chosen."""
+
+    def __init__(self, role: Role, pairings: Pairings) -> None:
+        self._role = role
+        self._homes = _homes(role, pairings)
+        self._by_atom: dict[Atom | None, list[Requirement]] = {}
+        for requirement in role.asked:
+            self._by_atom.setdefault(requirement.atom, []).append(requirement)
+
+    def part(self, setting: Setting, nearby: Nearby) -> Part:
+        """Return the part that policies can play in some surroundings."""
+        asked, suspected = self._near(setting, nearby)
+        here = [r for r in asked if setting.admits(r)]
+        suspects = [r for r in suspected if setting.admits(r)]
+        return Part(
+            atoms=frozenset(r.atom for r in here if r.atom is not None),
+            most=self._role.most,
+            suspects=frozenset(r.atom for r in suspects if r.atom is not None),
+            anybody=any(r.atom is None for r in suspects),
+        )
+
+    def _near(
+        self, setting: Setting, nearby: Nearby
+    ) -> tuple[Collection[Requirement], Collection[Requirement]]:
+        if nearby.telling is not None:
+            atoms = (None, *nearby.atoms)
+            asked = [r for atom in atoms for r in self._by_atom.get(atom, ())]
+            return asked, [r for r in asked if r in self._role.suspects]
+        near = [self._homes[space] for space in ("", setting.namespace) if space in self._homes]
+        return [r for asked, _ in near for r in asked], [r for _, found in near for r in found]
+
+
+def spoken_besides(pair: MeshComparison, reaches: Iterable[Reach]) -> Spoken:
+    """Return what is asked of proxies besides by the policies of a type: by references that go
+    together, by patches (names of routes may matter to them) and by identities."""
+    asked = [known.requirement for reach in reaches for known in reach.of("MeshProxyPatch")]
+    asked += (one for reach in reaches for one in of_identities(reach.side))
+    asked += (one for coupled in pair.couplings.asked for one in coupled)
+    return Spoken(asked)
 
 
 def role_of(listed: Iterable[Known], suspects: Suspects, most: int) -> Role:

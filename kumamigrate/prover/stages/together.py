@@ -7,9 +7,10 @@ inbound, and any two of those sets on two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 from kumamigrate.effective.bothengines.whoanswers import BESIDE, BY_CLIENT, OUTBOUND, kinds_of
 from kumamigrate.effective.compare import too_many_ways
@@ -21,6 +22,7 @@ from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proof import only_listed
 from kumamigrate.prover.stages.proxyfindings import Findings
+from kumamigrate.prover.stages.searchslot import spoken_besides
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, Suspects, either
 from kumamigrate.prover.twosides import SlotsCompared
 from kumamigrate.sourcedest.selector import ANY, selectors_of
@@ -35,6 +37,8 @@ from kumamigrate.universe.madeup import (
     proxy_with,
     settings_of,
 )
+from kumamigrate.universe.namespaces import Namespaces
+from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import ROUTES, Side
 
 MOST_TOGETHER = 10
@@ -50,8 +54,16 @@ _FIELDS = {
 }
 """Where old policies say what proxies they are for, if not in `sources`."""
 
-Sets = dict[Atom, bool]
-"""What one inbound and the labels of a proxy have; whether a suspect chooses such a proxy."""
+
+class Tried(NamedTuple):
+    """Whether a suspect chooses a proxy, and whether there is more to it here than elsewhere."""
+
+    suspect: bool
+    fresh: bool
+
+
+Sets = dict[Atom, Tried]
+"""What one inbound and the labels of a proxy have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,18 +82,27 @@ class Together:
     def search(self) -> None:
         """Try all types that both engines are asked for."""
         pairings = Pairings(self.pair.couplings.asked)
+        besides = spoken_besides(self.pair, self._reaches)
         for policy_type in self.old.made_up:
             suspects = self._suspects(policy_type)
-            if not suspects:
+            if not suspects or not self.old.may_differ(policy_type):
                 continue
-            asked = set(self._asked(policy_type))
-            for setting in self._settings(asked):
+            asked: dict[Atom | None, list[Requirement]] = {}
+            for requirement in set(self._asked(policy_type)):
+                asked.setdefault(requirement.atom, []).append(requirement)
+            every = [one for listed in asked.values() for one in listed]
+            namespaces = Namespaces(every, besides, pairings, one_inbound=True)
+            for setting in self._settings(every):
                 try:
-                    sets = self._sets(asked, suspects, setting, pairings)
+                    sets = self._sets(asked, suspects, setting, pairings, namespaces)
                 except TooManySetsError:
                     self.old.elsewhere[too_many_ways(policy_type)] = None
                     break
                 self._try(policy_type, sets, setting)
+
+    @property
+    def _reaches(self) -> tuple[Reach, ...]:
+        return (*self.pair.reaches, *((self.standing.reach,) if self.standing else ()))
 
     # -- what tells proxies apart ------------------------------------------------------------
 
@@ -98,7 +119,7 @@ class Together:
         return either(*(sequences.suspects(kind, s) for kind in kinds for s in ALL_SECTIONS))
 
     def _asked(self, policy_type: str) -> Iterator[Requirement]:
-        for reach in (*self.pair.reaches, *((self.standing.reach,) if self.standing else ())):
+        for reach in self._reaches:
             yield from (k.requirement for t in self._kinds(policy_type) for k in reach.of(t))
             yield from (Requirement(atom=one) for one in _by_old(reach.side, policy_type))
 
@@ -108,27 +129,38 @@ class Together:
         return [one for one in settings_of(asked, zone) if not zone or one.zone == zone]
 
     def _sets(
-        self, asked: set[Requirement], suspects: Suspects, setting: Setting, pairings: Pairings
+        self,
+        asked: Mapping[Atom | None, Sequence[Requirement]],
+        suspects: Suspects,
+        setting: Setting,
+        pairings: Pairings,
+        namespaces: Namespaces,
     ) -> Sets:
-        mine = {r.atom for r in asked if r.atom is not None and setting.admits(r)}
-        atoms = sorted(mine, key=in_order)
+        nearby = namespaces.near(setting)
+        mine = {r.atom for a in nearby.atoms for r in asked.get(a, ()) if setting.admits(r)}
+        atoms = sorted((atom for atom in mine if atom is not None), key=in_order)
         combinations = Combinations(atoms, setting, pairings, one_inbound=True)
         here = [k.requirement.atom for k in suspects.known if setting.admits(k.requirement)]
         every = suspects.every or None in here
         holding = combinations.holding(atom for atom in here if atom is not None)
+        telling = -1 if nearby.telling is None else combinations.among(nearby.telling)
         found: Sets = {}
         for members in limited(combinations.every(MOST_TOGETHER)):
             whole = _as_one(combinations.chosen(members))
-            found[whole] = found.get(whole, False) or every or bool(members & holding)
+            known = found.get(whole, Tried(suspect=every, fresh=telling == -1))
+            found[whole] = Tried(
+                suspect=known.suspect or bool(members & holding),
+                fresh=known.fresh or bool(members & telling),
+            )
         return dict(sorted(found.items(), key=lambda one: len((*one[0].tags, *one[0].labels))))
 
     # -- trying ------------------------------------------------------------------------------
 
     def _try(self, policy_type: str, sets: Sets, setting: Setting) -> None:
-        suspected = [one for one, suspect in sets.items() if suspect]
-        may_differ = self.old.may_differ(policy_type)
-        for one in suspected if may_differ else ():
-            self._ask(policy_type, (one,), setting)
+        suspected = [one for one, tried in sets.items() if tried.suspect]
+        for one in suspected:
+            if sets[one].fresh:
+                self._ask(policy_type, (one,), setting)
         if policy_type in BY_CLIENT:
             return
         mine, others = (
@@ -136,12 +168,12 @@ class Together:
         )
         pairs: dict[frozenset[Atom], tuple[Atom, Atom]] = {}
         for two in product(mine, others):
-            if two[0] != two[1]:
+            if two[0] != two[1] and any(sets[one].fresh for one in two):
                 pairs[frozenset(two)] = two
             if len(pairs) > MOST_PAIRS:  # counted no further
                 self._beyond("a proxy with several inbounds that different policies choose")
                 return
-        for two in pairs.values() if may_differ else ():
+        for two in pairs.values():
             self._ask(policy_type, two, setting)
 
     def _ask(self, policy_type: str, chosen: Sequence[Atom], setting: Setting) -> None:
