@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.rewrite.sourcedest.conversion import NewPolicy
 from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved
@@ -50,7 +50,65 @@ def carried(
                 taken[best] = (*root, *old_path)
     from_home = {path: (*home.spec_path, *old) for path, old in taken.items()}
     result: dict[str, Any] = _moved(spec, (), from_home)
+    return _beside_selectors(result, home)
+
+
+_SIDES = (("to", "sources", "destinations"), ("from", "destinations", "sources"),
+          ("rules", "destinations", "sources"))  # fmt: skip
+"""A section of a new policy, what of an old one its targetRef comes of, and what its entries do."""
+
+
+def _beside_selectors(spec: dict[str, Any], home: Resource) -> dict[str, Any]:
+    """Return a spec with what is said of whom an old policy is for where the new one says so."""
+    section, top, listed = next((s for s in _SIDES if s[0] in spec), ("", "selectors", ""))
+    result = dict(spec)
+    if isinstance(spec.get("targetRef"), Mapping) and isinstance(home.spec.get(top), list):
+        told, ref = _reference(spec["targetRef"], home, top)
+        result["targetRef"] = _with_comments(ref, home, [(top,), *told])
+    entries = spec.get(section)
+    if isinstance(entries, list) and isinstance(home.spec.get(listed), list):
+        written = [_entry(entry, home, listed) for entry in entries]
+        result[section] = _with_comments(written, home, [(listed,)])
     return result
+
+
+def _entry(entry: Any, home: Resource, listed: str) -> Any:
+    """Return an entry with the comments of the selectors that it comes of."""
+    ref = mapping(entry).get("targetRef")
+    if not isinstance(ref, Mapping) or not _tags(ref):
+        return entry
+    told, ref = _reference(ref, home, listed)
+    return _with_comments({**entry, "targetRef": ref}, home, told)
+
+
+def _reference(
+    ref: Mapping[str, Any], home: Resource, listed: str
+) -> tuple[list[FieldPath], dict[str, Any]]:
+    """Return the selectors that a reference comes of, and it with the comments at their tags."""
+    matches = [mapping(mapping(one).get("match")) for one in home.spec[listed]]
+    tags, result = _tags(ref), dict(ref)
+    mine = [at for at, match in enumerate(matches) if (match == tags if tags else not matches[1:])]
+    for at in mine if tags else ():
+        if SERVICE in tags and "name" in ref:
+            place: FieldPath = (listed, at, "match", SERVICE)
+            result["name"] = _with_comments(result["name"], home, [place])
+        for key in mapping(ref.get("tags")):
+            told = _with_comments(result["tags"][key], home, [(listed, at, "match", key)])
+            result["tags"] = {**result["tags"], key: told}
+    return [(listed, at) for at in mine], result
+
+
+def _tags(ref: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tags by which a reference chooses, the service's among them."""
+    named = {SERVICE: ref["name"]} if ref.get("name") else {}
+    return {**named, **mapping(ref.get("tags"))}
+
+
+def _with_comments(value: Any, home: Resource, paths: Iterable[FieldPath]) -> Any:
+    """Return a value to which the comments of some places of its home go, in their order."""
+    for path in reversed([*paths]):
+        value = Moved((*home.spec_path, *path), value, anew=True)
+    return value
 
 
 def _within(path: FieldPath, outer: FieldPath) -> bool:

@@ -24,11 +24,13 @@ class Moved:
     """What stood at `path` in the old document, text and comments included.
 
     `path` starts from the resource that is replaced. With `value` given, that text is edited
-    to say `value`.
+    to say `value`; with `anew` it is written anew, and only comments come along: those above, and
+    the one behind a single value.
     """
 
     path: FieldPath
     value: Value | Unchanged = UNCHANGED
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

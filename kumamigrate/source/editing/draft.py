@@ -237,7 +237,7 @@ class Draft:
         children = {id(child): name for name, (_, child) in zip(names, node.entries, strict=True)}
         found: dict[str, str] = {}
         for key, new in value.items():
-            if not isinstance(new, Moved) or key in names:
+            if not isinstance(new, Moved) or new.anew or key in names:
                 continue
             old = children.get(id(moved_node(self.base, new)))
             if old is not None and old not in value and old not in found.values():

@@ -211,7 +211,7 @@ def _rebased(value: Value, prefix: FieldPath) -> Value:
         inner = value.value
         if not isinstance(inner, Unchanged):
             inner = _rebased(inner, prefix)
-        return Moved((*prefix, *value.path), inner)
+        return Moved((*prefix, *value.path), inner, value.anew)
     if isinstance(value, Mapping):
         return {key: _rebased(child, prefix) for key, child in value.items()}
     if isinstance(value, (list, tuple)):
@@ -286,7 +286,7 @@ def _head(one: Replacement, number: int, root: Node, sheet: Sheet) -> str:
 def _vacated(root: Node, value: Value, path: FieldPath) -> Iterator[int]:
     """Yield the ids of nodes that move to another place of the same resource."""
     if isinstance(value, Moved):
-        if value.path != path:
+        if value.path != path and not value.anew:
             yield id(moved_node(root, value))
         if not isinstance(value.value, Unchanged):
             yield from _vacated(root, value.value, path)

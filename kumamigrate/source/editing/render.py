@@ -128,6 +128,8 @@ class Renderer:
     def is_block(self, value: Value) -> bool:
         """Say whether a value is written on the lines below its key."""
         if isinstance(value, Moved):
+            if value.anew and not isinstance(value.value, Unchanged):
+                return self.is_block(value.value)
             node = self.locate(value).node
             if isinstance(value.value, Unchanged) or same_kind(node, value.value):
                 collection = isinstance(node, (MapNode, SeqNode))
@@ -164,8 +166,8 @@ class Renderer:
     def flow(self, value: Value, column: int) -> str:
         """Return a value in flow style, `column` being the indent of the line it begins on."""
         layout = self.layout
-        while isinstance(value, Moved) and isinstance(value.value, Moved):
-            value = value.value
+        while isinstance(value, Moved) and (isinstance(value.value, Moved) or value.anew):
+            value = plain(self.base, value) if isinstance(value.value, Unchanged) else value.value
         if isinstance(value, Moved):
             text = self.flow_slice(value, column)
             return self.flow(plain(self.base, value), column) if text is None else text
@@ -234,6 +236,8 @@ class Renderer:
 
         `child` is the column for its own children, None to keep their distance.
         """
+        if moved.anew and not isinstance(moved.value, Unchanged):
+            return self.anew(moved, moved.value, column, child)
         if isinstance(moved.value, Moved):
             return self.piece(moved.value, column, child)
         source = self.locate(moved)
@@ -242,14 +246,7 @@ class Renderer:
         over = self.head_comments(source, column) if whole else ""
         if not whole or not (isinstance(value, Unchanged) or same_kind(node, value)):
             rest = plain(self.base, moved) if isinstance(value, Unchanged) else value
-            if child is not None and self.is_block(rest):
-                lines = (
-                    self.entries(rest, child)
-                    if isinstance(rest, Mapping)
-                    else self.items(rest, child)  # type: ignore[arg-type]  # a list, as is_block says
-                )
-                return Piece(over, "", lines)
-            made = self.piece_of(rest, column)
+            made = self.made(rest, column, child)
             return Piece(over + made.over, made.first, made.body)
         if isinstance(node, (MapNode, SeqNode)) and node.style is Style.BLOCK:
             return self.block_piece(source, moved, over, column, child)
@@ -257,6 +254,28 @@ class Renderer:
         text = shifted(text, max(column, 0) - max(source.place.column, 0), rest=True)
         first = " " + text if text else ""
         return Piece(over + _indented(above, column), first + self.side_comment(source, node.end))
+
+    def anew(self, moved: Moved, value: Value, column: int, child: int | None) -> Piece:
+        """Return a value written anew, with the comments of what stood somewhere else."""
+        source = self.locate(moved)
+        over = self.head_comments(source, column) if source.own else ""
+        made = (
+            self.piece(value, column, child)
+            if isinstance(value, Moved)
+            else self.made(value, column, child)
+        )
+        single = isinstance(source.node, ScalarNode) and source.own and not made.body
+        side = self.side_comment(source, source.node.end) if single else ""
+        return Piece(over + made.over, made.first + side, made.body)
+
+    def made(self, value: Value, column: int, child: int | None) -> Piece:
+        """Return a new value for a key or dash at a column."""
+        if child is None or not self.is_block(value):
+            return self.piece_of(value, column)
+        if isinstance(value, Mapping):
+            return Piece("", "", self.entries(value, child))
+        assert isinstance(value, Sequence)
+        return Piece("", "", self.items(value, child))
 
     def block_piece(
         self, source: Source, moved: Moved, over: str, column: int, child: int | None
