@@ -10,8 +10,9 @@ from kumamigrate.effective.policies.meshproxypatch import CHANGES
 from kumamigrate.effective.policies.patched import PATCH, Checks, plain_services, split
 from kumamigrate.effective.reading import At, SlotKind
 from kumamigrate.effective.readings import READINGS, both
+from kumamigrate.effective.routing import ROUTING
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.sourcedest.selector import tags_of
 from kumamigrate.sourcedest.targets import service_protocols
@@ -41,8 +42,10 @@ def single_fact(
         part=SlotKind.PROXY,
         http=has_http(side, proxy),
         calls=calls_http(side, proxy),
-        made=side.old.routed,
+        made=side.old.routed and not routes_all(side, proxy),
         transparent=may_be_transparent(proxy),
+        others=other_services(proxy),
+        release=side.release.name,
         mesh=side.mesh_spec,
     )
     options = old_of_proxy(side, proxy, policy_type)
@@ -109,6 +112,24 @@ def has_http(side: Side, proxy: Resource) -> bool:
     """Whether some listener of a proxy is, or may be, an HTTP one."""
     protocols = [protocol_of(inbound) for inbound in inbounds_of(proxy)]
     return calls_http(side, proxy) or any(p in _MAY_BE_HTTP for p in protocols)
+
+
+def other_services(proxy: Resource) -> tuple[str, ...]:
+    """Return the services of HTTP inbounds but for the one that a proxy is known by: of all its
+    services the first by name."""
+    inbounds = [
+        (inbound, mapping(inbound.get("tags")).get(SERVICE)) for inbound in inbounds_of(proxy)
+    ]
+    known_by = min((str(service) for _, service in inbounds if service), default="")
+    heard = (service for one, service in inbounds if protocol_of(one) in _MAY_BE_HTTP)
+    return tuple(dict.fromkeys(str(one) for one in heard if one and str(one) != known_by))
+
+
+def routes_all(side: Side, proxy: Resource) -> bool:
+    """Whether the new engine makes all HTTP outbounds of a proxy, as an HTTP route reaches it."""
+    if ROUTING not in side.types:
+        return False
+    return any(policy.spec.get("to") for policy in side.selection(proxy, ROUTING).policies)
 
 
 def calls_http(side: Side, proxy: Resource) -> bool:

@@ -45,8 +45,8 @@ class At:
     a service tag. `tcp`: its listener is, or may be, one of TCP. `http`: some listener of the
     proxy is, or may be, one of HTTP, `calls`: that of some outbound. `reached`: some policy of the
     type reaches the proxy; `always`: the release fills in defaults where none does. `identified`:
-    the proxy has its certificate from a MeshIdentity (None: it may have). `mesh` is what the Mesh
-    says.
+    the proxy has its certificate from a MeshIdentity (None: it may have). `others` are the services
+    of HTTP inbounds that the proxy is not known by. `mesh` is what the Mesh says.
     """
 
     part: SlotKind
@@ -61,6 +61,7 @@ class At:
     reached: bool = True
     always: bool = True
     identified: bool | None = False
+    others: tuple[str, ...] = ()
     release: str = "2.14"
     mesh_name: str = ""
     mesh: Mapping[str, Any] = field(default_factory=dict)

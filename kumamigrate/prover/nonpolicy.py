@@ -7,10 +7,9 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.effective.changed import mode_moved, slots_of_mesh
-from kumamigrate.effective.difference import Effect, Value, Witness
+from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.mtlsmode import sent_by_clients
 from kumamigrate.effective.reading import flat
-from kumamigrate.model.identity import WORKLOAD
 from kumamigrate.model.kinds import ENTERPRISE_TOP, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, SERVICE, ZONE, Resource
@@ -21,7 +20,6 @@ from kumamigrate.universe.side import Side, networking
 
 _SECRETS = ("Secret", "GlobalSecret")
 _NAMES = "VirtualOutbound"
-_METRICS = "MeshMetric"
 EXTERNAL = "MeshExternalService"
 _SINK = "MeshOpenTelemetryBackend"
 CALLED = (DISPLAY_NAME, NAMESPACE, ZONE)
@@ -177,26 +175,6 @@ def dataplane_differences(
                 before=Value(value=left.get(field)),
                 after=Value(value=right.get(field)),
             )
-
-
-def metric_differences(
-    before: Side, after: Side, was: Resource, now: Resource
-) -> Iterator[Witness]:
-    """Yield that metrics of a proxy get another name of the workload: its label goes along."""
-    old, new = was.labels.get(WORKLOAD), now.labels.get(WORKLOAD)
-    measured = before.signature(was, _METRICS) and after.signature(now, _METRICS)
-    if measured and old != new:
-        yield Witness(
-            mesh=before.mesh,
-            proxy="",
-            policy_type=_METRICS,
-            direction="proxy",
-            place=was.name,
-            field=f"labels.{WORKLOAD}",
-            before=Value(value=old),
-            after=Value(value=new),
-            effect=Effect.VALUE if old else Effect.ACTIVATION,
-        )
 
 
 def _without_outbounds(dataplane: Resource) -> Mapping[str, Any]:

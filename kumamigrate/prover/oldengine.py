@@ -145,7 +145,9 @@ class OldEngine:
         if not self._engaged:
             return SAME
         found = self._made.compare(was, now, self._asked)
-        return replace(found, witnesses=self.once((*found.witnesses, *found.led)), led=())
+        every = (*found.witnesses, *found.led)
+        # A proxy that differs shows something, though others have shown all of it.
+        return replace(found, witnesses=self.once(every) or every[:1], led=())
 
     def of_type(self, proxy: Resource, policy_type: str, *, names: bool) -> SlotsCompared:
         """Compare what a made-up proxy has of one type, of whichever engine."""

@@ -33,7 +33,6 @@ from kumamigrate.prover.nonpolicy import (
     dataplane_differences,
     dataplanes,
     ground_differences,
-    metric_differences,
     sent_differences,
 )
 from kumamigrate.prover.oldengine import OldEngine
@@ -43,6 +42,7 @@ from kumamigrate.prover.stages.proxyfindings import ANY_PROXY
 from kumamigrate.prover.stages.proxyfindings import verdicts as found_verdicts
 from kumamigrate.prover.stages.search import Coverage
 from kumamigrate.prover.stages.together import Together
+from kumamigrate.prover.telemetry import telemetry_differences
 from kumamigrate.prover.twosides import SAME
 from kumamigrate.prover.workload import (
     Workload,
@@ -316,7 +316,7 @@ class Claim:
         yield from dataplane_differences(
             self.pair.before.mesh, was, now, self.pair.chosen.of_proxies
         )
-        yield from metric_differences(self.pair.before, self.pair.after, was, now)
+        yield from telemetry_differences(self.pair.before, self.pair.after, was, now)
 
     @cached_property
     def couples(self) -> Network:

@@ -15,14 +15,21 @@ from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
 from kumamigrate.effective.policies.meshfault import FAULTS, FILTER_NAME, same_but_for_units
-from kumamigrate.effective.policies.meshtrace import OUTBOUNDS
+from kumamigrate.effective.policies.meshtrace import (
+    BACKENDS,
+    CALLED_BY_INBOUND,
+    OF_RELEASE,
+    OUTBOUNDS,
+)
 from kumamigrate.effective.proxyfacts import (
     LOG,
     calls_http,
     has_http,
     old_of_proxy,
+    other_services,
     passthrough_fact,
     probed_services,
+    routes_all,
     single_fact,
 )
 from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
@@ -36,7 +43,18 @@ from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.targetref.selection import Point
 from kumamigrate.universe.side import Side, may_be_transparent, networking
 
+_WITH_SPANS = (OF_RELEASE, CALLED_BY_INBOUND)
 SINGLE_TYPES = READ_BY_SECTION["default"]
+
+
+def _as_traced(witness: Witness) -> Witness:
+    """Return a difference, as what it is where a MeshTrace takes the place of a TrafficTrace."""
+    came = witness.before.value is None
+    if witness.field == OUTBOUNDS and came:
+        return replace(witness, effect=Effect.ACTIVATION)
+    if witness.field == (OF_RELEASE if came else CALLED_BY_INBOUND):
+        return replace(witness, effect=Effect.RESIDUE)
+    return witness
 
 
 @dataclass(eq=False)
@@ -82,10 +100,10 @@ class ProxySlots(TwoSides):
         if not self.compares(policy_type):
             return SAME
         read = self._read(self.before, was, policy_type), self._read(self.after, now, policy_type)
-        same = self.same_ground and self.same_outbounds
+        shape = (self._shape(self.before, was), self._shape(self.after, now))
+        same = self.same_ground and self.same_outbounds and shape[0][-1] == shape[1][-1]
         if read[0] == read[1] and same and policy_type not in self.moved:
             return SAME
-        shape = (self._shape(self.before, was), self._shape(self.after, now))
         key = (policy_type, *read, shape)
         if key not in self._compared:
             facts = (
@@ -94,13 +112,18 @@ class ProxySlots(TwoSides):
             )
             found = self.slot(("proxy",), policy_type, "proxy", facts)
             told = (
-                replace(w, effect=Effect.ACTIVATION)
-                if w.field == OUTBOUNDS and w.before.value is None
-                else w
-                for w in found.witnesses
+                _as_traced(one)
+                for one in found.witnesses
+                if one.field not in _WITH_SPANS or self._traces_alike(*facts)
             )
             self._compared[key] = replace(found, witnesses=tuple(told))
         return self._compared[key]
+
+    def _traces_alike(self, was: Fact, now: Fact) -> bool:
+        """Whether a proxy traces on both sides, which are of one release: else the tags that come
+        with each span are no difference of their own."""
+        traced = all(BACKENDS in fact.settings for fact in (was, now))
+        return traced and self.before.release == self.after.release
 
     @cached_property
     def probed(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -114,8 +137,10 @@ class ProxySlots(TwoSides):
         old = [p for p in old_of_proxy(side, proxy, policy_type) if p is not None]
         return side.signature(proxy, policy_type), side.contents.of_all(old)
 
-    def _shape(self, side: Side, proxy: Resource) -> tuple[bool, bool, bool]:
-        return has_http(side, proxy), calls_http(side, proxy), may_be_transparent(proxy)
+    def _shape(self, side: Side, proxy: Resource) -> tuple[Any, ...]:
+        shape = (has_http(side, proxy), calls_http(side, proxy), may_be_transparent(proxy))
+        services = other_services(proxy) if side.old.by_kind else ()
+        return (services, *shape, side.old.routed and routes_all(side, proxy))
 
     def inbounds(self, was: Resource, now: Resource) -> Witnesses:
         """Return what differs at the inbounds that both sides have."""

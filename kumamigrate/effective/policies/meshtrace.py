@@ -18,6 +18,7 @@ from kumamigrate.effective.reading import (
     read,
 )
 from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.versions import at_least
 
 BACKENDS = "backends"
 FIELDS = {
@@ -29,6 +30,13 @@ FIELDS = {
 }
 OUTBOUNDS = "outbounds"
 """Whether requests that the proxy sends get spans, besides those that it takes (notes C18)."""
+OF_RELEASE = "tags of every span"
+"""What spans of a MeshTrace have beside the tags that it says, whatever it says."""
+OF_RELEASE_SINCE = "2.14"
+CALLED_BY_INBOUND = "service that spans name"
+"""Services that Datadog gets of a TrafficTrace, inbound by inbound, besides the one that the proxy
+is known by: a MeshTrace names that at all inbounds."""
+_ADDED = ("kuma.mesh", "kuma.zone")
 _ZIPKIN = {"traceId128bit": False, "apiVersion": "httpJson", "sharedSpanContext": True}
 _DATADOG = {"splitService": False}
 
@@ -42,7 +50,16 @@ def of_conf(conf: Conf | None, at: At) -> Values:
         return {BACKENDS: written}
     found = {k: number(v) if k.startswith("sampling.") else v for k, v in _read(conf).items()}
     sent = {OUTBOUNDS: "traced"} if at.calls else {}
-    return {**found, **sent, BACKENDS: written}
+    return {**found, **sent, **_added(conf, at), BACKENDS: written}
+
+
+def _added(conf: Conf | None, at: At) -> Values:
+    """Return the tags that a release gives all spans; one that the policy says stays its own."""
+    if not at_least(at.release, OF_RELEASE_SINCE):
+        return {}
+    own = {mapping(tag).get("name") for tag in (conf or {}).get("tags") or ()}
+    added = [name for name in _ADDED if name not in own]
+    return {OF_RELEASE: added} if added else {}
 
 
 def _read(conf: Conf | None) -> Values:
@@ -67,7 +84,15 @@ def of_old(policy: Resource | None, at: At) -> Values:
     sampling = backend.get("sampling")
     said = {"overall": 100 if sampling is None else sampling}
     calls = at.calls and at.made
-    return of_conf({BACKENDS: [_old_backend(backend)], "sampling": said}, replace(at, calls=calls))
+    conf = {BACKENDS: [_old_backend(backend)], "sampling": said}
+    found = of_conf(conf, replace(at, calls=calls))
+    own = {CALLED_BY_INBOUND: list(at.others)} if _names_services(found, at) else {}
+    return {**{field: value for field, value in found.items() if field != OF_RELEASE}, **own}
+
+
+def _names_services(found: Values, at: At) -> bool:
+    datadog = any(one.get("type") == "Datadog" for one in found.get(BACKENDS) or ())
+    return datadog and bool(at.others)
 
 
 def _old_backend(backend: Mapping[str, Any]) -> Values:

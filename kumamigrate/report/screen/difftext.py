@@ -65,8 +65,10 @@ def grouped(witnesses: Iterable[Witness], sides: Sides) -> list[list[Witness]]:
     for witness in told:
         texts = (repr(witness.before.value), repr(witness.after.value))
         was, now = _both(witness, sides)
-        # Without a line of its own a default is the same only for the same setting and place.
-        here = "" if was.place or now.place else (witness.place, repr(witness.route))
+        # Without a line of its own a default is the same only for the same setting and place; what
+        # only the old engine did is gone wherever it was.
+        anywhere = was.place or now.place or witness.effect is Effect.RESIDUE
+        here = "" if anywhere else (witness.place, repr(witness.route))
         key = (witness.policy_type, witness.field, witness.direction, *texts, was, now, here)
         groups.setdefault(key, []).append(witness)
     return list(groups.values())

@@ -41,6 +41,8 @@ _WHAT = {
     ("MeshMetric", "backends"): "metrics",
     ("MeshTrace", "backends"): "traces",
     ("MeshTrace", "outbounds"): "requests sent",
+    ("MeshTrace", "tags of every span"): "tags of every span",
+    ("MeshTrace", "service that spans name"): "service that spans name",
     ("MeshTLS", "mode"): "TLS mode",
 }
 SWITCHES = frozenset(_RETRIES)
