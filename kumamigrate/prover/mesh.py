@@ -235,21 +235,24 @@ class MeshComparison(ProxySlots):
         destination: Destination,
         *,
         names: bool = True,
+        reached: bool = False,
     ) -> Witnesses:
         """Return what differs in what an outbound reads of one policy type, or in its routes.
 
-        `names`: their names count as well.
+        `names`: their names count as well. `reached`: as if the new engine made the outbound.
         """
         inputs = self._outbound_key(was, now, policy_type, names=names)
         if inputs is None:
             return ()
-        key = (destination, inputs)
+        key = (destination, inputs, reached)
         if key not in self._outbounds:
-            self._outbounds[key] = (
-                self._routes(was, now, destination, names=names)
-                if policy_type == ROUTING
-                else self._compare_type(was, now, policy_type, destination)
-            )
+            if policy_type == ROUTING:
+                found = self._routes(was, now, destination, names=names)
+            elif reached or self._is_mine(was, now, policy_type, destination):
+                found = self._compare_type(was, now, policy_type, destination)
+            else:
+                found = ()
+            self._outbounds[key] = found
         return self._outbounds[key]
 
     def _outbound_key(
@@ -283,8 +286,6 @@ class MeshComparison(ProxySlots):
     def _compare_type(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination
     ) -> Witnesses:
-        if not self._is_mine(was, now, policy_type, destination):
-            return ()
         old = self.routing(self.before, was, destination)
         new = self.routing(self.after, now, destination)
         found = differences(

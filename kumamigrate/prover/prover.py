@@ -72,15 +72,15 @@ def prove(
     `before` with it (with `after` where it is absent). `proxies` is "witnesses": the verdict
     holds for every proxy that could exist, or "listed": for the Dataplanes of the states. With
     `one_protocol` a service tag and the MeshService in its place are read as if of one protocol
-    (alike.py), so that no difference comes from their own disagreement. `also` are states that
-    are not compared, but the services that they refer to are looked at. With `same_unread` what
-    could not be read is known to be the same text on both sides, so that it bars nothing that is
-    proven locally (local.py). With `types` only differences of some policy types are looked for:
-    for whoever knows that the others do not matter. `standing` are the states of another proof,
-    up to the one that a change begins with: what differs there in the same way, at the same place
-    of the same proxy, is no difference here (owed.py); doubts are not compared. With `halfway`
-    the way over a state in which only old policies have been converted is looked at, too
-    (midway.py): what holds on both halves holds. `contents` keeps what was read for the next
+    (protocol_conflict.py), so that no difference comes from their own disagreement. `also` are
+    states that are not compared, but the services that they refer to are looked at. With
+    `same_unread` what could not be read is known to be the same text on both sides, so that it
+    bars nothing that is proven locally (local.py). With `types` only differences of some policy
+    types are looked for: for whoever knows that the others do not matter. `standing` are the states
+    of another proof, up to the one that a change begins with: what differs there in the same way,
+    at the same place of the same proxy, is no difference here (owed.py); doubts are not compared.
+    With `halfway` the way over a state in which only old policies have been converted is looked at,
+    too (midway.py): what holds on both halves holds. `contents` keeps what was read for the next
     proof that is given the same.
     """
     # What belongs to no mesh, or could not be read, counts where nothing names a mesh, too.

@@ -119,3 +119,65 @@ spec:
 def test_so_is_what_a_gateway_reads_as_a_whole() -> None:
     mesh = _mesh((TRACED, SPANS % "a"), (TRACED, SPANS % "b"))
     assert {p.name for p in mesh.claims["live"].proxies if p.witnesses} == {"any gateway"}
+
+
+BREAKER = """
+type: MeshCircuitBreaker
+name: c
+mesh: default
+spec: {to: [{targetRef: {kind: Mesh}, default: {connectionLimits: {maxRetries: %s}}}]}
+"""
+SERVICES = """
+type: MeshService
+name: api
+mesh: default
+spec: {selector: {dataplaneTags: {kuma.io/service: api}}, ports: [{port: 80, appProtocol: http}]}
+---
+type: MeshService
+name: web
+mesh: default
+spec: {selector: {dataplaneTags: {kuma.io/service: web}}, ports: [{port: 80, appProtocol: http}]}
+"""
+TO_WEB = """
+type: MeshTimeout
+name: t
+mesh: default
+spec: {to: [{targetRef: {kind: MeshService, name: web}, default: {connectionTimeout: %s}}]}
+"""
+
+
+@pytest.mark.parametrize("policy", [BREAKER % "%d", TO_WEB % "%ds"], ids=["all", "another service"])
+@pytest.mark.parametrize("routed", [True, False])
+def test_in_mode_exclusive_a_route_decides_who_has_outbounds_at_all(
+    policy: str, routed: bool
+) -> None:
+    """Beside a TrafficRoute real outbounds are there for proxies that some route reaches, to all
+    services that speak HTTP, and for nobody else."""
+    route = ROUTE.replace("spec:", "spec:\n  targetRef: {kind: MeshSubset, tags: {version: v1}}")
+    texts = ((SERVICES, *([route] if routed else []), policy % n) for n in (3, 4))
+    claim = _mesh(*texts, mode="Exclusive").claims["live"]
+    assert claim.verdict is (Verdict.DIFFERENT if routed else Verdict.EQUIVALENT)
+    assert {p.name for p in claim.proxies if p.witnesses} == (
+        {"any proxy with version=v1"} if routed else set()
+    )
+
+
+TIED = """
+apiVersion: kuma.io/v1alpha1
+kind: MeshCircuitBreaker
+metadata:
+  name: %s
+  namespace: kuma-system
+  labels: {kuma.io/mesh: default, kuma.io/display-name: same}
+spec: {to: [{targetRef: {kind: Mesh}, default: {connectionLimits: {maxRetries: %d}}}]}
+"""
+
+
+@pytest.mark.parametrize("values", [(3, 4), (4, 3)])
+def test_what_chance_decides_there_is_unknown(values: tuple[int, int]) -> None:
+    """One display name ranks alike: chance decides which one wins, whatever a guess would say."""
+    route = ROUTE.replace("spec:", "spec:\n  targetRef: {kind: MeshSubset, tags: {version: v1}}")
+    others = (SERVICES, route)
+    tied = [TIED % one for one in zip("ab", values, strict=True)]
+    claims = _mesh((*others, TIED % ("a", 3)), (*others, *tied), mode="Exclusive").claims
+    assert claims["live"].verdict is Verdict.UNKNOWN

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
@@ -26,6 +26,7 @@ from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proxyslots import SINGLE_TYPES
 from kumamigrate.prover.stages.proxyfindings import Findings
 from kumamigrate.prover.stages.searchslot import (
+    Role,
     RoleAsked,
     SearchSlot,
     role_of,
@@ -118,6 +119,11 @@ class Coverage:
         for policy_type in self._affected((*ON_OUTBOUNDS, ROUTING)):
             for destinations, slot in self._places(policy_type):
                 where = _called_together(destinations)
+                if self._is_made(destinations) and policy_type != ROUTING:
+                    reached = _outbound(policy_type, destinations, names, reached=True)
+                    if not self._shows(policy_type, where, slot, reached):
+                        continue
+                    slot = slot.beside(self._making)
                 check = _outbound(policy_type, destinations, names)
                 elsewhere = _outbound(policy_type, self.destinations, names)
                 self._try(policy_type, where, slot, check, elsewhere)
@@ -171,18 +177,35 @@ class Coverage:
         routes, values = self._route_suspects(), EVERY
         if policy_type != ROUTING:
             values = self.pair.sequences.suspects(policy_type, TO)
-        if not self.pair.same_outbounds or (routes and any(e.routed for e in self.pair.engines)):
+        if not self.pair.same_outbounds or (routes and self._routed):
             routes = values = EVERY  # beside TrafficRoutes any route may bring all outbounds
         if not routes and (policy_type == ROUTING or not values):
             return
-        groups: dict[SearchSlot, list[Destination]] = {}
+        groups: dict[tuple[SearchSlot, bool], list[Destination]] = {}
         for destination in self.destinations:
             at = (destination,)
             slot = self._slot_at(policy_type, at, at, values, routes)
             if not slot.settled:
-                groups.setdefault(slot, []).append(destination)
-        for slot, destinations in groups.items():
+                groups.setdefault((slot, self._is_made(at)), []).append(destination)
+        for (slot, _), destinations in groups.items():
             yield tuple(destinations), slot
+
+    def _is_made(self, destinations: Sequence[Destination]) -> bool:
+        """Whether those proxies alone have outbounds to destinations that some route reaches: to
+        real ones, beside TrafficRoutes (legacy.md §2.9)."""
+        return self._routed and any(isinstance(one, RealResource) for one in destinations)
+
+    @cached_property
+    def _routed(self) -> bool:
+        """Whether some side has TrafficRoutes."""
+        pairs = (self.pair, self.standing.pair) if self.standing else (self.pair,)
+        return any(engine.routed for pair in pairs for engine in pair.engines)
+
+    @cached_property
+    def _making(self) -> Role:
+        """The routes that leave a proxy its real outbounds, of which any one will do."""
+        routes = [known for reach in self.reaches for kind in ROUTES for known in reach.of(kind)]
+        return role_of(routes, self._route_suspects(), 1)
 
     def _route_suspects(self) -> Suspects:
         return either(*(self.pair.sequences.suspects(kind, TO) for kind in ROUTES))
@@ -277,8 +300,25 @@ class Coverage:
         if self._stood:
             self._try_sets(asked, where, slot.wider)
 
+    def _shows(self, policy_type: str, where: str, slot: SearchSlot, check: Check) -> bool:
+        """Whether anything would differ, or chance decide, if all proxies had the outbound."""
+        sets = self._sets(policy_type, where, slot, one_inbound=False)
+        proxies = (self._proxy(chosen, setting, False) for chosen, setting in sets)
+        return any(
+            self._tied(policy_type, proxy) or check(self.pair, proxy)
+            for proxy in proxies
+            if proxy is not None
+        )
+
     def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
-        policy_type, one_inbound = asked.policy_type, asked.one_inbound
+        every = self._sets(asked.policy_type, where, slot, one_inbound=asked.one_inbound)
+        for chosen, setting in every:
+            self._ask(asked, chosen, setting)
+
+    def _sets(
+        self, policy_type: str, where: str, slot: SearchSlot, *, one_inbound: bool
+    ) -> Iterator[tuple[tuple[Atom, ...], Setting]]:
+        """Yield what made-up proxies have that are to be tried, and their surroundings."""
         roles = [RoleAsked(role, self.pairings) for role in slot.roles]
         namespaces = Namespaces(slot.asked, self.besides, self.pairings, one_inbound=one_inbound)
         for setting in self._settings(policy_type, slot):
@@ -296,7 +336,7 @@ class Coverage:
             telling = -1 if nearby.telling is None else combinations.among(nearby.telling)
             for members in sets:
                 if telling == -1 or members & telling:
-                    self._ask(asked, combinations.chosen(members), setting)
+                    yield combinations.chosen(members), setting
 
     def _settings(self, policy_type: str, slot: SearchSlot) -> Sequence[Setting]:
         """Return the surroundings to try: what a Mesh says counts where it is applied."""
@@ -305,14 +345,17 @@ class Coverage:
         moved = policy_type in self.pair.moved
         return [one for one in every if one.zone in own] if moved else every
 
+    def _tied(self, policy_type: str, proxy: Resource) -> dict[str, tuple[Doubt, ...]]:
+        kinds = {policy_type, *(ROUTES if policy_type in (*BY_ROUTE, ROUTING) else ())}
+        return tie_doubts(self.pair, proxy, proxy, kinds)
+
     def _ask(self, asked: AskedPlace, chosen: tuple[Atom, ...], setting: Setting) -> None:
         """Compare one made-up proxy."""
         policy_type = asked.policy_type
         proxy = self._proxy(chosen, setting, asked.one_inbound)
         if proxy is None:
             return
-        kinds = {policy_type, *(ROUTES if policy_type in (*BY_ROUTE, ROUTING) else ())}
-        tied = tie_doubts(self.pair, proxy, proxy, kinds)
+        tied = self._tied(policy_type, proxy)
         if tied:
             self.found.unknown.update(dict.fromkeys(d for t in tied.values() for d in t))
             return
@@ -367,9 +410,11 @@ def _subset_rules(policy_type: str, listed: Iterable[Known]) -> bool:
     )
 
 
-def _outbound(policy_type: str, destinations: Sequence[Destination], names: bool) -> Check:
+def _outbound(
+    policy_type: str, destinations: Sequence[Destination], names: bool, *, reached: bool = False
+) -> Check:
     def check(pair: MeshComparison, proxy: Resource) -> list[Witness]:
-        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names)
+        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names, reached=reached)
         return [witness for destination in destinations for witness in ask(destination)]
 
     return check
