@@ -193,3 +193,64 @@ def test_what_goes_out_before_the_upgrade_is_read_by_both_releases(
         after = {release: _not_taken(file, release) for release in releases}
         assert all(after[r] <= before[r] for r in releases), golden.name
     assert written
+
+
+def test_what_two_probes_of_one_service_ask_for_lets_the_rest_be_converted(tmp_path: Path) -> None:
+    """Both engines probe: at a service that a MeshHealthCheck is for no new policy makes two
+    probes of it. Once the old one names the others alone it is converted."""
+    old = """type: HealthCheck
+name: old
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {interval: 10s, timeout: 2s, unhealthyThreshold: 3, healthyThreshold: 1}
+---
+type: MeshHealthCheck
+name: new
+mesh: default
+spec:
+  to:
+    - targetRef: {kind: MeshService, name: web}
+      default: {interval: 5s, timeout: 1s, unhealthyThreshold: 2, healthyThreshold: 1, tcp: {}}
+"""
+    file = tmp_path / "a.yaml"
+    text = MESH.replace("PEER", "db") + ROUTE + old
+    file.write_text(text)
+    words = ("--select", "legacy-health-check")
+    said = command("run", file, *words).out
+    assert "name under destinations all services but web, then this HealthCheck converts" in said
+    assert file.read_text() == text
+    any_service, conf = "destinations: [{match: {kuma.io/service: '*'}}]\n", "conf: {interval"
+    file.write_text(text.replace(any_service + conf, any_service.replace("'*'", "db") + conf))
+    assert (
+        "HealthCheck old (a.yaml): becomes MeshHealthCheck old" in command("run", file, *words).out
+    )
+
+
+def test_a_new_policy_that_says_nothing_is_none_beside_old_ones(tmp_path: Path) -> None:
+    old = """type: Retry
+name: old
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {http: {numRetries: 3}}
+---
+type: MeshRetry
+name: new
+mesh: default
+spec:
+  targetRef: {kind: Mesh}
+  to: []
+"""
+    file = tmp_path / "a.yaml"
+    text = MESH.replace("PEER", "db") + ROUTE + old
+    file.write_text(text)
+    said = command("run", file, "--select", "legacy-retry").out
+    assert "Retry old (a.yaml): becomes MeshRetry old" in said
+    assert "Proved: " in said
+    file.write_text(
+        text.replace(
+            "to: []", "to: [{targetRef: {kind: Mesh}, default: {tcp: {maxConnectAttempt: 2}}}]"
+        )
+    )
+    assert "both engines act" in command("run", file, "--select", "legacy-retry").out

@@ -32,11 +32,16 @@ def standstill(
     stock = stock_policies(world, new)
     if stock:
         return _shadowed(world, old, policies, stock)
-    present = [r for r in world.existing(new) if not only_probes(r)]
+    present = [r for r in world.existing(new) if not only_probes(r) and _says_anything(r)]
     besides = _at_others if old in _INBOUND else _for_others
     if present and not besides(present, policies):
         return _overruled(world, old, policies, present)
     return None
+
+
+def _says_anything(policy: Resource) -> bool:
+    """Say whether a policy has an entry of any kind: one without acts beside nothing."""
+    return policy.templated or any(policy.spec.get(k) for k in ("to", "from", "rules", "default"))
 
 
 def _overruled(
@@ -57,10 +62,27 @@ def _overruled(
             Manual(
                 resource=policy,
                 message=f"the mesh has {new} policies already ({names}); both engines act",
-                action=f"remove this {old} once the {new} says the same, or take those away",
+                action=_parted(old, new, policy, present)
+                or f"remove this {old} once the {new} says the same, or take those away",
             )
             for policy in policies
         ),
+    )
+
+
+def _parted(old: str, new: str, policy: Resource, present: Sequence[Resource]) -> str:
+    """Return what parts an old policy from new ones that probe as well: both do, at one service,
+    and no new policy makes two probes of it. Empty where that is not it."""
+    shared = services_named(present)
+    wanted = {t.get(SERVICE, ANY) for t in selectors_of(policy.spec, "destinations")}
+    both = sorted(shared if ANY in wanted else shared & wanted) if shared else ()
+    if old != "HealthCheck" or not both:
+        return ""
+    services = named(both)
+    return (
+        f"{services} would have one probe of two, which no {new} keeps: name under destinations"
+        f" all services but {services}, then this {old} converts and {services} keeps the probe of"
+        f" the {new}; or take that away"
     )
 
 
