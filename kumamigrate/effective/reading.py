@@ -131,7 +131,9 @@ def said(conf: Conf | None, path: str) -> Any:
     """Return the value at a dotted path, None where there is none."""
     node: Any = conf
     for name in _names(path):
-        node = node.get(name) if isinstance(node, Mapping) else None
+        if type(node) is not dict and not isinstance(node, Mapping):
+            return None  # what is plain is asked first: this is where most confs are read
+        node = node.get(name)
     return node
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 
+@cache
 def version(name: str) -> tuple[int, ...]:
     """Return a release name as numbers: "2.9" comes before "2.14"."""
     return tuple(int(part) for part in name.split("."))

@@ -101,6 +101,7 @@ class Side:
         protocols = tuple(sorted((s, tuple(sorted(p))) for s, p in self._protocols.items()))
         self.ground = (tuple(ground), protocols)
         self._signatures: dict[tuple[int, str], int] = {}
+        self._of_proxies: dict[tuple[int, str], int] = {}
         self.winners: dict[Hashable, tuple[Resource | None, ...]] = {}
         self._alive: dict[int, Resource] = {}
 
@@ -148,11 +149,14 @@ class Side:
         """Return a number for the policies that reach a proxy, in merge order, by content."""
         if policy_type not in self.types:
             return 0
-        key = (self.proxy_class(proxy), policy_type)
-        if key not in self._signatures:
-            policies = self.selection(proxy, policy_type).policies
-            self._signatures[key] = self.contents.of_list(policies)
-        return self._signatures[key]
+        mine = (id(proxy), policy_type)
+        if mine not in self._of_proxies:
+            key = (self.proxy_class(proxy), policy_type)
+            if key not in self._signatures:
+                policies = self.selection(proxy, policy_type).policies
+                self._signatures[key] = self.contents.of_list(policies)
+            self._of_proxies[mine] = self._signatures[key]
+        return self._of_proxies[mine]
 
     def identified(self, proxy: Resource) -> bool | None:
         """Whether a proxy has its certificate from a MeshIdentity, on a release where that ends
