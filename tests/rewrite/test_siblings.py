@@ -82,17 +82,3 @@ def test_a_universal_sibling_keeps_form_order_and_labels() -> None:
     assert list(made) == ["type", "name", "mesh", "labels", "spec"]
     assert made["name"] == "b"
     assert made["labels"] == {"team": "x"}
-
-
-def test_in_an_export_the_word_stands_before_the_namespace() -> None:
-    """What decides ties is the display name, so the name that kubectl would show is the plainer."""
-    labels = {"kuma.io/mesh": "default", "kuma.io/display-name": "zz-1"}
-    inside = {**labels, "k8s.kuma.io/namespace": "kuma-system"}
-    body = {"type": "MeshTimeout", "name": "zz-1.kuma-system", "labels": inside}
-    exported = _timeout("zz-1.kuma-system", labels=inside, body=body)
-    state = State(release="2.14", resources=(exported,))
-    assert next(free_names(exported, "rest", state)) == "zz-1-rest.kuma-system"
-    made = sibling(exported, "zz-1-rest.kuma-system", {})
-    assert made["labels"]["kuma.io/display-name"] == "zz-1-rest"
-    plain = _timeout("zz-1.kuma-system", labels=labels | {"kuma.io/display-name": "other"})
-    assert next(free_names(plain, "rest", state)) == "zz-1.kuma-system-rest"
