@@ -16,7 +16,7 @@ from kumamigrate.pattern import pattern
 from kumamigrate.source.text import Reason, Refusal
 
 _REMOTE = pattern(r"^(?:[a-z][a-z0-9+.-]*::?//|git@|[^/]+@[^/]+:|github\.com[/:])|\?ref=|//")
-_WORD = pattern(r"[\w./-]+\.[\w]+")
+_WORD = pattern(r"(?<![\w./-])[\w./-]+\.\w+")
 _NESTED = ("helmCharts", "helmChartInflationGenerator")
 
 

@@ -14,7 +14,7 @@ _UNITS = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
-_PART = pattern(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_PART = pattern(r"([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(ns|us|µs|μs|ms|s|m|h)")
 _LIMIT = 2**63 - 1
 _DIGITS = 30
 """So many digits of a number are read: more before the point are beyond the limit, and those

@@ -23,7 +23,7 @@ from kumamigrate.sourcedest.selector import ANY, tags_of
 
 _TAG_NAME = pattern(r"[a-zA-Z0-9.\-_:/]+")
 _TAG_VALUE = pattern(r"[a-zA-Z0-9.\-_:/]*|\*")
-_LIMIT = pattern(r"\d*\s?[gmk]bps")
+_LIMIT = pattern(r"[gmk]bps")  # Kuma looks for it anywhere: what may stand before is no matter
 _STATUSES = {int(status) for status in HTTPStatus}
 _CONF = ("conf",)
 _Found = Iterator[Problem]

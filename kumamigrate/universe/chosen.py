@@ -26,7 +26,7 @@ _AFFINITY = "affinityTags"
 """2.x looks such a key up among tags and labels of endpoints, 3.0 among labels alone."""
 _BACKENDS = ("backendRef", "backendRefs")
 _REACHABLE = "kuma.io/reachable-backends"
-_KEY = pattern(r"[\w./-]+(?=['\"]?\s*:)")
+_KEY = pattern(r"(?<![\w./-])[\w./-]++(?=['\"]?\s*:)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -178,6 +178,9 @@ for pattern, methods in json.loads(open(sys.argv[1]).read()).items():
             for one in compiled:
                 for way in ways:
                     getattr(one, way)(text)
+    for letter in "a0 /\n":  # what grows with the square of a word only shows in a long one
+        for way in ways:
+            getattr(compiled[0], way)(letter * 150_000)
 """
 
 
