@@ -257,8 +257,9 @@ def test_an_old_policy_that_never_wins(make_shop: MakeShop) -> None:
     )
     files = {
         "route.yaml": old % ("TrafficRoute", "r", "", "{destination: {kuma.io/service: '*'}}"),
-        "wide.yaml": old % ("Timeout", "wide", "", "{connectTimeout: 3s}"),
-        "narrow.yaml": old % ("Timeout", "narrow", ", kuma.io/zone: '*'", "{connectTimeout: 4s}"),
+        "wide.yaml": old % ("Timeout", "wide", "", "{tcp: {idleTimeout: 3s}}"),
+        "narrow.yaml": old
+        % ("Timeout", "narrow", ", kuma.io/zone: '*'", "{tcp: {idleTimeout: 4s}}"),
     }
     shop = mesh_with(make_shop, files)
     shop.write("mesh.yaml", MESH.replace("Exclusive", "Disabled"))

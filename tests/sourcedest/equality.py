@@ -212,7 +212,7 @@ class _Asked:
     def _whole(self) -> Iterator[str]:
         if "TrafficTrace" in self.kinds:
             found = self.matcher.single(self.matcher.selection(self.dataplane, "MeshTrace"))
-            at = At(part=SlotKind.PROXY)
+            at = At(part=SlotKind.PROXY, release=self.matcher.release.name)
             got = READINGS["MeshTrace"].of_conf(found.conf if found is not None else None, at)
             if got != self.facts.traces:
                 yield f"TrafficTrace {self.facts.traces} != {got}"
