@@ -314,6 +314,21 @@ def implies(atom: Atom, other: Atom) -> bool:
     )
 
 
+def implied_by(atoms: Iterable[Atom], other: Atom) -> bool:
+    """Say whether whoever has some atoms, each on an inbound of its own, has another one."""
+    listed = [*atoms]
+    labels = {one for atom in listed for one in atom.labels}
+    named = not other.name or any(
+        (other.name, other.identity) == (atom.name, atom.identity) for atom in listed
+    )
+    if not named or not set(other.labels) <= labels:
+        return False
+    alone = not other.tags and not other.section
+    return alone or any(
+        set(other.tags) <= set(atom.tags) and other.section in ("", atom.section) for atom in listed
+    )
+
+
 def bits(mask: int) -> Iterator[int]:
     """Yield the numbers of a set."""
     while mask:

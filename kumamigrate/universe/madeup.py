@@ -154,6 +154,23 @@ def settings_of(requirements: Iterable[Requirement], zone: str) -> tuple[Setting
     )
 
 
+def surroundings(setting: Setting, requirement: Requirement) -> Setting:
+    """Return surroundings, with the namespace, the zone and the kind of proxy that a requirement
+    asks for."""
+    space, zone, gateway = setting.namespace, setting.zone, setting.gateway
+    space = next(iter(sorted(requirement.namespaces)), space)
+    zone = next(iter(sorted(requirement.zones)), zone)
+    if requirement.atom is not None:
+        labels = dict(requirement.atom.labels)
+        space, zone = labels.get(NAMESPACE, space), labels.get(ZONE, zone)
+        if requirement.atom.name:
+            zone, space = requirement.atom.identity
+    if requirement.proxy_types:
+        gateway = gateway if "Sidecar" in requirement.proxy_types else True
+        gateway = gateway and "Gateway" in requirement.proxy_types
+    return Setting(namespace=space, zone=zone, gateway=gateway)
+
+
 def count(atoms: int, most: int) -> int:
     """Return how many sets of up to `most` atoms there are."""
     return sum(comb(atoms, size) for size in range(min(most, atoms) + 1))

@@ -10,7 +10,7 @@ of bounded size are enough. Lists that are appended to need three.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from kumamigrate.effective.difference import Witness
@@ -26,7 +26,6 @@ from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proxyslots import SINGLE_TYPES
 from kumamigrate.prover.stages.proxyfindings import Findings
 from kumamigrate.prover.stages.searchslot import (
-    Role,
     RoleAsked,
     SearchSlot,
     role_of,
@@ -51,15 +50,18 @@ from kumamigrate.universe.combinations import (
     Combinations,
     Pairings,
     TooManySetsError,
+    implied_by,
     limited,
 )
 from kumamigrate.universe.madeup import (
     Atom,
+    Requirement,
     Setting,
     describe,
     in_order,
     proxy_with,
     settings_of,
+    surroundings,
 )
 from kumamigrate.universe.namespaces import Namespaces
 from kumamigrate.universe.reach import Known, Reach
@@ -72,6 +74,15 @@ Check = Callable[[MeshComparison, Resource], Sequence[Witness]]
 
 
 @dataclass(frozen=True, slots=True)
+class LeftByRoutes:
+    """Outbounds that a proxy has only where some route reaches it, and what would differ there if
+    every proxy had them."""
+
+    destinations: tuple[Destination, ...]
+    check: Check
+
+
+@dataclass(frozen=True, slots=True)
 class AskedPlace:
     """What is asked of made-up proxies at one place, and at all places of its kind."""
 
@@ -79,6 +90,7 @@ class AskedPlace:
     check: Check
     elsewhere: Check | None
     one_inbound: bool
+    left: LeftByRoutes | None = None
 
 
 class Coverage:
@@ -119,14 +131,14 @@ class Coverage:
         for policy_type in self._affected((*ON_OUTBOUNDS, ROUTING)):
             for destinations, slot in self._places(policy_type):
                 where = _called_together(destinations)
-                if self._is_made(destinations) and policy_type != ROUTING:
-                    reached = _outbound(policy_type, destinations, names, reached=True)
-                    if not self._shows(policy_type, where, slot, reached):
-                        continue
-                    slot = slot.beside(self._making)
                 check = _outbound(policy_type, destinations, names)
                 elsewhere = _outbound(policy_type, self.destinations, names)
-                self._try(policy_type, where, slot, check, elsewhere)
+                left: LeftByRoutes | None = None
+                if self._is_made(destinations) and policy_type != ROUTING:
+                    left = LeftByRoutes(
+                        destinations, _outbound(policy_type, destinations, names, made=True)
+                    )
+                self._try(policy_type, where, slot, check, elsewhere, left=left)
         for policy_type in self._affected(INBOUND_TYPES):
             if pair.by_client(policy_type):
                 continue  # old policies choose proxies as well: together.py makes them up
@@ -202,10 +214,10 @@ class Coverage:
         return any(engine.routed for pair in pairs for engine in pair.engines)
 
     @cached_property
-    def _making(self) -> Role:
-        """The routes that leave a proxy its real outbounds, of which any one will do."""
-        routes = [known for reach in self.reaches for kind in ROUTES for known in reach.of(kind)]
-        return role_of(routes, self._route_suspects(), 1)
+    def _leaving(self) -> tuple[Requirement, ...]:
+        """What the routes ask that leave a proxy its real outbounds, of which any one will do."""
+        routes = (known for reach in self.reaches for kind in ROUTES for known in reach.of(kind))
+        return tuple(dict.fromkeys(known.requirement for known in routes))
 
     def _route_suspects(self) -> Suspects:
         return either(*(self.pair.sequences.suspects(kind, TO) for kind in ROUTES))
@@ -289,31 +301,65 @@ class Coverage:
         elsewhere: Check | None = None,
         *,
         one_inbound: bool = False,
+        left: LeftByRoutes | None = None,
     ) -> None:
         """Try a place; `elsewhere` asks the other places of a proxy, where what a place leads to
-        may have stood."""
+        may have stood. `left` says that only routes leave a proxy the outbound."""
         if slot.settled:
             return
         self._stood = False
-        asked = AskedPlace(policy_type, check, elsewhere, one_inbound)
+        asked = AskedPlace(policy_type, check, elsewhere, one_inbound, left)
         self._try_sets(asked, where, slot)
         if self._stood:
             self._try_sets(asked, where, slot.wider)
-
-    def _shows(self, policy_type: str, where: str, slot: SearchSlot, check: Check) -> bool:
-        """Whether anything would differ, or chance decide, if all proxies had the outbound."""
-        sets = self._sets(policy_type, where, slot, one_inbound=False)
-        proxies = (self._proxy(chosen, setting, False) for chosen, setting in sets)
-        return any(
-            self._tied(policy_type, proxy) or check(self.pair, proxy)
-            for proxy in proxies
-            if proxy is not None
-        )
 
     def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
         every = self._sets(asked.policy_type, where, slot, one_inbound=asked.one_inbound)
         for chosen, setting in every:
             self._ask(asked, chosen, setting)
+            if asked.left is not None and self._shows(asked, asked.left, chosen, setting):
+                self._ask_left(asked, asked.left, slot, chosen, setting)
+
+    def _shows(
+        self, asked: AskedPlace, left: LeftByRoutes, chosen: tuple[Atom, ...], setting: Setting
+    ) -> bool:
+        """Whether anything would differ, or chance decide, if the proxy had the outbound."""
+        proxy = self._proxy(chosen, setting, asked.one_inbound)
+        if proxy is None:
+            return False
+        return bool(self._tied(asked.policy_type, proxy) or left.check(self.pair, proxy))
+
+    def _ask_left(
+        self,
+        asked: AskedPlace,
+        left: LeftByRoutes,
+        slot: SearchSlot,
+        chosen: tuple[Atom, ...],
+        setting: Setting,
+    ) -> None:
+        """Compare a proxy to which a route leaves its outbounds. Which one it is makes a difference
+        only by what else of the place comes with it, so one of each kind is enough."""
+        mattering = [r.atom for r in slot.asked if r.atom is not None]
+        spoken = {one.namespace for one in self._settings(asked.policy_type, slot)}
+        tried: set[tuple[Setting, frozenset[Atom]]] = set()
+        for requirement in self._leaving:
+            there = surroundings(setting, requirement)
+            whole = () if requirement.atom is None else self.pairings.whole(requirement.atom, there)
+            every = tuple(sorted({*chosen, *whole}, key=in_order))
+            brought = frozenset(a for a in mattering if implied_by(every, a))
+            alike = there if there.namespace in spoken else replace(there, namespace="")
+            if (alike, brought) in tried:
+                continue
+            proxy = self._proxy(every, there, asked.one_inbound)
+            if proxy is not None and self._is_left(left, proxy):
+                tried.add((alike, brought))
+                self._ask(asked, every, there)
+
+    def _is_left(self, left: LeftByRoutes, proxy: Resource) -> bool:
+        return any(
+            all(map(any, self.pair.made(proxy, proxy, destination)))
+            for destination in left.destinations
+        )
 
     def _sets(
         self, policy_type: str, where: str, slot: SearchSlot, *, one_inbound: bool
@@ -411,10 +457,10 @@ def _subset_rules(policy_type: str, listed: Iterable[Known]) -> bool:
 
 
 def _outbound(
-    policy_type: str, destinations: Sequence[Destination], names: bool, *, reached: bool = False
+    policy_type: str, destinations: Sequence[Destination], names: bool, *, made: bool = False
 ) -> Check:
     def check(pair: MeshComparison, proxy: Resource) -> list[Witness]:
-        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names, reached=reached)
+        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names, reached=made)
         return [witness for destination in destinations for witness in ask(destination)]
 
     return check

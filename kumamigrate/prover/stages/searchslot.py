@@ -58,10 +58,6 @@ class SearchSlot:
         silent = len(self.roles) > 1 and not any(role.asked for role in self.roles[:-1])
         return silent or not any(role.suspects for role in self.roles)
 
-    def beside(self, role: Role) -> SearchSlot:
-        """Return the slot where one more role has to be played."""
-        return replace(self, roles=(*self.roles, role))
-
     @property
     def wider(self) -> SearchSlot:
         """The slot where three states decide together."""
