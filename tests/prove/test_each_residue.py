@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.frontdoor import command
+from tests.sourcedest.meshes import ROUTE_ALL
 
 DATAPLANE = """\
 ---
@@ -25,15 +26,7 @@ MESH = "type: Mesh\nname: default\nskipCreatingInitialPolicies: ['*']\n" + "".jo
         ("db", 4, "db", "tcp"),
     )
 )
-ROUTE = """\
----
-type: TrafficRoute
-mesh: default
-name: all
-sources: [{match: {kuma.io/service: '*'}}]
-destinations: [{match: {kuma.io/service: '*'}}]
-conf: {destination: {kuma.io/service: '*'}}
-"""
+ROUTE = f"---\n{ROUTE_ALL}"
 TIMEOUTS = """\
 ---
 type: MeshTimeout
