@@ -372,6 +372,8 @@ def _refused_changes(before: Scene, after: Scene, later: str) -> dict[str, list[
 def _proof(
     before: Scene, after: Scene, claims: tuple[str, ...], *, exclusive: bool = False
 ) -> Proof:
+    """Prove some claims; with `exclusive`, as if the mesh had switched first: where old policies
+    say nothing, so no state in which they are converted helps."""
     from kumamigrate.flow.acceptance import as_exclusive, contents_of
     from kumamigrate.prover.prover import prove
 
@@ -386,7 +388,7 @@ def _proof(
             upgraded=after.state(before.target)[0] if RELEASE in claims else None,
             only=meshes,
             same_unread=_same_unread(before, after),
-            halfway=True,
+            halfway=not exclusive,
             contents=contents_of(before),
             locate_before=before.locate,
             locate_after=after.locate,
