@@ -10,7 +10,7 @@ from kumamigrate.effective.policies.meshproxypatch import CHANGES
 from kumamigrate.effective.policies.patched import PATCH, Checks, plain_services, split
 from kumamigrate.effective.reading import At, SlotKind
 from kumamigrate.effective.readings import READINGS, both
-from kumamigrate.effective.routing import ROUTING
+from kumamigrate.effective.routing import ROUTING, is_reached
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
@@ -42,7 +42,7 @@ def single_fact(
         part=SlotKind.PROXY,
         http=has_http(side, proxy),
         calls=calls_http(side, proxy),
-        made=side.old.routed and not routes_all(side, proxy),
+        made=side.old.routed and not is_reached(side, proxy, ROUTING),
         transparent=may_be_transparent(proxy),
         others=other_services(proxy),
         release=side.release.name,
@@ -123,13 +123,6 @@ def other_services(proxy: Resource) -> tuple[str, ...]:
     known_by = min((str(service) for _, service in inbounds if service), default="")
     heard = (service for one, service in inbounds if protocol_of(one) in _MAY_BE_HTTP)
     return tuple(dict.fromkeys(str(one) for one in heard if one and str(one) != known_by))
-
-
-def routes_all(side: Side, proxy: Resource) -> bool:
-    """Whether the new engine makes all HTTP outbounds of a proxy, as an HTTP route reaches it."""
-    if ROUTING not in side.types:
-        return False
-    return any(policy.spec.get("to") for policy in side.selection(proxy, ROUTING).policies)
 
 
 def calls_http(side: Side, proxy: Resource) -> bool:

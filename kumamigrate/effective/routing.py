@@ -40,6 +40,13 @@ class Routing:
     clusters: tuple[Cluster, ...]
 
 
+def is_reached(side: Side, proxy: Resource, kind: str) -> bool:
+    """Whether a route of a kind reaches a proxy that says anything of outbounds."""
+    if kind not in side.types:
+        return False
+    return any(policy.spec.get("to") for policy in side.selection(proxy, kind).policies)
+
+
 def routing_of(side: Side, proxy: Resource, destination: Destination) -> Routing:
     """Return the routing of an outbound.
 

@@ -61,9 +61,8 @@ def _read(resource: Resource) -> tuple[Key, Mapping[str, Any]]:
         net = networking(resource)
         spec = {"networking": {k: net.get(k) for k in ("address", "advertisedAddress", "gateway")}}
         spec = spec if is_builtin(resource) else {}
-    return (resource.mesh or resource.name, resource.type, resource.namespace, resource.name), flat(
-        spec
-    )
+    own = resource.mesh or resource.name
+    return (own, resource.type, resource.namespace, resource.name), flat(spec)
 
 
 def _difference(mesh: str, key: Key, field: str, was: Any, now: Any) -> CrossMesh:

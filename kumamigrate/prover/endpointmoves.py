@@ -65,9 +65,7 @@ class EndpointMoves:
 
     def _reaches(self, side: Side, proxy: Resource, destination: Destination) -> bool:
         """Whether a proxy may have endpoints of a service: at an outbound, or behind one."""
-        if _directly(proxy, destination):
-            return True
-        if is_builtin(proxy):
+        if is_builtin(proxy) or _directly(proxy, destination):
             return True
         if written_outbounds(side, proxy) is None:
             return kind_of(destination) in outbounds_of(side.state, side.mesh)

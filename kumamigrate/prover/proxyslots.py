@@ -29,9 +29,9 @@ from kumamigrate.effective.proxyfacts import (
     other_services,
     passthrough_fact,
     probed_services,
-    routes_all,
     single_fact,
 )
+from kumamigrate.effective.routing import ROUTING, is_reached
 from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
@@ -140,7 +140,7 @@ class ProxySlots(TwoSides):
     def _shape(self, side: Side, proxy: Resource) -> tuple[Any, ...]:
         shape = (has_http(side, proxy), calls_http(side, proxy), may_be_transparent(proxy))
         services = other_services(proxy) if side.old.by_kind else ()
-        return (services, *shape, side.old.routed and routes_all(side, proxy))
+        return (services, *shape, side.old.routed and is_reached(side, proxy, ROUTING))
 
     def inbounds(self, was: Resource, now: Resource) -> Witnesses:
         """Return what differs at the inbounds that both sides have."""

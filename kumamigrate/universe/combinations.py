@@ -7,7 +7,7 @@ is counted by what policies can tell apart. Sets are numbers: bit `n` stands for
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, ZONE
 from kumamigrate.universe.madeup import Atom, Pairs, Requirement, Setting, in_order
@@ -314,19 +314,13 @@ def implies(atom: Atom, other: Atom) -> bool:
     )
 
 
-def implied_by(atoms: Iterable[Atom], other: Atom) -> bool:
-    """Say whether whoever has some atoms, each on an inbound of its own, has another one."""
-    listed = [*atoms]
-    labels = {one for atom in listed for one in atom.labels}
-    named = not other.name or any(
-        (other.name, other.identity) == (atom.name, atom.identity) for atom in listed
-    )
-    if not named or not set(other.labels) <= labels:
-        return False
-    alone = not other.tags and not other.section
-    return alone or any(
-        set(other.tags) <= set(atom.tags) and other.section in ("", atom.section) for atom in listed
-    )
+def on_inbounds(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
+    """Return atoms as a proxy has them that has all: each on an inbound of its own, with the labels
+    and the name of the proxy."""
+    labels = tuple(dict.fromkeys(pair for atom in atoms for pair in atom.labels))
+    named = next((atom for atom in atoms if atom.name), Atom())
+    whole = replace(named, labels=labels, tags=(), section="")
+    return (whole, *(replace(whole, tags=one.tags, section=one.section) for one in atoms))
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -128,6 +128,14 @@ def requirement_of(selector: Selector) -> Requirement:
     )
 
 
+def by_atom(requirements: Iterable[Requirement]) -> dict[Atom | None, list[Requirement]]:
+    """Return requirements by what a proxy has to have of itself."""
+    found: dict[Atom | None, list[Requirement]] = {}
+    for requirement in requirements:
+        found.setdefault(requirement.atom, []).append(requirement)
+    return found
+
+
 def settings_of(requirements: Iterable[Requirement], zone: str) -> tuple[Setting, ...]:
     """Return the surroundings that the requirements can tell apart, the plain one first."""
     listed = list(requirements)

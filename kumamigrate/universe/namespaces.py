@@ -7,7 +7,7 @@ have to be tried again there; all others were tried.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from kumamigrate.model.identity import IDENTITY, match_labels
@@ -20,7 +20,7 @@ from kumamigrate.model.resource import (
     SERVICE,
     ZONE,
 )
-from kumamigrate.universe.combinations import Pairings, bits, excluded, slots_asked
+from kumamigrate.universe.combinations import Combinations, Pairings, bits, excluded, slots_asked
 from kumamigrate.universe.madeup import OTHER_NAMESPACE, ZONE_TAG, Atom, Requirement, Setting
 from kumamigrate.universe.side import Side
 
@@ -38,6 +38,13 @@ class Nearby:
 
     atoms: Set[Atom]
     telling: Set[Atom] | None = None
+
+    def worth(self, among: Combinations) -> Callable[[int], bool]:
+        """Return what says of a set whether it holds one of those that it has to."""
+        if self.telling is None:
+            return lambda _members: True
+        telling = among.among(self.telling)
+        return lambda members: bool(members & telling)
 
 
 class Spoken:

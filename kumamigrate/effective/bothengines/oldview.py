@@ -10,7 +10,7 @@ from typing import Any
 from kumamigrate.effective.bothengines.askedproxy import AskedProxy
 from kumamigrate.effective.policies.patched import Checks
 from kumamigrate.effective.proxyfacts import old_protocols, probed_services, probes_of
-from kumamigrate.effective.routing import ROUTING, TCP_ROUTING, Routing, routing_of
+from kumamigrate.effective.routing import ROUTING, TCP_ROUTING, Routing, is_reached, routing_of
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.versions import version
@@ -98,9 +98,7 @@ class OldSide:
 
     def reaches(self, proxy: Resource, kind: str) -> bool:
         """Return whether a route of a kind reaches a proxy that says anything of outbounds."""
-        if kind not in self.side.types:
-            return False
-        return any(p.spec.get("to") for p in self.side.selection(proxy, kind).policies)
+        return is_reached(self.side, proxy, kind)
 
     def names(self, proxy: Resource, kind: str, destination: Destination) -> bool:
         """Return whether a route of a kind that reaches a proxy is about a destination."""

@@ -9,7 +9,7 @@ of bounded size are enough. Lists that are appended to need three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -50,8 +50,9 @@ from kumamigrate.universe.combinations import (
     Combinations,
     Pairings,
     TooManySetsError,
-    implied_by,
+    implies,
     limited,
+    on_inbounds,
 )
 from kumamigrate.universe.madeup import (
     Atom,
@@ -136,7 +137,7 @@ class Coverage:
                 left: LeftByRoutes | None = None
                 if self._is_made(destinations) and policy_type != ROUTING:
                     left = LeftByRoutes(
-                        destinations, _outbound(policy_type, destinations, names, made=True)
+                        destinations, _outbound(policy_type, destinations, names, reached=True)
                     )
                 self._try(policy_type, where, slot, check, elsewhere, left=left)
         for policy_type in self._affected(INBOUND_TYPES):
@@ -315,10 +316,14 @@ class Coverage:
 
     def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
         every = self._sets(asked.policy_type, where, slot, one_inbound=asked.one_inbound)
+        mattering = tuple(r.atom for r in slot.asked if r.atom is not None)
+        spoken = {one.namespace for one in self._settings(asked.policy_type, slot)}
         for chosen, setting in every:
             self._ask(asked, chosen, setting)
-            if asked.left is not None and self._shows(asked, asked.left, chosen, setting):
-                self._ask_left(asked, asked.left, slot, chosen, setting)
+            left = asked.left
+            if left is not None and self._shows(asked, left, chosen, setting):
+                for atoms, there in self._with_routes(left, mattering, spoken, chosen, setting):
+                    self._ask(asked, atoms, there)
 
     def _shows(
         self, asked: AskedPlace, left: LeftByRoutes, chosen: tuple[Atom, ...], setting: Setting
@@ -329,31 +334,31 @@ class Coverage:
             return False
         return bool(self._tied(asked.policy_type, proxy) or left.check(self.pair, proxy))
 
-    def _ask_left(
+    def _with_routes(
         self,
-        asked: AskedPlace,
         left: LeftByRoutes,
-        slot: SearchSlot,
+        mattering: Sequence[Atom],
+        spoken: Set[str],
         chosen: tuple[Atom, ...],
         setting: Setting,
-    ) -> None:
-        """Compare a proxy to which a route leaves its outbounds. Which one it is makes a difference
-        only by what else of the place comes with it, so one of each kind is enough."""
-        mattering = [r.atom for r in slot.asked if r.atom is not None]
-        spoken = {one.namespace for one in self._settings(asked.policy_type, slot)}
+    ) -> Iterator[tuple[tuple[Atom, ...], Setting]]:
+        """Yield a proxy with routes that leave it its outbounds. Which one it is makes a difference
+        only by what else of the place comes with it (`mattering`) and by a namespace of which the
+        place speaks, so one of each kind is enough."""
         tried: set[tuple[Setting, frozenset[Atom]]] = set()
         for requirement in self._leaving:
             there = surroundings(setting, requirement)
             whole = () if requirement.atom is None else self.pairings.whole(requirement.atom, there)
-            every = tuple(sorted({*chosen, *whole}, key=in_order))
-            brought = frozenset(a for a in mattering if implied_by(every, a))
-            alike = there if there.namespace in spoken else replace(there, namespace="")
-            if (alike, brought) in tried:
+            atoms = tuple(sorted({*chosen, *whole}, key=in_order))
+            inbounds = on_inbounds(atoms)
+            brought = frozenset(a for a in mattering if any(implies(one, a) for one in inbounds))
+            kind = (there if there.namespace in spoken else replace(there, namespace=""), brought)
+            if kind in tried:
                 continue
-            proxy = self._proxy(every, there, asked.one_inbound)
+            proxy = self._proxy(atoms, there, False)
             if proxy is not None and self._is_left(left, proxy):
-                tried.add((alike, brought))
-                self._ask(asked, every, there)
+                tried.add(kind)
+                yield atoms, there
 
     def _is_left(self, left: LeftByRoutes, proxy: Resource) -> bool:
         return any(
@@ -379,10 +384,8 @@ class Coverage:
             except TooManySetsError:
                 self._give_up(policy_type, where)
                 sets = smallest(combinations)
-            telling = -1 if nearby.telling is None else combinations.among(nearby.telling)
-            for members in sets:
-                if telling == -1 or members & telling:
-                    yield combinations.chosen(members), setting
+            for members in filter(nearby.worth(combinations), sets):
+                yield combinations.chosen(members), setting
 
     def _settings(self, policy_type: str, slot: SearchSlot) -> Sequence[Setting]:
         """Return the surroundings to try: what a Mesh says counts where it is applied."""
@@ -457,10 +460,10 @@ def _subset_rules(policy_type: str, listed: Iterable[Known]) -> bool:
 
 
 def _outbound(
-    policy_type: str, destinations: Sequence[Destination], names: bool, *, made: bool = False
+    policy_type: str, destinations: Sequence[Destination], names: bool, *, reached: bool = False
 ) -> Check:
     def check(pair: MeshComparison, proxy: Resource) -> list[Witness]:
-        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names, reached=made)
+        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names, reached=reached)
         return [witness for destination in destinations for witness in ask(destination)]
 
     return check

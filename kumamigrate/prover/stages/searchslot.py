@@ -9,7 +9,7 @@ from itertools import islice
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.stages.sequence import Suspects
 from kumamigrate.universe.combinations import FEW, MOST_SETS, Combinations, Pairings, Part
-from kumamigrate.universe.madeup import Atom, Requirement, Setting, count
+from kumamigrate.universe.madeup import Requirement, Setting, by_atom, count
 from kumamigrate.universe.namespaces import Nearby, Spoken, of_identities
 from kumamigrate.universe.reach import Known, Reach
 
@@ -82,9 +82,7 @@ class RoleAsked:
     def __init__(self, role: Role, pairings: Pairings) -> None:
         self._role = role
         self._homes = _homes(role, pairings)
-        self._by_atom: dict[Atom | None, list[Requirement]] = {}
-        for requirement in role.asked:
-            self._by_atom.setdefault(requirement.atom, []).append(requirement)
+        self._by_atom = by_atom(role.asked)
 
     def part(self, setting: Setting, nearby: Nearby) -> Part:
         """Return the part that policies can play in some surroundings."""

@@ -32,6 +32,7 @@ from kumamigrate.universe.madeup import (
     Atom,
     Requirement,
     Setting,
+    by_atom,
     describe,
     in_order,
     proxy_with,
@@ -87,10 +88,8 @@ class Together:
             suspects = self._suspects(policy_type)
             if not suspects or not self.old.may_differ(policy_type):
                 continue
-            asked: dict[Atom | None, list[Requirement]] = {}
-            for requirement in set(self._asked(policy_type)):
-                asked.setdefault(requirement.atom, []).append(requirement)
-            every = [one for listed in asked.values() for one in listed]
+            every = tuple(dict.fromkeys(self._asked(policy_type)))
+            asked = by_atom(every)
             namespaces = Namespaces(every, besides, pairings, one_inbound=True)
             for setting in self._settings(every):
                 try:
@@ -143,14 +142,14 @@ class Together:
         here = [k.requirement.atom for k in suspects.known if setting.admits(k.requirement)]
         every = suspects.every or None in here
         holding = combinations.holding(atom for atom in here if atom is not None)
-        telling = -1 if nearby.telling is None else combinations.among(nearby.telling)
+        is_worth = nearby.worth(combinations)
         found: Sets = {}
         for members in limited(combinations.every(MOST_TOGETHER)):
             whole = _as_one(combinations.chosen(members))
-            known = found.get(whole, Tried(suspect=every, fresh=telling == -1))
+            known = found.get(whole, Tried(suspect=every, fresh=False))
             found[whole] = Tried(
                 suspect=known.suspect or bool(members & holding),
-                fresh=known.fresh or bool(members & telling),
+                fresh=known.fresh or is_worth(members),
             )
         return dict(sorted(found.items(), key=lambda one: len((*one[0].tags, *one[0].labels))))
 
