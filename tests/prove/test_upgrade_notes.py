@@ -47,6 +47,61 @@ def test_the_header_x_kuma_tags_is_announced(
     assert ("x-kuma-tags" in json.dumps(proof["assumptions"])) is said
 
 
+LOG = "{SECTION: [{ENTRY default: {backends: [BACKEND]}}]}"
+FILE = "{type: File, file: {path: /tmp/a.log, FORMAT}}"
+OTEL = (
+    "{type: OpenTelemetry, openTelemetry: {backendRef: {kind: MeshOpenTelemetryBackend,"
+    " labels: {kuma.io/display-name: otel}}, FORMAT}}"
+)
+COLLECTOR = """---
+type: MeshOpenTelemetryBackend
+mesh: default
+name: otel
+spec: {endpoint: {address: otel, port: 4317}, protocol: grpc}
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "target", "said"),
+    [
+        (FILE.replace("FORMAT", ""), "3.0", True),
+        (FILE.replace("FORMAT", ""), "2.14", False),
+        (FILE.replace("FORMAT", "format: {type: Plain, plain: '%START_TIME%'}"), "3.0", False),
+        (
+            FILE.replace("FORMAT", "format: {type: Plain, plain: '%KUMA_SOURCE_SERVICE%'}"),
+            "3.0",
+            True,
+        ),
+        (
+            FILE.replace(
+                "FORMAT",
+                "format: {type: Json, json: [{key: to, value: '%KUMA_DESTINATION_SERVICE%'}]}",
+            ),
+            "3.0",
+            True,
+        ),
+        (OTEL.replace("FORMAT", ""), "3.0", True),
+        (OTEL.replace("FORMAT", "body: {kvlistValue: {values: []}}"), "3.0", False),
+    ],
+)
+@pytest.mark.parametrize(
+    "section", [("to", "targetRef: {kind: Mesh},"), ("rules", "")], ids=["to", "rules"]
+)
+def test_who_is_named_in_access_logs_is_announced(
+    section: tuple[str, str], backend: str, target: str, said: bool, tmp_path: Path
+) -> None:
+    """The default formats name services, which 3.0 no longer knows: it writes the workload."""
+    spec = LOG.replace("SECTION", section[0]).replace("ENTRY", section[1])
+    path = tmp_path / "in.yaml"
+    text = MESH.replace("KIND", "MeshAccessLog").replace("SPEC", spec.replace("BACKEND", backend))
+    path.write_text(text + (COLLECTOR if "otel" in backend else ""), encoding="utf-8")
+    words = ["--from", "2.13" if target == "2.14" else "2.14", "--target", target]
+    result = CliRunner().invoke(app, ["prove", str(path), str(path), *words, "--format", "json"])
+    proof = json.loads(result.stdout)
+    assert proof["claims"]["release"]["verdict"] == "equivalent"
+    assert ("kuma.io/service" in json.dumps(proof["assumptions"])) is said
+
+
 GATEWAY = """---
 type: MeshGateway
 name: gw

@@ -20,6 +20,8 @@ from kumamigrate.universe.side import Side
 
 GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
 """Kinds that go with the built-in gateways, and that no other proxy reads."""
+_SERVICES = ("%KUMA_SOURCE_SERVICE%", "%KUMA_DESTINATION_SERVICE%")
+"""What a log format writes where a line shall name services."""
 
 
 def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> Iterator[Witness]:
@@ -122,11 +124,48 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
                 f"probes of MeshHealthCheck {policy.name} send the labels of a proxy in x-kuma-tags"
                 f" from release {after.release.name} on, where {before.release.name} sends its tags"
             )
+    for policy in after.state.of_type("MeshAccessLog"):
+        if any(map(_names_services, _logged(policy.spec))):
+            yield (
+                f"access logs of MeshAccessLog {policy.name} name a proxy by its kuma.io/workload,"
+                f" or `unknown`, and a named inbound as `kri_dp_…` from release"
+                f" {after.release.name} on, where {before.release.name} writes its kuma.io/service"
+            )
     if next(after.state.of_type("MeshFaultInjection"), None) is not None:
         yield (
             f"requests carry the labels of a proxy in x-kuma-tags from release {after.release.name}"
             f" on, where {before.release.name} sends its tags"
         )
+
+
+def _logged(spec: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the backends of a MeshAccessLog."""
+    for section in ("to", "from", "rules"):
+        for item in spec.get(section) or ():
+            yield from _at(item, "default.backends") or ()
+
+
+def _names_services(backend: Any) -> bool:
+    """Say whether a line of a log names services, which the default formats do as well."""
+    for block in ("file", "tcp"):
+        said = _at(backend, block)
+        if isinstance(said, Mapping):
+            return _is_default(said.get("format")) or _is_in(said, _SERVICES)
+    otel = _at(backend, "openTelemetry")
+    return isinstance(otel, Mapping) and (not otel.get("body") or _is_in(otel, _SERVICES))
+
+
+def _is_default(form: Any) -> bool:
+    return not _at(form, "plain") and not _at(form, "json")
+
+
+def _is_in(value: Any, words: tuple[str, ...]) -> bool:
+    """Say whether one of some words stands in a value, however deep."""
+    if isinstance(value, Mapping):
+        return any(_is_in(inner, words) for inner in value.values())
+    if isinstance(value, list):
+        return any(_is_in(inner, words) for inner in value)
+    return isinstance(value, str) and any(word in value for word in words)
 
 
 def upgrade_proxy_doubts(
