@@ -22,6 +22,7 @@ from kumamigrate.model.resource import (
     mapping,
 )
 from kumamigrate.model.state import State
+from kumamigrate.model.versions import at_least
 
 _INJECTION = "kuma.io/sidecar-injection"
 _ON = ("enabled", "true", "yes")
@@ -36,8 +37,9 @@ def implied_dataplanes(state: State, mesh: str) -> tuple[Resource, ...]:
 
     Made once for a state.
 
-    Inbounds have no names: which one the control plane gives is not in the manifests. A Pod that
-    no Service of the state selects has the one inbound of its workload.
+    From 2.10 on an inbound has the name of its container's port (catalogue, dp-inbound-name);
+    earlier ones are left without. A Pod that no Service of the state selects has the one inbound
+    of its workload.
     """
     return _kept(state, mesh, sure=True)
 
@@ -168,7 +170,7 @@ def _dataplane(
     inbounds = [
         {**inbound, "tags": {**shared, **inbound["tags"]}}
         for service in services
-        for inbound in _inbounds(service, spec)
+        for inbound in _inbounds(service, spec, named=at_least(state.release, "2.10"))
     ]
     if not inbounds:
         tags = {SERVICE: f"{workload.name}_{workload.namespace}_svc", _PROTOCOL: "tcp"}
@@ -188,17 +190,15 @@ def _dataplane(
         spec={"networking": networking},
         where=workload.where,
         made_up=True,
+        templated=workload.templated,
     )
 
 
-def _inbounds(service: Resource, pod: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    declared = {
-        str(port.get("name")): port.get("containerPort")
-        for container in pod.get("containers") or ()
-        if isinstance(container, Mapping)
-        for port in container.get("ports") or ()
-        if isinstance(port, Mapping) and port.get("name")
-    }
+def _inbounds(
+    service: Resource, pod: Mapping[str, Any], *, named: bool
+) -> Iterator[dict[str, Any]]:
+    ports = list(_container_ports(pod))
+    declared = {name: number for name, number in ports if name}
     for port in service.spec.get("ports") or ():
         if not isinstance(port, Mapping) or port.get("protocol", "TCP") != "TCP":
             continue
@@ -211,8 +211,20 @@ def _inbounds(service: Resource, pod: Mapping[str, Any]) -> Iterator[dict[str, A
             "port": declared.get(name) if name else _number(goal),
             "tags": tags,
         }
+        shown = name or next((n for n, at in ports if at == inbound["port"]), "")
+        if named and shown:
+            inbound["name"] = shown
         if inbound["port"] is not None:
             yield inbound
+
+
+def _container_ports(pod: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield name and number of the TCP ports that the containers of a Pod declare, in order."""
+    for container in pod.get("containers") or ():
+        ports = mapping(container).get("ports")
+        for port in map(mapping, ports if isinstance(ports, list) else ()):
+            if port.get("protocol", "TCP") == "TCP":
+                yield str(port.get("name") or ""), port.get("containerPort")
 
 
 def service_tag(service: Resource, port: Mapping[str, Any]) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.workloads import implied_dataplanes
@@ -42,6 +46,7 @@ def test_a_pod_gives_its_labels_to_the_dataplane_and_to_every_inbound() -> None:
     assert dataplane.spec["networking"]["inbound"] == [
         {
             "port": 8080,
+            "name": "http",
             "tags": {
                 "app": "web",
                 "k8s.kuma.io/namespace": "shop",
@@ -51,6 +56,28 @@ def test_a_pod_gives_its_labels_to_the_dataplane_and_to_every_inbound() -> None:
             },
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("release", "port", "name"),
+    [
+        ("2.10", "{port: 80, targetPort: 8080}", "http"),
+        ("2.14", "{port: 8080, name: other}", "http"),
+        ("2.14", "{port: 80, name: other, targetPort: 9090}", None),
+        ("2.14", "{port: 80, name: other, targetPort: 53}", None),
+        ("2.9", "{port: 80, targetPort: http}", None),
+    ],
+)
+def test_an_inbound_is_called_after_the_port_of_the_container(
+    release: str, port: str, name: str | None
+) -> None:
+    """Kuma finds it by name or number among those for TCP; up to 2.9 it asked the Service."""
+    ports = "[{containerPort: 9090}, {name: dns, containerPort: 53, protocol: UDP}, {name: http,"
+    text = DEPLOYMENT.replace("[{name: http,", ports) + SERVICE.split("ports:")[0]
+    state = _state(NAMESPACE + text + f"ports: [{port}]" + "}")
+    (dataplane,) = implied_dataplanes(replace(state, release=release), "default")
+    (inbound,) = dataplane.spec["networking"]["inbound"]
+    assert inbound.get("name") == name
 
 
 def test_a_pod_that_no_service_selects_has_the_inbound_of_its_workload() -> None:

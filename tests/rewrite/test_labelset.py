@@ -151,6 +151,51 @@ def test_an_outbound_policy_reaches_the_whole_proxy_and_gets_no_section() -> Non
     assert chosen.ref() == {"kind": "Dataplane", "labels": {"app": "web"}}
 
 
+PODS = """apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {kuma.io/sidecar-injection: enabled}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+        - ports: [{containerPort: 80}, {containerPort: 90, name: metrics}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 80}, {port: 81, name: m, targetPort: 90}]}
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: t, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: MeshService, name: TAG}
+  rules: [{default: {idleTimeout: 1m}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("tag", "section"), [("web_shop_svc_80", "80"), ("web_shop_svc_81", "metrics")]
+)
+def test_an_inbound_of_pods_is_named_by_their_containers(tag: str, section: str) -> None:
+    chosen = _choice(PODS.replace("TAG", tag))
+    assert isinstance(chosen, LabelChoice)
+    labels = {"app": "web", "k8s.kuma.io/namespace": "shop"}
+    assert chosen.ref() == {"kind": "Dataplane", "labels": labels, "sectionName": section}
+
+
+def test_a_template_that_fills_in_pods_may_name_their_ports() -> None:
+    pods = PODS.replace("- ports: [{containerPort: 80},", "{{ more }}\n        - ports: [")
+    chosen = _choice(pods.replace("TAG", "web_shop_svc_80"))
+    assert isinstance(chosen, str)
+    assert "some inbounds only" in chosen
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

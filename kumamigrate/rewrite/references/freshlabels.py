@@ -20,7 +20,13 @@ from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.dataplanes import WORKLOAD, with_labels, workload_to_come
 from kumamigrate.rewrite.manifest import metadata_path, put
 from kumamigrate.rewrite.references.knownproxies import Proxies, wanted_tags
-from kumamigrate.rewrite.references.labelset import Basis, LabelChoice, Question, same
+from kumamigrate.rewrite.references.labelset import (
+    Basis,
+    LabelChoice,
+    Question,
+    same,
+    section_names,
+)
 from kumamigrate.rewrite.siblings import plain, shortened
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import at_path
@@ -132,9 +138,9 @@ def _values(proxy: Proxy, key: str) -> set[str]:
 
 def _may_be_marked(view: View, proxy: Proxy) -> bool:
     resource = proxy.resource
-    if proxy.gateway == "builtin" or resource.templated or not view.owns(resource):
+    if proxy.gateway == "builtin" or not view.owns(resource):
         return False
-    return resource.made_up or resource.form is Form.UNIVERSAL
+    return resource.made_up or (resource.form is Form.UNIVERSAL and not resource.templated)
 
 
 def _written(state: State, proxy: Resource) -> Resource:
@@ -195,21 +201,11 @@ def _choice(
     then = Proxies(_labelled(proxy, labels) for proxy in mine)
     reached = dict(enumerate(asked.reached.values()))
     wanted = replace(asked, known=then, reached=reached)
-    sections = _sections(asked) if asked.sections else ()
-    for section in ("", *sections):
+    for section in ("", *section_names(asked)):
         choice = LabelChoice(labels=labels, section=section, basis=Basis.FRESH)
         if same(wanted, choice):
             return choice
     return None
-
-
-def _sections(asked: Question) -> tuple[str, ...]:
-    names: dict[str, None] = {}
-    for proxy, found in asked.selected:
-        for index in found.places:
-            place = proxy.places[index]
-            names[place.name or str(place.port)] = None
-    return tuple(names)[:8]
 
 
 def _labelled(proxy: Proxy, labels: Mapping[str, str]) -> Proxy:

@@ -6,7 +6,7 @@ Service behind a service tag, labels that happen to select the same known proxie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 from itertools import chain, combinations
 from typing import Any
@@ -16,6 +16,7 @@ from kumamigrate.model.release import Release
 from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef, read_target_ref
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.references.knownproxies import WORKLOAD, Proxies, Reached, wanted_tags
 from kumamigrate.rewrite.references.lookups import destinations_named
 from kumamigrate.targetref.select import (
@@ -29,6 +30,7 @@ from kumamigrate.targetref.select import (
 )
 
 MOST_LABELS = 3
+MOST_SECTIONS = 8
 _ONLY_TAGS = frozenset(
     {
         SERVICE,
@@ -423,20 +425,26 @@ def _with_sections(
     asked: Question, labels: Mapping[str, str], basis: Basis
 ) -> Iterator[LabelChoice]:
     yield LabelChoice(labels=labels, basis=basis)
-    if not asked.sections:
-        return
-    names: dict[str, None] = {}
-    for proxy, before in asked.selected:
-        for index in before.places:
-            place = proxy.places[index]
-            if not proxy.resource.made_up:
-                names[place.name or str(place.port)] = None
-    for name in _few(list(names)):
+    for name in section_names(asked):
         yield LabelChoice(labels=labels, section=name, basis=basis)
 
 
-def _few(names: Sequence[str]) -> Sequence[str]:
-    return names[:8]
+def section_names(asked: Question) -> tuple[str, ...]:
+    """Return what the inbounds are called that a policy selects today, a few of them."""
+    names: dict[str, None] = {}
+    for proxy, before in asked.selected if asked.sections else ():
+        for index in before.places:
+            place = proxy.places[index]
+            if _has_known_sections(proxy.resource, asked.release):
+                names[place.name or str(place.port)] = None
+    return tuple(names)[:MOST_SECTIONS]
+
+
+def _has_known_sections(dataplane: Resource, release: Release) -> bool:
+    """Say whether the inbounds are called as they are here: those of Pods by container ports."""
+    if not dataplane.made_up:
+        return True
+    return not dataplane.templated and at_least(release.name, "2.10")
 
 
 def _top(policy: Resource, release: Release) -> TargetRef:
