@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import subprocess
+import sys
 from itertools import product
 from typing import Any
 
 import pytest
 
 from kumamigrate import dataclass as late
+from tests.cases import ROOT
 
 OPTIONS = [
     dict(zip(("frozen", "slots", "kw_only", "eq", "order"), chosen, strict=True))
@@ -102,6 +105,32 @@ def test_objects_go_through_pickle() -> None:
 def test_a_frozen_object_says_so() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'name'"):
         Pickled("a").name = "b"  # type: ignore[misc]  # that is what is tried
+
+
+def test_outside_the_tests_frozen_objects_differ_in_that_nothing_holds_them() -> None:
+    """Then they are made three times as fast; the type checker holds them there."""
+    text = (
+        "from tests.test_dataclass import *\n"
+        "from tests.test_dataclass import _behaviour, _made\n"
+        "import os\n"
+        "assert '__setattr__' in vars(Pickled)\n"
+        "del os.environ[late.HOLD_FROZEN]\n"
+        "for options in OPTIONS:\n"
+        "    kinds = [_made(module, options) for module in (late, dataclasses)]\n"
+        "    mine, theirs = (_behaviour(kind, kw_only=options['kw_only']) for kind in kinds)\n"
+        "    if options['frozen']:\n"
+        "        for name in ('set', 'new', 'delete'):\n"
+        "            mine.pop(name), theirs.pop(name)\n"
+        "    assert mine == theirs, options\n"
+        "kinds[0](name='a').name = 'b'\n"
+    )
+    subprocess.run([sys.executable, "-c", text], cwd=ROOT, check=True)
+
+
+def test_fields_are_not_inherited() -> None:
+    for module in (late, dataclasses):
+        with pytest.raises(TypeError, match="standard library"):
+            late.dataclass(type("Below", (_made(module, {}),), {"__annotations__": {"more": int}}))
 
 
 def test_what_a_class_says_itself_is_kept() -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from kumamigrate.choose.hunk import Hunk, hunk_lines, hunks, why_lines
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.errors import UsageError
 from kumamigrate.flow.declined import refused
 from kumamigrate.flow.pipeline import Outcome

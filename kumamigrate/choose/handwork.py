@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.flow.pipeline import Outcome
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.labels import is_kumas

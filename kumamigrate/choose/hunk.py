@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.flow.everywhere import merged
 from kumamigrate.flow.pipeline import Outcome, prove_scenes

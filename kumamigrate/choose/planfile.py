@@ -11,11 +11,11 @@ import hashlib
 import json
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kumamigrate import __version__
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.tree import SHAPING
 from kumamigrate.errors import UsageError
 from kumamigrate.flow.pipeline import Outcome

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.rendering import Origins
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.read import read_resources

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.deployment.kustomization import (
     Kustomization,
     KustomizationRole,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import prod
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.filegraph import FolderLayout, layout_of
 from kumamigrate.deployment.tree import Tree

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.closure import Closure, closure_of
 from kumamigrate.deployment.helm import charts_within
 from kumamigrate.deployment.kustomization import Kustomization, KustomizationRole, kustomization_of

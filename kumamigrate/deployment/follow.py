@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.filegraph import layout_of
 from kumamigrate.deployment.inline import with_content
 from kumamigrate.deployment.kustomization import Kustomization, KustomizationRole

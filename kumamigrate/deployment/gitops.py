@@ -10,9 +10,9 @@ import fnmatch
 import json
 import posixpath
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import mapping

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.deployment.build import resources_in
 from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.helm import build_chart

@@ -9,10 +9,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.deployment.build import Built, resources_in, twin
 from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.program import Printed, copied, installed, run

@@ -8,8 +8,8 @@ to hold in each of these worlds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.deployment.environment import Chart, Deployment
 from kumamigrate.deployment.filegraph import layout_of
 from kumamigrate.deployment.gitops import Pointer, pointers

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.deployment.tree import KUSTOMIZATIONS, Tree, joined
 from kumamigrate.source.node import node_at
 from kumamigrate.source.reading.load import read_file

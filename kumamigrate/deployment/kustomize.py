@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 
+from kumamigrate.dataclass import replace
 from kumamigrate.deployment.build import Built, resources_in, twin
 from kumamigrate.deployment.closure import Closure, closure_of
 from kumamigrate.deployment.kustomization import Kustomization, KustomizationRole

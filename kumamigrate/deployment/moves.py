@@ -7,9 +7,9 @@ built and proven together with the edit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.node import JSON
 from kumamigrate.source.text import FieldPath, at_path
 

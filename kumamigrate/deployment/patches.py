@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.deployment.build import resources_of
 from kumamigrate.deployment.kustomization import Kustomization
 from kumamigrate.deployment.moves import Gone, Moves

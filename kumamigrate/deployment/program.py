@@ -12,9 +12,9 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.pattern import pattern
 

@@ -6,8 +6,8 @@ Plain manifests are applied as they are; kustomizations and charts are built (wo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.deployment.build import Built
 from kumamigrate.deployment.environment import Chart, Deployment
 from kumamigrate.deployment.filegraph import FolderLayout, layout_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import Locate, Value
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import NOTHING, SHARED, Fact, Facts, Key

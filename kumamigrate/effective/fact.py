@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.effective.reading import Values
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.entry import Found

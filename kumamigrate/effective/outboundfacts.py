@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.fact import LISTENER, NOTHING, Fact, Key
 from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
 from kumamigrate.effective.reading import At, SlotKind, Values

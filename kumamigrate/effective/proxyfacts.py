@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.fact import NOTHING, Fact, one_of
 from kumamigrate.effective.policies.meshproxypatch import CHANGES
 from kumamigrate.effective.policies.patched import PATCH, Checks, plain_services, split

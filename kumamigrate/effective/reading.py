@@ -8,11 +8,11 @@ as what its successor says (prover.md §1).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model import duration
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.fact import LISTENER, Fact, Key
 from kumamigrate.effective.reading import Values
 from kumamigrate.effective.split import Split, mirror_of, split_of

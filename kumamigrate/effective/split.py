@@ -10,9 +10,9 @@ destination itself where a route names no backend (2.x also where labels mean no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.backendref import HTTP_PROTOCOLS, tcp_protocols

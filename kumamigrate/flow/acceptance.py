@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-from dataclasses import replace
 from functools import partial
 
 from kumamigrate.admit.check import refusals_of
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.flow.everyworld import jobs_for, open_worlds

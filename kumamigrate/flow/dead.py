@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.flow.deadcause import Because, cause_of, why_unread
 from kumamigrate.flow.deadparts import PolicyPart, parts_of, untouched
 from kumamigrate.flow.noticed import MeshWorld, Noticed, in_all, removing, replacing, worlds_of

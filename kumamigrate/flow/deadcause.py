@@ -7,9 +7,9 @@ somebody else, whose lines these are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.flow.noticed import MeshWorld, alone, removing, replacing
 from kumamigrate.model import duration

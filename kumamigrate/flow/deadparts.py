@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from kumamigrate.admit.check import refusals_of
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State

@@ -7,9 +7,9 @@ the files which of the two is in force; that is said, and decided by whoever app
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model import duration
 from kumamigrate.model.labels import is_kumas
 from kumamigrate.model.release import Release, release

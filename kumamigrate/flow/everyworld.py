@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
 from functools import partial
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.flow.beyond25 import is_beyond
 from kumamigrate.model.initial import NONE, possible
 from kumamigrate.model.resource import Identity

@@ -7,9 +7,9 @@ file shows one resource twice, before and after or in variants, each of its bloc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.flow.pipeline import Outcome, migrate, must_not_be_written
 from kumamigrate.model.read import read_resources
 from kumamigrate.source.editing.fences import count_of, put_back, sheet_of

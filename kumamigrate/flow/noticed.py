@@ -8,8 +8,8 @@ switch as well: what is written for that day is not dead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, replace
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.flow.acceptance import as_exclusive
 from kumamigrate.model.resource import Identity, Resource

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.difference import HARMLESS, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.initial import CHOICES, named

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE

@@ -7,9 +7,9 @@ gateway's own mesh, too; here it is said of the proxies that call it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.reading import flat
 from kumamigrate.model.resource import MESH, Resource, mapping

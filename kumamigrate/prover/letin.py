@@ -6,8 +6,7 @@ doubt (doubts/identities.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.admitted import admitted, certificates, reads_rules
 from kumamigrate.effective.fact import Fact
 from kumamigrate.effective.inboundfacts import inbound_fact

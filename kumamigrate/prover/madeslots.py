@@ -7,10 +7,10 @@ here is an outbound, told by its tags, or a cluster that some outbound leads to.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.bothengines.askedproxy import AskedProxy, asked_of
 from kumamigrate.effective.bothengines.comparedroutes import Table, first_difference
 from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access

@@ -8,9 +8,9 @@ Proxies that nobody lists are made up in stages/together.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.bothengines.callers import from_tags
 from kumamigrate.effective.bothengines.madeoutbounds import NORMALIZED
 from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF, TAGS_HEADER

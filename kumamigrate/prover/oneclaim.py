@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.changed import changed_types
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt

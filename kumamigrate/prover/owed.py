@@ -8,9 +8,9 @@ stood there already, the change has left as it is (prover.md §2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.model.state import State
 from kumamigrate.prover.mesh import MeshComparison

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Locate
 from kumamigrate.model.state import State
 from kumamigrate.prover.assumptions.protocol_conflict import alike, as_spoken

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Locate
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.errors import REPORT_IT, fault

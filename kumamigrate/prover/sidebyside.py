@@ -13,10 +13,11 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from select import select
 from typing import Generic, TypeVar
+
+from kumamigrate.dataclass import dataclass
 
 Answer = TypeVar("Answer")
 

@@ -7,9 +7,9 @@ proxy; one that both sides have and that is no longer what it was is one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.kinds import WORKLOADS

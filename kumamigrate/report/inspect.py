@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.errors import UsageError
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, compute_labels

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource

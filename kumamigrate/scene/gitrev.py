@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from kumamigrate.dataclass import replace
 from kumamigrate.errors import UsageError
 from kumamigrate.source.reading.embedded import embeds
 from kumamigrate.source.reading.find import chosen

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.errors import UsageError
 from kumamigrate.report.exit import Exit
 from kumamigrate.snapshot import controlplane, kubectl

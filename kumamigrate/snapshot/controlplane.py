@@ -11,11 +11,11 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.errors import UsageError
 from kumamigrate.model.kinds import GLOBAL_SCOPED, MESH_SCOPED
 from kumamigrate.model.release import known_releases, release

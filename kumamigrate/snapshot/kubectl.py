@@ -6,9 +6,9 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.errors import UsageError
 from kumamigrate.pattern import pattern
 from kumamigrate.snapshot.configkinds import PLAIN

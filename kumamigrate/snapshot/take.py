@@ -6,11 +6,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.errors import UsageError
 from kumamigrate.inventory.exports import manifests_of
 from kumamigrate.inventory.stamp import Stamp, stamp_of, time_text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import JsonConf, canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource, mapping

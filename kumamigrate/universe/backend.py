@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.targetref.backendref import Meant, meant_by, port_said, tagged

@@ -8,9 +8,9 @@ What policies choose by labels is compared where it is read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kinds import KUBERNETES, WORKLOADS
 from kumamigrate.model.resource import NAMESPACE, Resource, mapping
 from kumamigrate.pattern import pattern

@@ -7,8 +7,8 @@ is counted by what policies can tell apart. Sets are numbers: bit `n` stands for
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, ZONE
 from kumamigrate.universe.madeup import Atom, Pairs, Requirement, Setting, in_order
 

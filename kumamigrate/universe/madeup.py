@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.resource import (
     DISPLAY_NAME,

@@ -8,8 +8,8 @@ have to be tried again there; all others were tried.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.identity import IDENTITY, match_labels
 from kumamigrate.model.resource import (
     DISPLAY_NAME,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import EFFECT, Resource
 from kumamigrate.targetref.entry import Entry

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.meshservices import generated_services

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import Tags

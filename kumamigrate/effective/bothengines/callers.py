@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.effective.bothengines.whoanswers import kinds_of
 from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of

@@ -8,11 +8,11 @@ A regular expression that is no quoted prefix is a coin: it may hold for any req
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import SERVICE
 
 MOST_REQUESTS = 20_000

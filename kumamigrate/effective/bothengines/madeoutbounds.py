@@ -7,8 +7,8 @@ kind takes the outbound over; on it the policies meet as the readings say (`besi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.bothengines.askedproxy import AskedProxy, mentioned
 from kumamigrate.effective.bothengines.comparedroutes import Table
 from kumamigrate.effective.bothengines.makers import TAGS_HEADER

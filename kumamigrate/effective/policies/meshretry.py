@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.reading import (
     At,
     Conf,

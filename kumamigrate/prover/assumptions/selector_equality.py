@@ -9,10 +9,10 @@ Kubernetes makes the tags of a proxy from the labels of its Pod.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, ZONE, Form, Resource

@@ -8,10 +8,10 @@ logs do not count, and a service-tag outbound without any timeout counts as havi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Witness, each_once
 from kumamigrate.effective.doubted import Doubt, DoubtKind

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.bothengines.askedproxy import asked_of
 from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.bothengines.whoanswers import kinds_of

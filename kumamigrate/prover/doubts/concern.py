@@ -7,9 +7,9 @@ with those, and with the claim.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE

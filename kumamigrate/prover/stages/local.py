@@ -10,8 +10,8 @@ asked of the world: that nothing stands between the two names.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.policytype import PolicyType
 from kumamigrate.model.release import Release

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.prover.proof import ProxyVerdict, Verdict

@@ -10,9 +10,9 @@ of bounded size are enough. Lists that are appended to need three.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.stages.sequence import Suspects
 from kumamigrate.universe.combinations import FEW, MOST_SETS, Combinations, Pairings, Part

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import NAMESPACE, ORIGIN, ZONE, Resource
 from kumamigrate.prover.stages.local import said_in

@@ -8,10 +8,10 @@ inbound, and any two of those sets on two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.bothengines.whoanswers import BESIDE, BY_CLIENT, OUTBOUND, kinds_of
 from kumamigrate.effective.compare import too_many_ways
 from kumamigrate.effective.difference import Effect

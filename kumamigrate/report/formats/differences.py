@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.shown import value_words
 from kumamigrate.prover.claimed import LIVE
 from kumamigrate.report.screen.difftext import proxy_words, route_words

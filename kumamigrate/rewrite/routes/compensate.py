@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import JsonConf, patch
 from kumamigrate.model.resource import NAMESPACE, Identity, Resource
 from kumamigrate.rewrite.routes.inherited import (

@@ -7,9 +7,9 @@ end where the direct one does: in the policy that the user wrote, not in the hal
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.routes.inherited import InheritedDraft

@@ -7,10 +7,10 @@ mesh-wide and route-level ones (law 3), and a moved policy has a lower rank (law
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.conf import JsonConf, canonical, patch
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource

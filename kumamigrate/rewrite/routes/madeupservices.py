@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, ORIGIN, ZONE, Resource

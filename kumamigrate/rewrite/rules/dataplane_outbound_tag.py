@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.dataplanes import DNS_LABEL, services_of

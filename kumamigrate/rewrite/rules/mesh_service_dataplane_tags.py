@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.change import Change, Rollout

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, Form, Resource
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.change import Change, ResourceEdit

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.targetref import MESH
 from kumamigrate.rewrite.change import Change

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from typing import Any
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.conf import JsonConf, normal
 from kumamigrate.model.resource import EFFECT, Identity, Resource
 from kumamigrate.model.versions import at_least

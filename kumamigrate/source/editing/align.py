@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.node import JSON
 
 LIKE = 0.3

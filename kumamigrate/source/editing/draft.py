@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.source.editing.align import LIKE, Slot, align_items, align_keys, likeness, same
 from kumamigrate.source.editing.edits import Edit, EditRun, finish
 from kumamigrate.source.editing.emit import literal_text, scalar_text

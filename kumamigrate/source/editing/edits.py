@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.source.editing.sheet import RefusedError, Sheet
 from kumamigrate.source.text import Reason
 

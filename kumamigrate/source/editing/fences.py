@@ -7,9 +7,9 @@ places are the same in both, and the edits need not know of Markdown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.pattern import pattern
 from kumamigrate.source.reading.embedded import Block, content_of, fenced_blocks
 

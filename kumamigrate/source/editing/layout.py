@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.node import MapNode, Node, ScalarNode, SeqNode, Style, walk
 from kumamigrate.source.reading.lines import Lines, newline_of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from textwrap import wrap
 
+from kumamigrate.dataclass import replace
 from kumamigrate.source.editing.align import same
 from kumamigrate.source.editing.draft import Draft, edits_of_copy
 from kumamigrate.source.editing.edits import EditRun, OverlapError, apply, check_masks, finish

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.editing.edits import Edit, apply
 from kumamigrate.source.editing.emit import (
     enclosed,

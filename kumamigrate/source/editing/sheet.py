@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.source.node import AliasNode, Node, walk
 from kumamigrate.source.reading.comments import Comment, comments_of
 from kumamigrate.source.reading.lines import Lines, lines_of, newline_of

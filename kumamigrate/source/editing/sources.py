@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.editing.sheet import RefusedError, Sheet
 from kumamigrate.source.node import (
     JSON,

@@ -13,9 +13,9 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.errors import SourceError
 from kumamigrate.source.reading.find import JOURNAL, interrupted
 

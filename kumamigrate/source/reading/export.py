@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON, json_value
 from kumamigrate.source.reading.load import document_spans, line_starts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.source.reading.comments import Comment
 
 
