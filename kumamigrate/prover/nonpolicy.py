@@ -87,7 +87,10 @@ def _shown(resource: Resource, value: Any, instead: str) -> Any:
 def _ground(side: Side) -> dict[tuple[str, str, str], Resource]:
     silent = set(side.release.policy_types) | _policies_of(side) | _SILENT
     silent |= {"Dataplane", *CERTIFICATES}
-    return {(r.type, r.namespace, r.name): r for r in side.state.resources if r.type not in silent}
+    found = [r for r in side.state.resources if r.type not in silent]
+    # What is made up may be called like what there is, which it must not hide.
+    found.sort(key=lambda resource: not resource.made_up)
+    return {(r.type, r.namespace, r.name): r for r in found}
 
 
 def _policies_of(side: Side) -> frozenset[str]:

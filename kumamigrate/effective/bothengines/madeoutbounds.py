@@ -163,7 +163,8 @@ class _Outbounds:
         found, made = self.side.to(self.asked, kind, service), self.old_made[service]
         tcp = table.family == "tcp"
         treated = self.treated[service]
-        treated = treated if (treated in HTTP_LIKE) != tcp else table.family
+        told = (treated in HTTP_LIKE) != tcp and kind != "MeshAccessLog"
+        treated = treated if told else table.family  # a log is of HTTP or it is not
         at = self._at(SlotKind.LISTENER, service, treated, made=made)
         if kind == "MeshRetry" and self._is_lone(service):
             at = replace(at, tcp=False)  # of those without a protocol only a Retry is heard

@@ -17,6 +17,7 @@ from kumamigrate.effective.reading import (
     leaf,
     rule,
 )
+from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource, mapping
 
 BACKENDS = "backends"
@@ -24,20 +25,36 @@ FIELDS = {BACKENDS: leaf(SlotKind.ROUTE, SlotKind.LISTENER, SlotKind.INBOUND)}
 _BLOCKS = {"File": ("file", "path"), "Tcp": ("tcp", "address")}
 
 
-def of_conf(conf: Conf | None, _at: At) -> Values:
+def of_conf(conf: Conf | None, at: At) -> Values:
     """Return where a listener or a route logs, in order; nowhere is the same as nothing said."""
-    found = [_written_out(mapping(backend)) for backend in (conf or {}).get(BACKENDS) or ()]
+    return _logged(conf, _default(at, at.protocol))
+
+
+def _logged(conf: Conf | None, default: Values) -> Values:
+    found = [
+        _written_out(mapping(backend), default) for backend in (conf or {}).get(BACKENDS) or ()
+    ]
     return {BACKENDS: found} if found else {}
 
 
-def _written_out(backend: Mapping[str, Any]) -> Values:
+def _default(at: At, protocol: str) -> Values:
+    """Return the format that goes without saying on an outbound that the old engine knows.
+
+    Its TrafficLogs go by the protocol that it gives the outbound, where TrafficRoutes lead to
+    another service that one's; new policies by that of the service.
+    """
+    told = at.part is SlotKind.LISTENER and at.treated != UNKNOWN_PROTOCOL
+    return {"format": {"default": "HTTP" if protocol in HTTP_LIKE else "TCP"}} if told else {}
+
+
+def _written_out(backend: Mapping[str, Any], default: Values) -> Values:
     """Return a backend without what says no more than leaving it out: an empty format."""
     out: Values = {}
     for name, value in backend.items():
         block = dict(value) if isinstance(value, Mapping) else value
         if isinstance(block, dict) and _is_plain(mapping(block.get("format"))):
             text = block.pop("format", {}).get("plain")
-            block |= {"format": {"type": "Plain", "plain": text}} if text else {}
+            block |= {"format": {"type": "Plain", "plain": text}} if text else default
         out[name] = block
     return out
 
@@ -66,7 +83,7 @@ def of_old(policy: Resource | None, at: At) -> Values:
     kind = "File" if backend.get("type") == "file" else str(backend.get("type") or "").capitalize()
     block, target = _BLOCKS.get(kind, (kind.lower(), "address"))
     said = {target: str(conf.get(target) or ""), "format": {"plain": backend.get("format")}}
-    return of_conf({BACKENDS: [{"type": kind, block: said}]}, at)
+    return _logged({BACKENDS: [{"type": kind, block: said}]}, _default(at, at.treated))
 
 
 def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
