@@ -24,6 +24,7 @@ from kumamigrate.prover.owed import Begun
 from kumamigrate.prover.sidebyside import EachOnce
 from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.rewrite.rule import Rule
+from kumamigrate.rewrite.siblings import is_beside
 from kumamigrate.scene.held import Counts, HeldVerdict
 from kumamigrate.scene.repository import Rejection
 from kumamigrate.scene.trial import Judge, Scene
@@ -371,10 +372,10 @@ def _states(
         waiting = _waiting(after)
         if current is not None:
             earlier = _waiting(current)
-            waiting = {one for one in waiting if _comes_of(one, earlier)}
+            waiting = {k: r for k, r in waiting.items() if _comes_of(r, earlier, current)}
         refused = (one.resource for one in rejected if one.resource.type == "MeshHTTPRoute")
         new = replace(new, resources=(*new.resources, *refused))
-        old, new = _without(old, waiting), _without(new, waiting)
+        old, new = _without(old, waiting.keys()), _without(new, waiting.keys())
     return (as_exclusive(old) if exclusive else old), new
 
 
@@ -420,17 +421,22 @@ def contents_of(scene: Scene) -> Contents:
     return found
 
 
-def _waiting(scene: Scene) -> set[Identity]:
+def _waiting(scene: Scene) -> dict[Identity, Resource]:
     """Return what the target refuses or misreads, which other rules have to mend first."""
     state, rejected = scene.state(scene.target)
-    waiting = {one.resource.identity for one in rejected}
-    waiting |= {r.identity for r in state.resources if _is_misread(r, scene.target)}
-    return waiting | {r.identity for r in state.resources if _is_taken_on_trust(r, state)}
+    refused = (one.resource for one in rejected)
+    misread = (r for r in state.resources if _is_misread(r, scene.target))
+    on_trust = (r for r in state.resources if _is_taken_on_trust(r, state))
+    return {one.identity: one for one in (*refused, *misread, *on_trust)}
 
 
-def _comes_of(identity: Identity, earlier: Iterable[Identity]) -> bool:
-    """Say whether a policy is one of some others, or was split from one."""
-    return any(identity[:3] == one[:3] and identity[3].startswith(one[3]) for one in earlier)
+def _comes_of(resource: Resource, earlier: Mapping[Identity, Resource], current: Scene) -> bool:
+    """Say whether a resource is one of some of a scene, or new and split from one."""
+    if resource.identity in earlier:
+        return True
+    if resource.identity in current.identities:
+        return False
+    return any(is_beside(resource, one) for one in earlier.values())
 
 
 def _touches_waiting(current: Scene, candidate: Scene) -> bool:
@@ -441,7 +447,7 @@ def _touches_waiting(current: Scene, candidate: Scene) -> bool:
     )
     dropped = {identity for identity, _ in old} - {identity for identity, _ in new}
     still = _waiting(candidate)
-    return bool(dropped & _waiting(current)) or any(one in still for one, _ in new - old)
+    return bool(dropped & _waiting(current).keys()) or any(one in still for one, _ in new - old)
 
 
 def as_exclusive(state: State) -> State:
@@ -456,7 +462,7 @@ def as_exclusive(state: State) -> State:
     )
 
 
-def _without(state: State, identities: set[Identity]) -> State:
+def _without(state: State, identities: Set[Identity]) -> State:
     """Return a state without some policies. Of a route the name stays, for what refers to it."""
     kept = []
     for resource in state.resources:
@@ -499,6 +505,7 @@ def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[
     found: list[Doubt] = []
     for release in sorted(releases):
         rejected = current.state(release)[1]
+        earlier = {one.resource.identity: one.resource for one in rejected}
         known = {fault for rejection in rejected for fault in _faults(rejection)}
         gone = _gone(rejected, candidate)
         for rejection in candidate.state(release)[1]:
@@ -507,7 +514,10 @@ def _newly_refused(current: Scene, candidate: Scene, *, upgrade: bool) -> tuple[
             # something it refuses (an old policy); another rule mends the rest.
             if not fresh or (
                 release != candidate.source
-                and (rejection.resource.mesh in gone or _was_refused(rejection, rejected))
+                and (
+                    rejection.resource.mesh in gone
+                    or _comes_of(rejection.resource, earlier, current)
+                )
             ):
                 continue
             name = f"{rejection.resource.type} {rejection.resource.name}"
@@ -520,15 +530,6 @@ def _gone(rejected: Iterable[Rejection], candidate: Scene) -> set[str]:
     """Return the meshes that lose a resource which was refused."""
     left = {resource.identity for resource in candidate.repository.resources}
     return {one.resource.mesh for one in rejected if one.resource.identity not in left}
-
-
-def _was_refused(rejection: Rejection, rejected: Iterable[Rejection]) -> bool:
-    """Say whether a resource, or the one it was split from, was refused before."""
-    new = rejection.resource
-    return any(
-        one.resource.identity[:3] == new.identity[:3] and new.name.startswith(one.resource.name)
-        for one in rejected
-    )
 
 
 def _faults(rejection: Rejection) -> set[tuple[Identity, FieldPath]]:

@@ -50,7 +50,28 @@ def shown_as(resource: Resource, name: str) -> str:
     """Return the display name of a sibling: its name, but in an export, where a label tells."""
     if resource.form is Form.KUBERNETES or not is_export(resource):
         return name
-    return resource.display_name + name.removeprefix(resource.name)
+    own, home = _stem(resource)
+    return resource.display_name + name.removesuffix(home).removeprefix(own)
+
+
+def _stem(resource: Resource) -> tuple[str, str]:
+    """Return a name without the namespace that an export of Kubernetes has behind it, and that.
+
+    What sorts is the display name: a word may stand before the namespace.
+    """
+    home = f".{resource.namespace_label}"
+    exported = resource.form is Form.UNIVERSAL and is_export(resource)
+    if exported and resource.name == resource.display_name + home:
+        return resource.display_name, home
+    return resource.name, ""
+
+
+def is_beside(new: Resource, old: Resource) -> bool:
+    """Say whether a resource has a name as `free_names` gives those that come of another one."""
+    if (new.type, new.mesh, new.namespace) != (old.type, old.mesh, old.namespace):
+        return False
+    (mine, home), (stem, away) = _stem(new), _stem(old)
+    return home == away and mine.startswith(f"{stem}-")
 
 
 def free_names(resource: Resource, what: str, state: State) -> Iterator[str]:
@@ -64,10 +85,10 @@ def free_names(resource: Resource, what: str, state: State) -> Iterator[str]:
         if r.namespace == resource.namespace
         and (resource.form is Form.KUBERNETES or r.mesh == resource.mesh)
     }
-    old, tail = resource.name, plain(what)
+    (old, home), tail = _stem(resource), plain(what)
     joints = (f"-{tail}", f"-0-{tail}", f"--{tail}", *(f"-{tail}-{n}" for n in range(2, 100)))
     for joint in joints:
-        name = shortened(old + joint)
+        name = shortened(old + joint, LONGEST - len(home)) + home
         if name not in taken:
             yield name
 

@@ -6,7 +6,7 @@ The proof covers the edit engine too, because the state after a change comes fro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kumamigrate.dataclass import dataclass, field, replace
@@ -69,6 +69,15 @@ class Scene:
             rejections = self.state(self.source)[1]
             self.states["refused"] = tuple(one.resource for one in rejections)
         found: tuple[Resource, ...] = self.states["refused"]
+        return found
+
+    @property
+    def identities(self) -> Set[Identity]:
+        """Return the identities of what stands in the repository."""
+        if "identities" not in self.states:
+            mine = frozenset(resource.identity for resource in self.repository.resources)
+            self.states["identities"] = mine
+        found: frozenset[Identity] = self.states["identities"]
         return found
 
     def given(self) -> dict[str, Given]:

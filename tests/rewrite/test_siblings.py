@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import islice
 
+import pytest
+
 from kumamigrate.model.resource import Form, Resource
 from kumamigrate.model.state import State
-from kumamigrate.rewrite.siblings import free_names, shortened, sibling
+from kumamigrate.rewrite.siblings import free_names, is_beside, shortened, sibling
 
 
 def _timeout(name: str, **more: object) -> Resource:
@@ -82,3 +84,43 @@ def test_a_universal_sibling_keeps_form_order_and_labels() -> None:
     assert list(made) == ["type", "name", "mesh", "labels", "spec"]
     assert made["name"] == "b"
     assert made["labels"] == {"team": "x"}
+
+
+def test_in_an_export_the_word_stands_before_the_namespace() -> None:
+    """What decides ties is the display name, so the name that kubectl would show is the plainer."""
+    labels = {"kuma.io/mesh": "default", "kuma.io/display-name": "zz-1"}
+    inside = {**labels, "k8s.kuma.io/namespace": "kuma-system"}
+    body = {"type": "MeshTimeout", "name": "zz-1.kuma-system", "labels": inside}
+    exported = _timeout("zz-1.kuma-system", labels=inside, body=body)
+    state = State(release="2.14", resources=(exported,))
+    assert next(free_names(exported, "rest", state)) == "zz-1-rest.kuma-system"
+    made = sibling(exported, "zz-1-rest.kuma-system", {})
+    assert made["labels"]["kuma.io/display-name"] == "zz-1-rest"
+    plain = _timeout("zz-1.kuma-system", labels=labels | {"kuma.io/display-name": "other"})
+    assert next(free_names(plain, "rest", state)) == "zz-1.kuma-system-rest"
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "beside"),
+    [
+        ("web-rest", "web", True),
+        ("web", "web", False),
+        ("website", "web", False),
+        ("web-rest.shop", "web.shop", True),
+        ("web-rest.shop", "web.demo", False),
+        ("web.shop-rest", "web.shop", False),
+    ],
+)
+def test_what_was_split_from_a_resource_is_known_by_its_name(
+    new: str, old: str, beside: bool
+) -> None:
+    assert is_beside(_named(new), _named(old)) is beside
+
+
+def _named(name: str) -> Resource:
+    """Return a policy as it stands in Git, or with a dot as an export of Kubernetes has it."""
+    shown, _, home = name.partition(".")
+    labels = {"kuma.io/display-name": shown, "kuma.io/mesh": "default"} if home else {}
+    if home:
+        labels["k8s.kuma.io/namespace"] = home
+    return Resource(type="MeshTimeout", mesh="default", name=name, labels=labels)

@@ -14,6 +14,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.routes.inherited import InheritedDraft
 from kumamigrate.rewrite.routes.routes import ROUTE
+from kumamigrate.rewrite.siblings import is_beside
 
 
 def halves_of(policy: Resource, state: State) -> tuple[Resource, ...]:
@@ -21,10 +22,7 @@ def halves_of(policy: Resource, state: State) -> tuple[Resource, ...]:
     return tuple(
         other
         for other in state.of_type(policy.type)
-        if other.mesh == policy.mesh
-        and other.namespace == policy.namespace
-        and other.name.startswith(f"{policy.name}-")
-        and _names_routes_only(other)
+        if is_beside(other, policy) and _names_routes_only(other)
     )
 
 

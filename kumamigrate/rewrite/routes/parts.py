@@ -213,7 +213,7 @@ def _copies(
     ]
     for part in parts[1:]:
         ref = {**policy.spec["targetRef"], "name": shown_as(route, part.name)}
-        suffix = part.name.rsplit("-", 1)[-1]
+        suffix = shown_as(route, part.name).rsplit("-", 1)[-1]
         names = (n for n in free_names(policy, suffix, view.state) if n not in taken)
         name = next((n for n in names if not _jumps(policy, n, shown)), None)
         if name is None:

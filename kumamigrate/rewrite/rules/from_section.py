@@ -9,7 +9,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding, Safety, Status
-from kumamigrate.rewrite.siblings import free_names, sibling
+from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
 
@@ -94,7 +94,7 @@ def _free_name(view: View, policy: Resource) -> str | None:
     )
     old = policy.display_name
     for name in free_names(policy, "inbound", view.state):
-        if not any(old < other <= name for other in shown):
+        if not any(old < other <= shown_as(policy, name) for other in shown):
             return name
     return None
 

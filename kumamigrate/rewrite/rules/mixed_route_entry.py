@@ -11,7 +11,7 @@ from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.routes.routes import ROUTE, old_route_name
-from kumamigrate.rewrite.siblings import free_names, sibling
+from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
 
@@ -48,7 +48,11 @@ def _name(view: View, policy: Resource) -> str | None:
         if p.mesh == policy.mesh and p.identity != policy.identity
     ]
     names = free_names(policy, "route", view.state)
-    return next((n for n in names if not any(policy.name < other <= n for other in shown)), None)
+    old = policy.display_name
+    for name in names:
+        if not any(old < other <= shown_as(policy, name) for other in shown):
+            return name
+    return None
 
 
 def _split(view: View, policy: Resource, routes: list[int], name: str) -> Change:

@@ -52,7 +52,7 @@ from kumamigrate.rewrite.routes.routewords import (
     unreachable,
     why_not,
 )
-from kumamigrate.rewrite.siblings import free_names
+from kumamigrate.rewrite.siblings import free_names, shown_as
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import at_path
 from kumamigrate.targetref.items import top_of
@@ -432,7 +432,8 @@ def _name(view: View, policy: Resource, suffix: str, taken: set[str]) -> str | N
         if p.mesh == policy.mesh and p.identity != policy.identity
     ]
     for name in free_names(policy, suffix, view.state):
-        if name not in taken and not any(policy.name < other <= name for other in shown):
+        new = shown_as(policy, name)
+        if name not in taken and not any(policy.display_name < one <= new for one in shown):
             return name
     return next((n for n in free_names(policy, suffix, view.state) if n not in taken), None)
 
