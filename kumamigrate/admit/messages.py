@@ -16,7 +16,8 @@ from kumamigrate.model.problem import Problem
 from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.sourcedest.protojson import ProtobufReading
 
-_ZEROS: tuple[Any, ...] = ("", 0, False)
+_ZEROS: tuple[Any, ...] = ("", 0)
+"""What a message leaves out as if it were not said; to Python, `False` is 0."""
 
 
 def read_message(type_: str, spec: Mapping[str, Any]) -> tuple[Any, list[Problem]]:

@@ -160,3 +160,38 @@ def test_what_an_object_changes_of_what_it_applies_is_said(
     refusal = pointer.refusal()
     assert (refusal.path, refusal.line) == ("apps/m.yaml", 1)
     assert changes[0] in refusal.detail
+
+
+@pytest.mark.parametrize(
+    ("spec", "chart"),
+    [
+        pytest.param(
+            "chart: {spec: {chart: ./, sourceRef: {kind: GitRepository}}}",
+            Chart(chart=".", release="m", namespace="flux"),
+            id="in the root",
+        ),
+        pytest.param(
+            "targetNamespace: shop\n"
+            "  chart: {spec: {chart: charts/shop, sourceRef: {kind: GitRepository}}}",
+            Chart(chart="charts/shop", release="shop-m", namespace="shop"),
+            id="named after namespace and object",
+        ),
+        pytest.param(
+            "releaseName: web\n  targetNamespace: shop\n"
+            "  chart: {spec: {chart: charts/shop, sourceRef: {kind: GitRepository}}}",
+            Chart(chart="charts/shop", release="web", namespace="shop"),
+            id="named by itself",
+        ),
+        pytest.param(
+            "chart: {spec: {chart: shop, sourceRef: {kind: HelmRepository}}}", None, id="elsewhere"
+        ),
+        pytest.param("chart: {spec: {sourceRef: {kind: GitRepository}}}", None, id="none"),
+    ],
+)
+def test_where_the_chart_of_a_helm_release_lies(spec: str, chart: Chart | None) -> None:
+    text = (
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"
+        f"metadata: {{name: m, namespace: flux}}\nspec:\n  {spec}\n"
+    )
+    found = [one.chart for one in pointers(Tree(files=tree(f"{CHART}=== m.yaml\n{text}")))]
+    assert found == ([] if chart is None else [chart])

@@ -429,6 +429,107 @@ def test_what_the_mesh_says_is_what_a_policy_may_say_instead() -> None:
     assert meshtls.LISTENERS not in meshtls.of_conf({"mode": "Strict"}, off)
 
 
+_APPLICATION = {"name": "app", "address": "10.0.0.1", "port": 9, "path": "/stats"}
+
+
+@pytest.mark.parametrize(
+    ("said", "sidecar", "prometheus", "applications"),
+    [
+        ({}, {}, {}, None),
+        ({"port": 1, "path": "/m"}, {}, {"port": 1, "path": "/m"}, None),
+        ({"skipMTLS": True}, {}, {"tls": {"mode": "Disabled"}}, None),
+        ({"skipMTLS": False}, {}, {}, None),
+        # What `tls` says counts, whatever skipMTLS says.
+        ({"tls": {"mode": "disabled"}}, {}, {"tls": {"mode": "Disabled"}}, None),
+        ({"tls": {"mode": "providedTLS"}}, {}, {"tls": {"mode": "ProvidedTLS"}}, None),
+        ({"skipMTLS": True, "tls": {"mode": "activeMTLSBackend"}}, {}, {}, None),
+        ({"envoy": {"usedOnly": True}}, {"includeUnused": False}, {}, None),
+        ({"envoy": {"usedOnly": False}}, {}, {}, None),
+        (
+            {"envoy": {"filterRegex": "http.*"}},
+            {"profiles": {
+                "appendProfiles": [{"name": "None"}],
+                "include": [{"type": "Regex", "match": "http.*"}],
+            }},
+            {},
+            None,
+        ),
+        ({"aggregate": [_APPLICATION]}, {}, {}, [_APPLICATION]),
+        ({"aggregate": [{**_APPLICATION, "enabled": True}]}, {}, {}, [_APPLICATION]),
+        ({"aggregate": [{"name": "a", "port": 9}]}, {}, {}, [
+            {"name": "a", "port": 9, "path": "/metrics"}
+        ]),
+        ({"aggregate": [{**_APPLICATION, "enabled": False}, "odd"]}, {}, {}, None),
+    ],
+)  # fmt: skip
+def test_metrics_of_a_mesh_are_those_of_a_policy(
+    said: Any, sidecar: Any, prometheus: Any, applications: Any
+) -> None:
+    """legacy.md §1.15: all statistics, used or not, at 5670 `/metrics`, by mTLS if there is."""
+    backend = {"name": "p", "type": "prometheus", "conf": said}
+    at = At(part=PROXY, mesh={"metrics": {"enabledBackend": "p", "backends": [backend]}})
+    every = {"includeUnused": True, "profiles": {"appendProfiles": [{"name": "All"}]}}
+    least = {"port": 5670, "path": "/metrics", "tls": {"mode": "ActiveMTLSBackend"}}
+    conf: dict[str, Any] = {
+        "sidecar": {**every, **sidecar},
+        "backends": [{"type": "Prometheus", "prometheus": {**least, **prometheus}}],
+    }
+    if applications is not None:
+        conf["applications"] = applications
+    assert meshmetric.of_conf(None, at) == meshmetric.of_conf(conf, at)
+
+
+@pytest.mark.parametrize(
+    ("conf", "read"),
+    [
+        ({}, {"sidecar.profiles": {"appendProfiles": [{"name": "Basic"}]}, "backends": []}),
+        (
+            {"sidecar": {"regex": "a", "profiles": {"appendProfiles": [{"name": "All"}]}}},
+            {
+                "sidecar.profiles": {
+                    "appendProfiles": [{"name": "None"}],
+                    "include": [{"type": "Regex", "match": "a"}],
+                },
+                "backends": [],
+            },
+        ),
+        (
+            {"backends": [{"type": "Prometheus"}, {"type": "OpenTelemetry", "openTelemetry": {}}]},
+            {
+                "sidecar.profiles": {"appendProfiles": [{"name": "Basic"}]},
+                "backends": [
+                    {
+                        "type": "Prometheus",
+                        "prometheus": {
+                            "port": 5670, "path": "/metrics", "tls": {"mode": "Disabled"}
+                        },
+                    },
+                    {"type": "OpenTelemetry", "openTelemetry": {}},
+                ],
+            },
+        ),
+        (
+            {"applications": [{"port": 1}, {"port": 2, "path": "/x"}]},
+            {
+                "sidecar.profiles": {"appendProfiles": [{"name": "Basic"}]},
+                "backends": [],
+                "applications": [{"port": 1, "path": "/metrics"}, {"port": 2, "path": "/x"}],
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_a_metric_is_read_with_what_it_leaves_out(conf: Any, read: Any) -> None:
+    found = dict(meshmetric.of_conf(conf, At(part=PROXY)))
+    assert found.pop("sidecar.includeUnused") is False
+    assert found == read
+
+
+def test_no_metric_is_told_where_nothing_says_so() -> None:
+    assert meshmetric.of_conf(None, At(part=PROXY)) == {}
+    off = {"metrics": {"backends": [{"name": "p", "type": "prometheus"}]}}
+    assert meshmetric.of_conf(None, At(part=PROXY, mesh=off)) == {}
+
+
 def test_passthrough_is_for_transparent_proxies() -> None:
     """Golden 09-0148."""
     conf = {"passthroughMode": "None"}
@@ -469,6 +570,8 @@ def test_a_log_is_told_by_its_words_and_an_empty_format_is_none() -> None:
     """The words are plain or JSON; `omitEmptyValues` changes them, said or not (§3)."""
     assert _logged(None) == _logged({}) == _logged({"type": "Plain", "plain": ""})
     assert _logged({"plain": "a"}) == _logged({"type": "Plain", "plain": "a"})
+    plain = {"path": "/x", "format": {"type": "Plain", "plain": "a"}}
+    assert _logged({"plain": "a"}) == {"backends": [{"type": "File", "file": plain}]}
     json = [{"key": "k", "value": "v"}]
     forms: list[dict[str, Any]] = [
         {},

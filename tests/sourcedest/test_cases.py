@@ -64,7 +64,7 @@ def _bodies(case: dict[str, Any]) -> list[dict[str, Any]]:
     skip = {} if case.get("complete") is False else {"skipCreatingInitialPolicies": ["*"]}
     bodies: list[dict[str, Any]] = [{"type": "Mesh", "name": "default", **skip, **mesh}]
     only = case.get("only")
-    for name, (service, protocol) in _PROXIES.items():
+    for name, (service, protocol) in ({} if case.get("unlisted") else _PROXIES).items():
         outbounds = ["web", "api", "db"] if only is None else only.get(name, [])
         inbound = {"svc": service, "kuma.io/protocol": protocol}
         bodies.append(_dataplane(name, [inbound], outbounds))

@@ -62,3 +62,27 @@ def test_no_proxy_is_selected_that_lacks_what_the_selector_needs() -> None:
         else:
             spared += need is not None and need not in set(offers_of(proxy))
     assert min(selected, spared) > 500
+
+
+def test_a_policy_on_a_route_needs_what_its_route_needs() -> None:
+    known = release("2.14")
+
+    def need(routed: dict[str, Any] | None, top: dict[str, Any]) -> object:
+        found = {}
+        if routed is not None:
+            spec = {"targetRef": routed}
+            route = Resource(type="MeshHTTPRoute", mesh="default", name="r", spec=spec)
+            found = {("default", "r"): route}
+        policy = Resource(type="MeshRetry", mesh="default", name="t", spec={"targetRef": top})
+        return need_of(selector_of(policy, top_of(policy, known), found, known))
+
+    on_route = {"kind": "MeshHTTPRoute", "name": "r"}
+    by_label = {"kind": "Dataplane", "labels": {"kuma.io/display-name": "x", "app": "a"}}
+    by_tags = {"kind": "MeshServiceSubset", "name": "web", "tags": {"version": "v2"}}
+    assert need(by_label, on_route) == ("label", "app", "a")
+    assert need(by_tags, on_route) == ("tag", "kuma.io/service", "web")
+    assert need(None, on_route) is None
+    assert need({"kind": "Mesh"}, on_route) is None
+    assert need(by_tags, {"kind": "Mesh"}) is None
+    assert need(None, {"kind": "MeshSubset", "tags": {"a": "*", "b": "c"}}) == ("tag", "b", "c")
+    assert need(None, {"kind": "Dataplane", "name": "x"}) is None

@@ -133,7 +133,7 @@ class _Run:
             return False
         protocols = {world.protocol(service), treated or world.protocol(service)}
         if service not in world.protocols and not world.listed:
-            protocols |= {"http", "http2", "grpc", "tcp"}
+            protocols |= {"http", "grpc", "tcp"}  # http2 reads what http reads, or less
         return any(
             said_by(self.kind.old, policy, protocol, world.mesh_resource)
             != said_by(self.kind.old, tie.policies[0], protocol, world.mesh_resource)

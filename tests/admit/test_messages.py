@@ -1,0 +1,75 @@
+"""What a control plane reads of kinds that are messages: zeros are as good as absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kumamigrate.admit.messages import message_shape, read_message
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ({"mtls": {"enabledBackend": ""}}, {"mtls": {}}),
+        ({"mtls": {"enabledBackend": "ca"}}, {"mtls": {"enabledBackend": "ca"}}),
+        ({"routing": {"zoneEgress": False}}, {"routing": {}}),
+        ({"routing": {"zoneEgress": True}}, {"routing": {"zoneEgress": True}}),
+        # A field that tells apart whether it was said keeps what it says.
+        (
+            {"networking": {"outbound": {"passthrough": False}}},
+            {"networking": {"outbound": {"passthrough": False}}},
+        ),
+        (
+            {"logging": {"backends": [{"name": "f", "format": "", "type": "file"}]}},
+            {"logging": {"backends": [{"name": "f", "type": "file"}]}},
+        ),
+        # The conf of a backend is a message of its own, by its type …
+        (
+            {"logging": {"backends": [{"type": "file", "conf": {"path": ""}}]}},
+            {"logging": {"backends": [{"type": "file", "conf": {}}]}},
+        ),
+        # … and what nobody knows the shape of stays as it is, as do values of a map.
+        (
+            {"mtls": {"backends": [{"type": "vault", "conf": {"a": 0}}]}},
+            {"mtls": {"backends": [{"type": "vault", "conf": {"a": 0}}]}},
+        ),
+        (
+            {"constraints": {"dataplaneProxy": {"requirements": [{"tags": {"a": ""}}]}}},
+            {"constraints": {"dataplaneProxy": {"requirements": [{"tags": {"a": ""}}]}}},
+        ),
+    ],
+)
+def test_zeros_of_a_mesh_are_left_out(said: Any, read: Any) -> None:
+    assert read_message("Mesh", said) == (read, [])
+
+
+def test_numbers_of_a_dataplane() -> None:
+    inbound = {"port": 80, "servicePort": 0, "tags": {"kuma.io/service": "a"}}
+    said = {"networking": {"address": "10.0.0.1", "inbound": [inbound]}}
+    kept = {"port": 80, "tags": {"kuma.io/service": "a"}}
+    read = {"networking": {"address": "10.0.0.1", "inbound": [kept]}}
+    assert read_message("Dataplane", said) == (read, [])
+
+
+def test_what_cannot_be_read_is_a_problem_where_it_stands() -> None:
+    conf = {"path": ["a"]}
+    said = {
+        "logging": {"backends": [{"type": "file", "conf": conf}]},
+        "routing": {"zoneEgress": []},
+    }
+    _, problems = read_message("Mesh", said)
+    assert [one.path for one in problems] == [
+        ("routing", "zoneEgress"),
+        ("logging", "backends", 0, "conf", "path"),
+    ]
+
+
+def test_what_stands_in_the_place_of_a_template_is_no_problem() -> None:
+    _, problems = read_message("Mesh", {"routing": {"zoneEgress": "{{ .Values.egress }}"}})
+    assert problems == []
+
+
+def test_policies_are_no_messages() -> None:
+    assert message_shape("MeshTimeout") is None

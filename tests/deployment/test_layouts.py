@@ -1,0 +1,47 @@
+"""Which files are a chart's own, and that the layout of a tree is found out once."""
+
+from __future__ import annotations
+
+from kumamigrate.deployment.filegraph import layout_of
+from kumamigrate.deployment.helm import charts_within
+from kumamigrate.deployment.tree import Tree
+
+
+def _tree(*paths: str) -> Tree:
+    return Tree(files=dict.fromkeys(paths, b"name: x\n"))
+
+
+def test_of_a_chart_in_the_root_only_what_helm_reads_is_its_own() -> None:
+    inside = ("Chart.yaml", "templates/t.yaml", "charts/a/x.yaml", "crds/c.yaml", "values.yaml",
+              "values-prod.yaml")  # fmt: skip
+    beside = ("mesh.yaml", "apps/templates/t.yaml", "my-values.yaml")
+    folders, own = charts_within(_tree(*inside, *beside))
+    assert folders == ("",)
+    assert own == {*inside}
+
+
+def test_all_below_a_chart_in_a_folder_is_its_own() -> None:
+    inside = ("shop/Chart.yaml", "shop/templates/t.yaml", "shop/notes/mesh.yaml")
+    folders, own = charts_within(_tree(*inside, "shopping.yaml", "mesh.yaml"))
+    assert folders == ("shop",)
+    assert own == {*inside}
+
+
+def test_a_chart_that_another_brings_along_is_none_of_its_own() -> None:
+    needs = "dependencies:\n- {name: b, repository: 'file://../b'}\n"
+    tree = Tree(
+        files={
+            "a/Chart.yaml": needs.encode(),
+            "b/Chart.yaml": b"name: b\n",
+            "c/Chart.yaml": b"name: c\n",
+            "c/charts/d/Chart.yaml": b"name: d\n",
+            "e/Chart.yaml": b"dependencies:\n- {name: c, repository: 'https://x/c'}\n",
+        }
+    )
+    assert charts_within(tree)[0] == ("a", "c", "e")
+
+
+def test_the_layout_of_a_tree_is_found_out_once() -> None:
+    tree = _tree("kustomization.yaml")
+    assert layout_of(tree) is layout_of(tree)
+    assert layout_of(tree) is not layout_of(_tree("kustomization.yaml"))
