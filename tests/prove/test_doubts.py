@@ -200,6 +200,34 @@ def test_a_tie_that_nobody_touches_is_no_doubt() -> None:
     assert live(before, after).verdict("live") is Verdict.EQUIVALENT
 
 
+def _named(name: str, value: str = "5s") -> str:
+    text = TIED.format(object=name, value=value)
+    return text.replace("display-name: same", f"display-name: {name}")
+
+
+@pytest.mark.parametrize(("others", "kept"), [(9, True), (10, False)])
+def test_more_than_twelve_policies_are_sorted_so_that_ties_may_turn(
+    others: int, kept: bool
+) -> None:
+    """Up to twelve Go's sort is stable: two that tie, one that changes and the others."""
+    tied = TIED.format(object="a", value="1s") + TIED.format(object="b", value="2s")
+    rest = "".join(_named(f"t{number:02}") for number in range(others))
+    before, after = (
+        state(tied + rest + _named("zz", value), mode="Disabled") for value in ("5s", "6s")
+    )
+    proof = live(before, after)
+    assert bool(proof.ties) is not kept
+    assert proof.verdict("live") is (Verdict.EQUIVALENT if kept else Verdict.UNKNOWN)
+
+
+def test_many_policies_of_which_none_tie_are_no_doubt() -> None:
+    rest = "".join(_named(f"t{number:02}") for number in range(14))
+    before, after = (state(rest + _named(name, "9s"), mode="Disabled") for name in ("zz", "zy"))
+    proof = live(before, after)
+    assert (proof.verdict("live"), proof.ties) == (Verdict.EQUIVALENT, ())
+    assert live(before, state(rest + _named("aa", "9s"), mode="Disabled")).ties == ()
+
+
 def test_live_needs_one_release() -> None:
     before = state(timeouts("1s"), mode="Exclusive")
     after = state(timeouts("1s"), mode="Exclusive", release="3.0")

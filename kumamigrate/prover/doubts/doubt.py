@@ -270,9 +270,9 @@ def tie_doubts(
             side.selection(proxy, policy_type) if policy_type in side.types else None
             for side, proxy in sides
         ]
-        if not any(selection is not None and selection.ties for selection in found):
-            continue
         tied = [_ties(side, selection) for (side, _), selection in zip(sides, found, strict=True)]
+        if not any(tied):
+            continue
         short = all(s is None or len(s.policies) <= UNSTABLE_SORT for s in found)
         if short and tied[0].keys() == tied[1].keys():
             continue
