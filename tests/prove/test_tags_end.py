@@ -1,0 +1,79 @@
+"""On 3.0 service-tag outbounds are gone: what they read, real resources read there.
+
+Each side is asked with its own Dataplane: labels may change with the release, as may selectors.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.prover.prover import prove
+from tests.prove.states import state
+
+MESH = """
+type: Dataplane
+name: web-1
+mesh: default
+labels: {{env: {env}, kuma.io/workload: web}}
+networking:
+  address: 10.0.0.1
+  inbound: [{{port: 80, tags: {{kuma.io/service: web, kuma.io/protocol: http, env: {env}}}}}]
+  outbound: [{{port: 81, tags: {{kuma.io/service: api}}}}]
+---
+type: Dataplane
+name: api-1
+mesh: default
+labels: {{kuma.io/workload: api}}
+networking:
+  address: 10.0.0.2
+  inbound: [{{port: 80, tags: {{kuma.io/service: api, kuma.io/protocol: http}}}}]
+---
+type: MeshService
+name: api
+mesh: default
+labels: {{kuma.io/display-name: api}}
+spec:
+  selector: {{dataplaneLabels: {{matchLabels: {{kuma.io/workload: api}}}}}}
+  ports: [{{port: 80, targetPort: 80, appProtocol: http}}]
+---
+type: MeshTimeout
+name: t
+mesh: default
+spec:
+  targetRef: {{kind: Dataplane, labels: {{env: {chosen}}}}}
+  to:
+  - targetRef: {{kind: Mesh}}
+    default: {{connectionTimeout: 1s}}
+"""
+Side = tuple[str, str]
+"""The label of the proxy, and the label that the policy selects."""
+
+
+def _upgrade(was: Side, now: Side) -> list[tuple[str, str, object, object]]:
+    before, after = (
+        state(MESH.format(env=env, chosen=chosen), mode=mode, release=release, complete=True)
+        for (env, chosen), mode, release in (
+            (was, "Disabled", "2.14"),
+            (now, "Exclusive", "3.0"),
+        )
+    )
+    (mesh,) = prove(before, after, claims=("release",)).meshes.values()
+    return [
+        (proxy.name, witness.field, witness.before.value, witness.after.value)
+        for proxy in mesh.claims["release"].proxies
+        for witness in proxy.witnesses
+    ]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "differs"),
+    [
+        (("dev", "dev"), ("dev", "dev"), []),
+        (("dev", "dev"), ("prod", "prod"), []),
+        (("dev", "prod"), ("prod", "dev"), []),
+        (("dev", "dev"), ("prod", "dev"), [("web-1", "connectionTimeout", "1s", "5s")]),
+        (("dev", "prod"), ("prod", "prod"), [("web-1", "connectionTimeout", "5s", "1s")]),
+    ],
+)
+def test_each_side_reads_with_the_labels_it_has(was: Side, now: Side, differs: object) -> None:
+    assert _upgrade(was, now) == differs
