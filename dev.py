@@ -80,12 +80,21 @@ def example() -> int:
 
 
 def test() -> int:
-    """Run the tests on all cores; further arguments go to pytest (`-n 0`: in one process)."""
+    """Run the tests on all cores; further arguments go to pytest (`-n 0`: in one process).
+
+    To have every assertion tell what it compared takes ten seconds of each core before the first
+    test runs, so that is asked of what failed alone.
+    """
     further = sys.argv[2:]
+    command = [str(PYTHON), "-m", "pytest"]
     # Neighbours stay in one process, since they share what they load, until another has no work.
     spread = [] if "no:xdist" in further else ["-n", "auto", "--dist", "worksteal"]
-    arguments = [str(PYTHON), "-m", "pytest", *spread, *further]
-    return subprocess.run(arguments, cwd=ROOT, check=False).returncode
+    quick = [] if further else ["--assert=plain"]
+    code = subprocess.run([*command, *spread, *quick, *further], cwd=ROOT, check=False).returncode
+    if code == 1 and quick:
+        print("dev.py: what failed once more, with what was compared …", flush=True)
+        subprocess.run([*command, "--last-failed", "-n", "0"], cwd=ROOT, check=False)
+    return code
 
 
 def hosts() -> int:

@@ -158,6 +158,8 @@ def _is_left_alone(node: ast.AST) -> bool:
         return True
     if isinstance(node, ast.Assign) and "__all__" in ast.dump(node.targets[0]):
         return True
+    if isinstance(node, ast.keyword) and node.arg == "strict":
+        return True  # asserts that two lists are as long as each other
     silent = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
     return isinstance(node, silent) or (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAYS

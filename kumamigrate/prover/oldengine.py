@@ -54,13 +54,13 @@ def converted(state: State, mesh: str) -> bool:
     return any(r.mesh == mesh for r in state.of_type(*OLD_POLICIES))
 
 
-def without_a_say(before: State, after: State, mesh: str) -> bool:
+def without_a_say(states: Iterable[State], mesh: str) -> bool:
     """Say whether old policies are the same in two states and decide nothing about outbounds.
 
     In mode Exclusive the old engine makes none, so what a service tag would read is what the
     targetRef engine says (legacy.md fact 3).
     """
-    sides = (before.mesh(mesh), after.mesh(mesh))
+    sides = [state.mesh(mesh) for state in states]
     if {mesh_services_mode(side, mesh) for side in sides} != {"Exclusive"}:
         return False
     old, new = (sorted(r.canonical_body for r in side.of_type(*OLD_POLICIES)) for side in sides)

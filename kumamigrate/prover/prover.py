@@ -204,7 +204,7 @@ def _begun(claim: str, before: State, after: State, mesh: str) -> State:
 
     What old policies say only claim *live* compares; from there on the rest follows.
     """
-    if not converted(before, mesh) or (claim == CARRY and without_a_say(before, after, mesh)):
+    if not converted(before, mesh) or (claim == CARRY and without_a_say((before, after), mesh)):
         return before
     return after
 

@@ -1,6 +1,6 @@
-"""On 3.0 service-tag outbounds are gone: what they read, real resources read there.
+"""What service-tag outbounds read, real resources read: when the mode switches, and on 3.0.
 
-Each side is asked with its own Dataplane: labels may change with the release, as may selectors.
+Each side is asked with its own Dataplane: labels may change on the way, as may selectors.
 """
 
 from __future__ import annotations
@@ -49,22 +49,21 @@ Side = tuple[str, str]
 """The label of the proxy, and the label that the policy selects."""
 
 
-def _upgrade(was: Side, now: Side) -> list[tuple[str, str, object, object]]:
+def _differs(claim: str, was: Side, now: Side) -> list[tuple[str, str, object, object]]:
+    later = ("Exclusive", "3.0") if claim == "release" else ("Disabled", "2.14")
     before, after = (
         state(MESH.format(env=env, chosen=chosen), mode=mode, release=release, complete=True)
-        for (env, chosen), mode, release in (
-            (was, "Disabled", "2.14"),
-            (now, "Exclusive", "3.0"),
-        )
+        for (env, chosen), (mode, release) in ((was, ("Disabled", "2.14")), (now, later))
     )
-    (mesh,) = prove(before, after, claims=("release",)).meshes.values()
+    (mesh,) = prove(before, after, claims=(claim,)).meshes.values()
     return [
         (proxy.name, witness.field, witness.before.value, witness.after.value)
-        for proxy in mesh.claims["release"].proxies
+        for proxy in mesh.claims[claim].proxies
         for witness in proxy.witnesses
     ]
 
 
+@pytest.mark.parametrize("claim", ["carry", "release"])
 @pytest.mark.parametrize(
     ("was", "now", "differs"),
     [
@@ -75,5 +74,7 @@ def _upgrade(was: Side, now: Side) -> list[tuple[str, str, object, object]]:
         (("dev", "prod"), ("prod", "prod"), [("web-1", "connectionTimeout", "5s", "1s")]),
     ],
 )
-def test_each_side_reads_with_the_labels_it_has(was: Side, now: Side, differs: object) -> None:
-    assert _upgrade(was, now) == differs
+def test_each_side_reads_with_the_labels_it_has(
+    claim: str, was: Side, now: Side, differs: object
+) -> None:
+    assert _differs(claim, was, now) == differs
