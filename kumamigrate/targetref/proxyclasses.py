@@ -91,9 +91,7 @@ def _needed_by(selector: Selector) -> Need | None:
         service = ((SERVICE, top.name or ""),) if top.kind != "MeshSubset" else ()
         wanted = (("tag", k, v) for k, v in (*service, *(top.tags or ())) if v != "*")
         return next(wanted, None)
-    if top.kind == "MeshHTTPRoute" and selector.through is not None:
-        return need_of(selector.through)
-    return None
+    return None if selector.through is None else need_of(selector.through)
 
 
 def offers_of(proxy: Proxy) -> Iterator[Need]:
