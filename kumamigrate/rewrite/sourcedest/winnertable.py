@@ -133,7 +133,8 @@ class _Run:
             return False
         protocols = {world.protocol(service), treated or world.protocol(service)}
         if service not in world.protocols and not world.listed:
-            protocols |= {"http", "grpc", "tcp"}  # http2 reads what http reads, or less
+            # Whatever else it speaks is read as an unknown one is; http2 as http, or less.
+            protocols |= {"http", "grpc"}
         return any(
             said_by(self.kind.old, policy, protocol, world.mesh_resource)
             != said_by(self.kind.old, tie.policies[0], protocol, world.mesh_resource)

@@ -1,0 +1,66 @@
+"""Whose place a new policy takes, and under which name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kumamigrate.model.state import Environment, State
+from kumamigrate.rewrite.sourcedest.classes import class_of
+from kumamigrate.rewrite.sourcedest.known import world_of
+from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
+from kumamigrate.sourcedest.order import Ties
+from kumamigrate.sourcedest.selector import selectors_of
+from tests.sourcedest.meshes import resource
+
+SERVICE, ZONE = "kuma.io/service", "kuma.io/zone"
+
+
+def _named(drafts: list[tuple[dict[str, str], str]], **sources: dict[str, str]) -> Any:
+    """Return the home and the name of the policy of each class, given by tags and winners."""
+    bodies: list[dict[str, Any]] = [{"type": "Mesh", "name": "default"}]
+    for name, tags in sources.items():
+        match = [{"match": tags}]
+        to = [{"match": {SERVICE: "*"}}]
+        bodies.append({"type": "Timeout", "name": name, "sources": match, "destinations": to})
+    given = tuple(resource(body, at) for at, body in enumerate(bodies))
+    state = State(release="2.9", environment=Environment(zone="east"), resources=given)
+    world = world_of(state, "default", "2.9", ties=Ties.UNKNOWN)
+    by_name = {one.name: one for one in given}
+    wanted = [
+        PolicyDraft(
+            item=class_of(tags),
+            winners=tuple(by_name[name] for name in winners),
+            to=[{"targetRef": {"kind": "Mesh"}}],
+        )
+        for tags, winners in drafts
+    ]
+    new = emit(world, "MeshTimeout", wanted, sources_of=lambda r: selectors_of(r.spec, "sources"))
+    return [(one.home.name, one.name, one.spec["targetRef"]) for one in new]
+
+
+WEB = {SERVICE: "web"}
+ANY = {SERVICE: "*"}
+MESH = {"kind": "Mesh"}
+OF_WEB = {"kind": "MeshService", "name": "web"}
+
+
+def test_a_class_takes_the_place_of_the_policy_that_selects_it() -> None:
+    # The first winner of a class may be anybody; its own policy goes before.
+    found = _named([({}, "b"), (WEB, "bca")], a=WEB, b=ANY, c=ANY)
+    assert found == [("b", "b", MESH), ("a", "a", OF_WEB)]
+
+
+def test_what_asks_for_any_service_asks_for_nothing() -> None:
+    # Any zone is asked for by z, any service by a: that is the class without tags.
+    found = _named([({}, "za")], a=ANY, z={SERVICE: "*", "x": "y"})
+    assert found == [("a", "a", MESH)]
+    # A service by name is a class of its own, and so is any value of another tag.
+    found = _named([(WEB, "ab")], a={SERVICE: "api"}, b=WEB)
+    assert found == [("b", "b", OF_WEB)]
+    found = _named([({"x": "*"}, "ab")], a=ANY, b={SERVICE: "*", "x": "*"})
+    assert [(home, name) for home, name, _ in found] == [("b", "b")]
+
+
+def test_a_place_that_is_taken_is_taken_once() -> None:
+    found = _named([({}, "a"), (WEB, "a")], a=ANY)
+    assert found == [("a", "a", MESH), ("a", "a-web", OF_WEB)]
