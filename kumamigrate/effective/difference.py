@@ -71,16 +71,25 @@ class Witness:
     @property
     def key(self) -> tuple[str, ...]:
         """The whole difference: proxy, setting, both values."""
-        values = (_canonical(self.before.value), _canonical(self.after.value))
-        return (self.proxy, *self.slot, *values)
+        return (self.proxy, *self.slot, *self.values)
+
+    @property
+    def values(self) -> tuple[str, str]:
+        """Both values, as text that is equal exactly for equal ones."""
+        return _canonical(self.before.value), _canonical(self.after.value)
 
 
 def each_once(found: Iterable[Witness]) -> tuple[Witness, ...]:
     """Return differences without those that were told before."""
-    once: dict[tuple[str, ...], Witness] = {}
+    once: list[Witness] = []
+    by_slot: dict[tuple[str, ...], list[Witness]] = {}
     for witness in found:
-        once.setdefault(witness.key, witness)
-    return tuple(once.values())
+        # Few are of one slot, and their values take long to compare.
+        same = by_slot.setdefault((witness.proxy, *witness.slot), [])
+        if all(witness.values != other.values for other in same):
+            same.append(witness)
+            once.append(witness)
+    return tuple(once)
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)

@@ -131,8 +131,8 @@ def said(conf: Conf | None, path: str) -> Any:
     """Return the value at a dotted path, None where there is none."""
     node: Any = conf
     for name in _names(path):
-        if type(node) is not dict and not isinstance(node, Mapping):
-            return None  # what is plain is asked first: this is where most confs are read
+        if not isinstance(node, (dict, Mapping)):
+            return None
         node = node.get(name)
     return node
 

@@ -95,7 +95,10 @@ def _by_key(items: Sequence[JsonConf], field: Field) -> list[JsonConf]:
 
 def canonical(value: Any) -> str:
     """Return text that is equal exactly for equal JSON values."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def _object(value: Mapping[str, Any], fields: Conf, *, defaults: bool) -> JsonConf:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from kumamigrate.pattern import pattern
 
 _UNITS = {
@@ -21,6 +23,7 @@ _DIGITS = 30
 further behind it are no part of a nanosecond."""
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> int | None:
     """Return nanoseconds, or None where Go's parser refuses the text.
 

@@ -45,24 +45,24 @@ class Kri(NamedTuple):
 
     def of_section(self, section: str) -> Kri:
         """Return the identifier of a section of the same resource; "" = the whole resource."""
-        return self if self.section == section else self._replace(section=section)
+        return self if self.section == section else Kri(*self[:5], section)
 
 
 def kri_of(resource: Resource, section: str = "") -> Kri:
     """Return the identifier of a resource: zone and namespace are its labels."""
     return Kri(
-        type=resource.type,
-        mesh="" if resource.type == "Mesh" else resource.mesh,
-        zone=resource.zone,
-        namespace=resource.namespace_label,
-        name=resource.display_name,
-        section=section,
+        resource.type,
+        "" if resource.type == "Mesh" else resource.mesh,
+        resource.zone,
+        resource.namespace_label,
+        resource.display_name,
+        section,
     )
 
 
 def mesh_kri(mesh: str) -> Kri:
     """Return the identifier of a mesh."""
-    return Kri(type="Mesh", mesh="", zone="", namespace="", name=mesh)
+    return Kri("Mesh", "", "", "", mesh)
 
 
 @cache

@@ -72,11 +72,19 @@ class Confs(Mapping[str, Conf]):
 
     def __getitem__(self, section: str) -> Conf:
         """Return the fields of a section."""
-        if section not in self._read:
+        found = self._read.get(section)
+        if found is None:
             fields = read_conf(self._rows()[section], self._release)
-            kept = {name: one for name, one in fields.items() if name not in self._without}
-            self._read[section] = kept
-        return self._read[section]
+            found = {name: one for name, one in fields.items() if name not in self._without}
+            self._read[section] = found
+        return found
+
+    def get(self, section: str, default: Any = None) -> Any:
+        """Return the fields of a section. Said here since it is asked at each look-up."""
+        found = self._read.get(section)
+        if found is None and section in self._rows():
+            found = self[section]
+        return default if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         """Yield the sections, in table order."""

@@ -33,7 +33,7 @@ SERVICE = "kuma.io/service"
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a value that ought to be a mapping, an empty one where it is not."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, (dict, Mapping)) else {}
 
 
 class Form(StrEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 
-from kumamigrate.dataclass import dataclass, field, replace
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, ZONE
 from kumamigrate.universe.madeup import Atom, Pairs, Requirement, Setting, in_order
 
@@ -307,8 +307,8 @@ def _parts_of(atom: Atom) -> Iterator[Hashable]:
 def implies(atom: Atom, other: Atom) -> bool:
     """Say whether whoever has an atom has another one."""
     return (
-        set(other.labels) <= set(atom.labels)
-        and set(other.tags) <= set(atom.tags)
+        all(pair in atom.labels for pair in other.labels)
+        and all(pair in atom.tags for pair in other.tags)
         and other.section in ("", atom.section)
         and (not other.name or (other.name, other.identity) == (atom.name, atom.identity))
     )
@@ -319,8 +319,11 @@ def on_inbounds(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     and the name of the proxy."""
     labels = tuple(dict.fromkeys(pair for atom in atoms for pair in atom.labels))
     named = next((atom for atom in atoms if atom.name), Atom())
-    whole = replace(named, labels=labels, tags=(), section="")
-    return (whole, *(replace(whole, tags=one.tags, section=one.section) for one in atoms))
+    whole = Atom((), labels, named.name, named.identity)
+    return (
+        whole,
+        *(Atom(one.tags, labels, named.name, named.identity, one.section) for one in atoms),
+    )
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
-from kumamigrate.dataclass import dataclass
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
@@ -32,9 +32,10 @@ ZONE_TAG = "kuma.io/zone"
 Pairs = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Atom:
+class Atom(NamedTuple):
     """One thing a proxy can have that makes selectors choose it. All its parts are needed.
+
+    A tuple, as are the next two, since they are the keys of all that a search has seen.
 
     `tags` are those of one inbound, `section` the name (or port) of one, `identity` is the zone
     and namespace that go with `name`.
@@ -54,14 +55,14 @@ class Atom:
         return ", ".join(parts)
 
 
+@lru_cache(maxsize=4096)
 def in_order(atom: Atom) -> tuple[object, ...]:
     """Return what atoms are sorted by: their words, and what tells apart those that read alike, as
     a tag and a label of one name do, so that reports are the same at every run."""
     return (str(atom), atom.tags, atom.labels, atom.name, atom.identity, atom.section)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(NamedTuple):
     """All that a selector asks of a proxy: the surroundings, then the atom; None = any proxy.
 
     `gateway_only` marks selectors of built-in gateways, `never` those that choose nothing.
@@ -75,8 +76,7 @@ class Requirement:
     never: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Setting:
+class Setting(NamedTuple):
     """The surroundings of a made-up proxy. `gateway` makes it a delegated gateway."""
 
     namespace: str

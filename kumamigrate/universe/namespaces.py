@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 
-from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.identity import IDENTITY, match_labels
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
@@ -101,7 +101,7 @@ class Namespaces:
             if asked is None:
                 return Nearby(atoms=self._every)
             marks |= asked
-        plain = replace(setting, namespace=OTHER_NAMESPACE)
+        plain = setting._replace(namespace=OTHER_NAMESPACE)
         if plain not in self._known:
             self._known[plain] = _Excluding.of(
                 self._every, plain, self._pairings, self._one_inbound

@@ -214,7 +214,7 @@ def inbounds_of(dataplane: Resource) -> list[Mapping[str, Any]]:
 def networking(dataplane: Resource) -> Mapping[str, Any]:
     """Return the networking section of a Dataplane."""
     found = dataplane.spec.get("networking")
-    return found if isinstance(found, Mapping) else {}
+    return found if isinstance(found, (dict, Mapping)) else {}
 
 
 def may_be_transparent(proxy: Resource) -> bool:

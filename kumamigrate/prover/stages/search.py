@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property, partial
 
-from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS
@@ -352,7 +352,8 @@ class Coverage:
             atoms = tuple(sorted({*chosen, *whole}, key=in_order))
             inbounds = on_inbounds(atoms)
             brought = frozenset(a for a in mattering if any(implies(one, a) for one in inbounds))
-            kind = (there if there.namespace in spoken else replace(there, namespace=""), brought)
+            here = there if there.namespace in spoken else there._replace(namespace="")
+            kind = (here, brought)
             if kind in tried:
                 continue
             proxy = self._proxy(atoms, there, False)

@@ -230,17 +230,19 @@ def _as_one(atoms: Iterable[Atom]) -> Atom:
     """Return atoms as one, all tags on one inbound."""
     tags: dict[str, str] = {}
     labels: dict[str, str] = {}
-    one = Atom()
+    named, section = Atom(), ""
     for atom in atoms:
         labels |= dict(atom.labels)
         tags |= {k: v for k, v in atom.tags if v != ANY or k not in tags}
-        one = replace(
-            one,
-            name=one.name or atom.name,
-            identity=one.identity if one.name else atom.identity,
-            section=one.section or atom.section,
-        )
-    return replace(one, tags=tuple(sorted(tags.items())), labels=tuple(sorted(labels.items())))
+        named = named if named.name else atom
+        section = section or atom.section
+    return Atom(
+        tags=tuple(sorted(tags.items())),
+        labels=tuple(sorted(labels.items())),
+        name=named.name,
+        identity=named.identity,
+        section=section,
+    )
 
 
 def _is_loose(atom: Atom) -> bool:
