@@ -8,7 +8,13 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.references.knownproxies import known_proxies
-from kumamigrate.rewrite.references.labelset import Basis, LabelChoice, choose, question
+from kumamigrate.rewrite.references.labelset import (
+    Basis,
+    LabelChoice,
+    choose,
+    names_it,
+    question,
+)
 from kumamigrate.scene.repository import state_of
 from kumamigrate.source.reading.load import read_file
 
@@ -78,6 +84,27 @@ def test_a_label_that_leaves_out_no_known_proxy_must_name_the_service() -> None:
     lone = _dataplane("web-1", "{team: red}", "{port: 80, tags: {kuma.io/service: web}}")
     said = _choice(lone + _policy("{kind: MeshService, name: web}"))
     assert isinstance(said, str) and "every proxy known" in said
+
+
+def test_labels_that_name_a_service_come_before_fewer_that_do_not() -> None:
+    """`env: prod` alone would do, and says nothing of a service."""
+    web = "{port: 80, tags: {kuma.io/service: web}}"
+    old = "{port: 80, tags: {kuma.io/service: web-old}}"
+    text = _dataplane("web-1", "{app: web, env: prod, tier: a}", web)
+    text += _dataplane("web-2", "{app: web, env: dev, tier: b}", old)
+    text += _dataplane("db-1", "{app: db, env: dev, tier: a}", web.replace("web", "db"))
+    chosen = _choice(text + _policy("{kind: MeshService, name: web}"))
+    assert isinstance(chosen, LabelChoice)
+    assert chosen.labels == {"app": "web", "env": "prod"}
+    assert names_it(chosen, {"kuma.io/service": "web"})
+
+
+def test_labels_that_happen_to_select_the_same_do_not_name_it() -> None:
+    web = _dataplane("web-1", "{env: prod}", "{port: 80, tags: {kuma.io/service: web}}")
+    db = _dataplane("db-1", "{env: dev}", "{port: 80, tags: {kuma.io/service: db}}")
+    chosen = _choice(web + db + _policy("{kind: MeshService, name: web}"))
+    assert isinstance(chosen, LabelChoice)
+    assert not names_it(chosen, {"kuma.io/service": "web"})
 
 
 def test_proxies_of_other_zones_show_what_labels_mean_as_well() -> None:

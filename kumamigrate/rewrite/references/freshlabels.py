@@ -78,7 +78,7 @@ def marked(view: View, asked: Question) -> Marking | None:
     told = others or of_gateways(asked.top)
     if not mine or not told or not all(_may_be_marked(view, proxy) for proxy in mine):
         return None
-    if _could_be_mirrored(asked) or _becomes_workload(asked.top, mine):
+    if _could_be_mirrored(asked) or becomes_workload(asked):
         return None  # the rules dataplane-tags and dataplane-without-workload do so
     key, value = _label(asked.top)
     if not value or _is_used(view.state, asked, key):
@@ -119,10 +119,11 @@ def _agree(known: Proxies, key: str) -> bool:
     return known.once(("agree", key), lambda: all(_agrees(proxy, key) for proxy in known))
 
 
-def _becomes_workload(top: TargetRef, mine: Sequence[Proxy]) -> bool:
+def becomes_workload(asked: Question) -> bool:
     """Say whether the service is, or becomes with the upgrade, the workload of what it selects."""
-    service = wanted_tags(top).get(SERVICE, "")
-    named = (p.resource.labels.get(WORKLOAD) or workload_to_come(p.resource) for p in mine)
+    service = wanted_tags(asked.top).get(SERVICE, "")
+    mine = (proxy.resource for proxy, _ in asked.selected)
+    named = (one.labels.get(WORKLOAD) or workload_to_come(one) for one in mine)
     return bool(service) and all(name == service for name in named)
 
 

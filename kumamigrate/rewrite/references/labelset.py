@@ -125,7 +125,7 @@ class Question:
 
 def question(policy: Resource, proxies: Proxies, release: Release, *, sections: bool) -> Question:
     """Return the question which labels a policy's top-level reference stands for."""
-    top = _top(policy, release)
+    top = top_of(policy, release)
     selector = selector_of(policy, top, {}, release)
     spec = policy.spec
     inbound = bool(spec.get("from") or spec.get("rules"))
@@ -363,17 +363,30 @@ def searched(asked: Question) -> LabelChoice | None:
     Proxies that zone or namespace keep from the policy count as well: they show what labels mean.
     Where the labels leave out no known proxy, or only tell a zone, one must say what a tag says.
     Where those are all that show it, the zone and namespace of theirs are not the policy's.
+    Labels that name what is selected come first, however many it takes.
     """
     tags = wanted_tags(asked.top)
     wide = _opened(asked)
     some_left = _some_left(wide)
-    for choice in _shared_labels(wide, tags):
-        if not asked.reached and choice.labels.keys() & {ZONE, NAMESPACE}:
-            continue
+    shared = [
+        choice
+        for choice in _shared_labels(wide, tags)
+        if asked.reached or not choice.labels.keys() & {ZONE, NAMESPACE}
+    ]
+    for choice in sorted(shared, key=lambda one: not names_it(one, tags)):
         shown = some_left and set(choice.labels) != {ZONE}
-        if same(wide, choice) and (shown or _says(choice, tags)):
+        if (shown or _says(choice, tags)) and same(wide, choice):
             return choice
     return None
+
+
+def names_it(choice: LabelChoice, tags: Mapping[str, str]) -> bool:
+    """Say whether a person would know by labels what they stand for: they name the workload of a
+    service, or say what a tag says. Those that only happen to select the same do not."""
+    if choice.basis is not Basis.LISTED or not tags:
+        return True
+    named = SERVICE in tags and not choice.labels.keys().isdisjoint(_FAVOURITES)
+    return named or _says(choice, tags)
 
 
 def _opened(asked: Question) -> Question:
@@ -447,5 +460,6 @@ def _has_known_sections(dataplane: Resource, release: Release) -> bool:
     return not dataplane.templated and at_least(release.name, "2.10")
 
 
-def _top(policy: Resource, release: Release) -> TargetRef:
+def top_of(policy: Resource, release: Release) -> TargetRef:
+    """Return the top-level reference of a policy as a release reads it."""
     return read_target_ref(policy.spec.get("targetRef"), release.target_ref_type_fields)

@@ -12,14 +12,21 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding, Safety, Status
-from kumamigrate.rewrite.references.freshlabels import Marking, marked
-from kumamigrate.rewrite.references.knownproxies import Proxies, before_upgrade, known_proxies
+from kumamigrate.rewrite.references.freshlabels import Marking, becomes_workload, marked
+from kumamigrate.rewrite.references.knownproxies import (
+    Proxies,
+    before_upgrade,
+    known_proxies,
+    wanted_tags,
+)
 from kumamigrate.rewrite.references.labelset import (
     Basis,
     LabelChoice,
     Question,
     choose,
+    names_it,
     question,
+    top_of,
 )
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Value
@@ -53,16 +60,51 @@ def plan_kinds(view: View, kinds: Sequence[str]) -> Iterator[Change | Finding]:
         late = known_proxies(view.state, policy.mesh, view.source)
         if policy.mesh not in early:
             early[policy.mesh] = before_upgrade(late, view.before)
-        now = early[policy.mesh]
-        after = chosen = _choice(view, policy, now)
-        if isinstance(chosen, str) and now is not late:
-            after = _choice(view, policy, late)
-        if isinstance(after, str):
-            yield _with_own_label(view, policy, late, str(chosen))
-        else:
-            made = change(view, policy, after.ref(), (_BASIS[after.basis],))
-            # What rests on labels that come with the upgrade comes with it as well.
-            yield made if after is chosen else replace(made, rollout=Rollout.WITH_UPGRADE)
+        yield _referred(view, policy, early[policy.mesh], late)
+
+
+def _referred(view: View, policy: Resource, now: Proxies, late: Proxies) -> Change | Finding:
+    """Return the change to labels, those that proxies have `now` or with the upgrade, or what is
+    missing."""
+    chosen = _choice(view, policy, now)
+    if isinstance(chosen, LabelChoice) and names_it(chosen, _tags(view, policy)):
+        return _by_labels(view, policy, chosen)
+    after = _choice(view, policy, late) if now is not late else chosen
+    if isinstance(after, LabelChoice) and names_it(after, _tags(view, policy)):
+        # What rests on labels that come with the upgrade comes with it as well.
+        return replace(_by_labels(view, policy, after), rollout=Rollout.WITH_UPGRADE)
+    if isinstance(chosen, str):
+        return _with_own_label(view, policy, late, chosen)
+    return _by_other_labels(view, policy, late, chosen)
+
+
+def _by_labels(view: View, policy: Resource, choice: LabelChoice) -> Change:
+    return change(view, policy, choice.ref(), (_BASIS[choice.basis],))
+
+
+def _by_other_labels(
+    view: View, policy: Resource, proxies: Proxies, choice: LabelChoice
+) -> Change | Finding:
+    """Return what becomes of a reference where labels happen to select the same, and none says so.
+
+    As long as tags are read they say it better. Where they end, the workload or a label of its own
+    does, but for Pods, which a new label restarts.
+    """
+    words = ", ".join(f"{key}: {value}" for key, value in choice.labels.items())
+    missing = f"of the proxies known {words} selects the same, but does not name what it selects"
+    if not at_least(view.target_name, "3.0"):
+        return finding(view, policy, missing=missing)
+    asked = _question(view, policy, proxies)
+    if isinstance(asked, Question) and becomes_workload(asked):
+        return finding(view, policy, missing=missing)
+    marking = None if isinstance(asked, str) else marked(view, asked)
+    if marking is not None and not marking.restarts:
+        return with_marking(view, policy, marking)
+    return _by_labels(view, policy, choice)
+
+
+def _tags(view: View, policy: Resource) -> Mapping[str, str]:
+    return wanted_tags(top_of(policy, view.source))
 
 
 def _choice(view: View, policy: Resource, proxies: Proxies) -> LabelChoice | str:
