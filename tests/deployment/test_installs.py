@@ -102,6 +102,39 @@ def test_a_set_of_applications_is_taken_apart() -> None:
     }
 
 
+FOLDERS = """\
+=== apps/all.yaml
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+spec:
+  generators:
+    - git:
+        directories: [{path: "teams/*"}, {path: "teams/x*", exclude: true}]
+  template:
+    metadata: {name: "{{path.basename}}"}
+    spec:
+      destination: {name: "{{path.basename}}"}
+      sources:
+        - {ref: values}
+        - path: "{{path}}"
+          helm: {valueFiles: [own.yaml, $values/env/y.yaml], values: "slow: true"}
+"""
+
+
+def test_a_set_of_applications_is_one_for_each_folder_that_is_meant() -> None:
+    chart = CHART.replace("charts/shop", "teams/web")
+    beside = "=== teams/xyz/Chart.yaml\nname: x\n=== teams/web/deep/a.yaml\n=== other/a.yaml\n"
+    found = pointers(Tree(files=tree(chart + FOLDERS + beside)))
+    assert [one.chart for one in found] == [
+        Chart(
+            chart="teams/web",
+            values=("teams/web/own.yaml", "env/y.yaml"),
+            release="web",
+            inline="slow: true",
+        )
+    ]
+
+
 def test_a_helm_release_of_flux_says_the_same() -> None:
     (chart,) = charts(CHART + FLUX)[""]
     assert chart == Chart(
