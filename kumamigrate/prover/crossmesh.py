@@ -40,7 +40,9 @@ class CrossMesh:
 
 def cross_mesh_differences(before: Side, after: Side) -> Iterator[CrossMesh]:
     """Yield what differs in other meshes that proxies of this one read."""
-    left, right = (dict(map(_read, side.state.across)) for side in (before, after))
+    left, right = (
+        dict(map(_read, filter(_is_called, side.state.across))) for side in (before, after)
+    )
     for key in dict.fromkeys((*left, *right)):
         was, now = left.get(key), right.get(key)
         if was is None or now is None:
@@ -52,6 +54,11 @@ def cross_mesh_differences(before: Side, after: Side) -> Iterator[CrossMesh]:
                 yield _difference(before.mesh, key, field, was.get(field), now.get(field))
 
 
+def _is_called(resource: Resource) -> bool:
+    """Say whether proxies elsewhere rest on a resource: of Dataplanes on those of gateways."""
+    return resource.type != "Dataplane" or is_builtin(resource)
+
+
 def _read(resource: Resource) -> tuple[Key, Mapping[str, Any]]:
     """Return what proxies elsewhere read of a resource: of a Mesh its certificates."""
     spec = resource.spec
@@ -60,7 +67,6 @@ def _read(resource: Resource) -> tuple[Key, Mapping[str, Any]]:
     elif resource.type == "Dataplane":
         net = networking(resource)
         spec = {"networking": {k: net.get(k) for k in ("address", "advertisedAddress", "gateway")}}
-        spec = spec if is_builtin(resource) else {}
     own = resource.mesh or resource.name
     return (own, resource.type, resource.namespace, resource.name), flat(spec)
 

@@ -1,4 +1,4 @@
-"""New text takes the place of an inline patch in the way in which that is written, or not at all."""
+"""New text takes the place of an inline patch as that is written, or not at all."""
 
 from __future__ import annotations
 

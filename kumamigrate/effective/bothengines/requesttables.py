@@ -92,7 +92,7 @@ def _weights(node: Mapping[str, Any], own: Tags) -> frozenset[tuple[str, Fractio
 
 
 def _entries(node: Mapping[str, Any], own: Tags) -> list[tuple[Mapping[str, str], Any]]:
-    entries = [(e.get("destination") or {}, e.get("weight") or 0) for e in node.get("split") or ()]
+    entries = [(e.get("destination") or {}, e.get("weight")) for e in node.get("split") or ()]
     if node.get("destination"):
         entries = [(node["destination"], 1)]
     return [(filled(tags, own[SERVICE], own), weight) for tags, weight in entries]
