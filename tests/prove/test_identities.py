@@ -1,0 +1,56 @@
+"""Where it changes whose certificates are shown or trusted, the handshake is not compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.prover.proof import Verdict
+from kumamigrate.prover.prover import prove
+from tests.prove.states import state
+
+MESH = """
+type: Mesh
+name: default
+---
+type: Dataplane
+mesh: default
+name: web-1
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: web}}]
+"""
+TRUST = """---
+type: MeshTrust
+mesh: default
+name: {name}
+spec:
+  origin: {{kri: {origin}}}
+  trustDomain: {domain}
+  caBundles: [{{type: Pem, pem: {{value: a}}}}]
+"""
+
+
+def _trust(name: str = "t", domain: str = "x.mesh", origin: str = "kri_mid_default___a_") -> str:
+    return TRUST.format(name=name, domain=domain, origin=origin)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "changed"),
+    [
+        (_trust(), _trust(), ()),
+        ("", _trust(), ("t",)),
+        (_trust(), "", ("t",)),
+        (_trust(), _trust(domain="y.mesh"), ("t",)),
+        (_trust(), _trust() + _trust("u"), ("u",)),
+        (_trust(), _trust("u"), ("t", "u")),
+        # Whence a trust came is a note.
+        (_trust(), _trust(origin="kri_mid_default___b_"), ()),
+    ],
+)
+def test_each_trust_that_changes_is_named(was: str, now: str, changed: tuple[str, ...]) -> None:
+    before, after = (state(MESH + text, complete=True) for text in (was, now))
+    proof = prove(before, after, claims=("live",))
+    said = " ".join(proof.unknown("live"))
+    for name in ("t", "u"):
+        assert (f"MeshTrust {name} changes which certificates" in said) is (name in changed)
+    assert proof.verdict("live") is (Verdict.UNKNOWN if changed else Verdict.EQUIVALENT)
