@@ -217,3 +217,47 @@ def test_the_entry_of_a_removed_file_goes_and_that_of_a_new_one_comes(tmp_path: 
     text = later["base/kustomization.yaml"].decode()
     assert text.startswith("resources:\n  - u.yaml\n")
     assert "t.yaml" not in text
+
+
+@pytest.mark.parametrize(
+    ("listed", "edits", "left"),
+    [
+        pytest.param(
+            "resources:\n  - t.yaml # why\nnamespace: x\n",
+            {"base/t.yaml": None, "base/u.yaml": RULES},
+            "resources:\n  - u.yaml # why\nnamespace: x\n",
+            id="the only one gives way to another",
+        ),
+        pytest.param(
+            "resources:\n  - t.yaml\nnamespace: x\n",
+            {"base/t.yaml": None},
+            "namespace: x\n",
+            id="the only one goes",
+        ),
+        pytest.param(
+            "resources:\n  - t.yaml\n  - other\nnamespace: x\n",
+            {"base/t.yaml": None},
+            "resources:\n  - other\nnamespace: x\n",
+            id="one of two goes",
+        ),
+        pytest.param(
+            "bases:\n  - ../more\nresources:\n  - t.yaml\n",
+            {"more/kustomization.yaml": "resources: []\n", "base/u.yaml": RULES},
+            "bases:\n  - ../more\nresources:\n  - t.yaml\n  - u.yaml\n",
+            id="bases stay as they are",
+        ),
+        pytest.param(
+            "namespace: x\n",
+            {"base/u.yaml": RULES},
+            None,
+            id="what lists nothing is not asked",
+        ),
+    ],
+)
+def test_lists_of_a_kustomization_follow(
+    listed: str, edits: dict[str, str | None], left: str | None, tmp_path: Path
+) -> None:
+    files = {"base/kustomization.yaml": listed.encode(), "base/t.yaml": FROM.encode()}
+    files["more/kustomization.yaml"] = b"resources: []\n"
+    found = after(files, tmp_path, **edits)
+    assert found["base/kustomization.yaml"].decode() == (listed if left is None else left)
