@@ -78,3 +78,71 @@ def test_each_side_reads_with_the_labels_it_has(
     claim: str, was: Side, now: Side, differs: object
 ) -> None:
     assert _differs(claim, was, now) == differs
+
+
+RENAMED = """
+type: Dataplane
+name: web-1
+mesh: default
+labels: {{kuma.io/workload: web}}
+networking:
+  address: 10.0.0.1
+  inbound: [{{port: 80, tags: {{kuma.io/service: web, kuma.io/protocol: http}}}}]
+  transparentProxying: {{redirectPortInbound: 15006, redirectPortOutbound: 15001}}
+---
+type: Dataplane
+name: api-1
+mesh: default
+labels: {{kuma.io/workload: api}}
+networking:
+  address: 10.0.0.2
+  inbound: [{{port: 80, tags: {{kuma.io/service: old, kuma.io/protocol: http}}}}]
+---
+type: MeshService
+name: api
+mesh: default
+labels: {{kuma.io/display-name: api, kuma.io/service: {service}}}
+spec:
+  selector: {{dataplaneLabels: {{matchLabels: {{kuma.io/workload: api}}}}}}
+  ports: [{{name: main, port: 80, targetPort: 80, appProtocol: http}}]
+---
+type: MeshTimeout
+name: t
+mesh: default
+spec:
+  targetRef: {{kind: Mesh}}
+  to:
+  - targetRef: {{kind: MeshService, {ref}}}
+    default: {{connectionTimeout: {value}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "value", "service", "differs"),
+    [
+        # In mode Disabled there was the tag alone: what it read, the service may read now.
+        ("Disabled", "1s", "old", []),
+        ("Disabled", "2s", "old", [("connectionTimeout", "1s", "2s")]),
+        # Where there were real outbounds too, they keep what they read themselves …
+        ("Everywhere", "1s", "old", [("connectionTimeout", "5s", "1s")]),
+        # … and a service that takes the place of another tag never read this one.
+        ("Disabled", "1s", "else", [("connectionTimeout", "5s", "1s")]),
+    ],
+)
+def test_a_service_reads_what_its_tag_read(
+    mode: str, value: str, service: str, differs: object
+) -> None:
+    before = state(
+        RENAMED.format(ref="name: old", value="1s", service=service), mode=mode, complete=True
+    )
+    by_label = "labels: {kuma.io/display-name: api}"
+    text = RENAMED.format(ref=by_label, value=value, service=service)
+    after = state(text, mode="Exclusive", release="3.0", complete=True)
+    (mesh,) = prove(before, after, claims=("release",)).meshes.values()
+    found = {
+        (w.field, w.before.value, w.after.value)
+        for proxy in mesh.claims["release"].proxies
+        for w in proxy.witnesses
+        if w.policy_type == "MeshTimeout"
+    }
+    assert sorted(found) == differs
