@@ -22,7 +22,7 @@ COMPARED = {
 NAMED = {"any": "all", "all": "any", "min": "max", "max": "min"}
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{0,40}")
 """A text that is a key or a kind, and no sentence."""
-SAYS = frozenset({"Doubt", "Finding", "ValueError", "TypeError", "AssertionError"})
+SAYS = frozenset({"Doubt", "Finding", "ValueError", "TypeError", "AssertionError", "assert_never"})
 """Calls whose order of arguments types hold."""
 
 
@@ -161,8 +161,9 @@ def _is_left_alone(node: ast.AST) -> bool:
     if isinstance(node, ast.keyword) and node.arg == "strict":
         return True  # asserts that two lists are as long as each other
     silent = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
-    return isinstance(node, silent) or (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAYS
+    inner = node.value if isinstance(node, ast.Expr) else node
+    return isinstance(inner, silent) or (
+        isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in SAYS
     )
 
 

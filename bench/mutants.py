@@ -122,12 +122,16 @@ def _asked(fault: Fault, watched: Watched, seconds: float) -> list[str]:
 
 
 def _few_files(tests: Sequence[str]) -> list[str]:
-    """Return some tests of each file: what is collected costs more than what is run."""
+    """Return some tests of a few files: what is collected costs more than what is run.
+
+    They are those with most tests, and those with fewest, which are about little else.
+    """
     by_file: dict[str, list[str]] = defaultdict(list)
     for test in tests:
         by_file[test.split("::")[0]].append(test)
-    widest = sorted(by_file.values(), key=len, reverse=True)[:8]
-    return [test for listed in widest for test in listed[:FRESH]]
+    widest = sorted(by_file.values(), key=len, reverse=True)
+    chosen = widest[:8] + widest[8:][-8:]
+    return [test for listed in chosen for test in listed[:FRESH]]
 
 
 def _plan(fault: Fault, tests: Sequence[str], watched: Watched) -> dict[str, Any]:

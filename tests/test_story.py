@@ -94,7 +94,7 @@ def same_story(ran: dict[str, Any], proved: dict[str, Any]) -> None:
         assert differences(proved["claims"][name]) == differences(said), name
 
 
-WIDE = 1 if os.environ.get("KUMAMIGRATE_GOLDENS") else 10
+WIDE = 1 if os.environ.get("KUMAMIGRATE_GOLDENS") else 20
 MESHES = [
     pytest.param(golden, target, id=f"{golden.parent.name}/{golden.stem} to {target}")
     for kind, every, targets in (

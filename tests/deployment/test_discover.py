@@ -122,3 +122,16 @@ def test_what_no_kustomization_lists_is_said() -> None:
     found = _found({"kustomization.yaml": "resources: [a.yaml]", "a.yaml": "a", "b.yaml": "b"})
     assert found.strays == ("b.yaml",)
     assert [one.exclude for one in found.deployments] == [("b.yaml",)]
+
+
+@pytest.mark.parametrize(("clusters", "found"), [(64, 64), (65, 1)])
+def test_more_than_64_environments_are_not_guessed_at(clusters: int, found: int) -> None:
+    files = {f"clusters/c{at}/a.yaml": "a" for at in range(clusters)}
+    assert len(_found(files).deployments) == found
+
+
+@pytest.mark.parametrize(("zones", "found"), [(8, 64), (9, 1)])
+def test_nor_are_more_than_64_that_come_of_choices(zones: int, found: int) -> None:
+    files = {f"clusters/c{at}/a.yaml": "a" for at in range(8)}
+    files |= {f"zones/z{at}/b.yaml": "b" for at in range(zones)}
+    assert len(_found(files).deployments) == found
