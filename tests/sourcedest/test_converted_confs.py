@@ -68,9 +68,6 @@ def test_listener_and_cluster_read_what_leads_to_them() -> None:
     assert nothing == {"connectionTimeout": "5s", "idleTimeout": "1h", "http": off}
 
 
-COUNTED = {"maxConnections": 1024, "maxPendingRequests": 1024, "maxRequests": 1024, "maxRetries": 3}
-
-
 @pytest.mark.parametrize(
     ("conf", "outlier", "said"),
     [
@@ -120,8 +117,23 @@ COUNTED = {"maxConnections": 1024, "maxPendingRequests": 1024, "maxRequests": 10
 def test_what_a_breaker_ejects_by(conf: Any, outlier: Any, said: Said) -> None:
     notes = Notes()
     found = confs.circuit_breaker(_conf("CircuitBreaker", conf), notes)
-    assert found == {"connectionLimits": COUNTED, "outlierDetection": outlier}
+    assert found == {"outlierDetection": outlier}
     assert _said(notes) == said
+
+
+@pytest.mark.parametrize(
+    ("conf", "limits"),
+    [
+        ({"thresholds": {"maxRequests": 10}}, {"maxRequests": 10}),
+        ({"interval": "1s"}, confs.LIMITS),
+    ],
+)
+def test_limits_that_nobody_set_are_written_only_where_nothing_else_is(
+    conf: Any, limits: Any
+) -> None:
+    assert confs.circuit_breaker(_conf("CircuitBreaker", conf), Notes()) == {
+        "connectionLimits": limits
+    }
 
 
 PROBE = {"interval": "1s", "timeout": "2s", "unhealthyThreshold": 3, "healthyThreshold": 4}

@@ -200,14 +200,19 @@ _COUNTED = {
 
 
 def circuit_breaker(conf: OldConf, notes: Notes) -> Json:
-    """Return the MeshCircuitBreaker conf (§1.5)."""
-    limits = dict(LIMITS)
-    for name, value in (conf.get("thresholds") or {}).items():
+    """Return the MeshCircuitBreaker conf (§1.5).
+
+    Limits that the old policy leaves out have the same defaults in both engines; only where there
+    is nothing else to say are they written out.
+    """
+    limits = dict(conf.get("thresholds") or {})
+    for name, value in limits.items():
         if value == 0:
             notes.lost("0 is not representable: the new limit must be above 0", "thresholds", name)
-        limits[name] = value
-    result: Json = {"connectionLimits": limits}
     detectors = conf.get("detectors")
+    if not limits and not detectors:
+        return {"connectionLimits": dict(LIMITS)}
+    result: Json = {"connectionLimits": limits} if limits else {}
     if detectors:
         result["outlierDetection"] = _outlier(conf, detectors, notes)
     return result
