@@ -20,7 +20,7 @@ from kumamigrate.rewrite.references.labelset import (
 )
 from kumamigrate.rewrite.references.topref import ONLY_FOR_MESH_TO, change, finding, with_marking
 from kumamigrate.rewrite.view import View
-from kumamigrate.targetref.select import reach
+from kumamigrate.targetref.select import Selector, reach
 
 _BOTH = {"Sidecar", "Gateway"}
 
@@ -53,7 +53,11 @@ def _policy(view: View, policy: Resource, proxies: Proxies) -> Change | Finding:
         note = "no gateway proxy is known that it kept out"
         if every:
             return change(view, policy, {"kind": "Dataplane"}, (note, _RATE_LIMIT))
-        return change(view, policy, None, (note,))
+        dropped = change(view, policy, None, (note,))
+        if _spares_built_in(asked):
+            kept = change(view, policy, {"kind": "Dataplane"}, (_BUILT_IN,))
+            return replace(kept, otherwise=dropped)
+        return dropped
     if not asked.known:
         return finding(view, policy, missing="no Dataplane or workload is known, so there may be"
                        " gateways")  # fmt: skip
@@ -82,6 +86,21 @@ _RATE_LIMIT = (
 )
 
 
+_BUILT_IN = "kind Dataplane without labels is every proxy but the built-in gateways it kept out"
+
+
+def _spares_built_in(asked: Question) -> bool:
+    """Say whether a built-in gateway is known that kind Mesh alone would reach."""
+    return any(
+        proxy.gateway == "builtin" and not before and reach(_by_mesh(asked), proxy, asked.release)
+        for proxy, before in asked.everybody
+    )
+
+
+def _by_mesh(asked: Question) -> Selector:
+    return replace(asked.selector, top=MESH)
+
+
 def _acts_on_nothing(asked: Question, policy: Resource) -> bool:
     """Say whether a policy is for inbounds alone and for gateways, of which none has any."""
     written = policy.spec["targetRef"]["proxyTypes"]
@@ -100,7 +119,7 @@ def _drops_nothing(asked: Question, policy: Resource) -> bool:
         return True
     if "Sidecar" not in written or (asked.outbound and not asked.known):
         return False
-    selector = replace(asked.selector, top=MESH)
+    selector = _by_mesh(asked)
     return all(
         alike(asked, proxy, before, reach(selector, proxy, asked.release))
         for proxy, before in asked.everybody
