@@ -84,12 +84,12 @@ def watch(*words: str) -> int:
     rooms = ",".join(f"{PACKAGE}.{room.replace('/', '.')}" for room in ROOMS)
     environment = {
         **os.environ,
-        "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}",
+        "PYTHONPATH": str(ROOT),
         "KUMAMIGRATE_WATCHED": rooms,
         "KUMAMIGRATE_WATCH": str(FOLDER),
     }
     spread = ("-n", "auto", "--dist", "worksteal", "-p", "no:cacheprovider")
-    command = [sys.executable, "-m", "pytest", "-p", "watched", *spread, *words]
+    command = [sys.executable, "-m", "pytest", "-p", "bench.watched", *spread, *words]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
@@ -149,12 +149,12 @@ def _run(name: str, plan: list[dict[str, Any]], fresh: str = "") -> list[dict[st
     file.write_text(json.dumps(plan), encoding="utf-8")
     environment = {
         **os.environ,
-        "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}",
+        "PYTHONPATH": str(ROOT),
         "KUMAMIGRATE_FAULTS": str(file),
         "KUMAMIGRATE_FAULT": fresh,
     }
     files = sorted({test.split("::")[0] for fault in plan for test, _ in fault["tests"]})
-    command = [sys.executable, "-m", "pytest", "-p", "mutated", *PLAIN, *files]
+    command = [sys.executable, "-m", "pytest", "-p", "bench.mutated", *PLAIN, *files]
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )

@@ -27,7 +27,8 @@ from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
-from faults import seeded
+
+from bench.faults import seeded
 
 ROOT = Path(__file__).resolve().parent.parent
 PLAN = Path(os.environ["KUMAMIGRATE_FAULTS"])

@@ -75,10 +75,8 @@ def _seen(given: Mapping[str, str], values: Values) -> tuple[str | bool, ...]:
 
 def need_of(selector: Selector) -> Need | None:
     """Return one label or tag without which a proxy cannot be selected, None if there is none."""
-    need = _needed_by(selector)
-    if need is None and selector.namespace:
-        return ("label", NAMESPACE, selector.namespace)
-    return need
+    own = ("label", NAMESPACE, selector.namespace) if selector.namespace else None
+    return _needed_by(selector) or own
 
 
 def _needed_by(selector: Selector) -> Need | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.rule import Rule
-from kumamigrate.rewrite.sourcedest.bind import plan_kind
+from kumamigrate.rewrite.sourcedest.bind import BOTH_ACT, plan_kind
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.reading.load import read_file
@@ -162,3 +164,62 @@ def test_a_refused_policy_is_named() -> None:
     assert isinstance(found, Finding)
     assert "control planes refuse it" in found.message
     assert found.path == ("conf", "tcp")
+
+
+ANY = "- match: {kuma.io/service: '*'}\n"
+SERVED = f"sources:\n{ANY}destinations:\n{ANY}"
+PROBE = "interval: 1s, timeout: 1s, unhealthyThreshold: 1, healthyThreshold: 1"
+CONFS = {
+    "TrafficPermission": "",
+    "Timeout": "conf: {connectTimeout: 7s}\n",
+    "Retry": "conf: {http: {numRetries: 5}}\n",
+    "CircuitBreaker": "conf: {detectors: {totalErrors: {}}}\n",
+    "FaultInjection": "conf: {abort: {percentage: 1, httpStatus: 500}}\n",
+    "RateLimit": "conf: {http: {requests: 5, interval: 1s}}\n",
+    "TrafficTrace": "conf: {backend: z}\n",
+    "HealthCheck": f"conf: {{{PROBE}}}\n",
+    "TrafficLog": "conf: {backend: f}\n",
+}
+MESH = """\
+type: Mesh
+name: default
+skipCreatingInitialPolicies: ['*']
+mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}
+tracing: {backends: [{name: z, type: zipkin, conf: {url: 'http://z:1/api'}}]}
+logging: {backends: [{name: f, type: file, conf: {path: /tmp/f}}]}
+---
+"""
+
+
+def _mesh_with(kind: str) -> str:
+    served = SERVED
+    if kind == "TrafficTrace":
+        served = f"selectors:\n{ANY}"
+    if kind == "FaultInjection":
+        served = f"sources:\n{ANY}destinations:\n{ANY.replace('}', ', kuma.io/protocol: http}')}"
+    return f"{MESH}{ROUTE_ALL}---\ntype: {kind}\nname: old\nmesh: default\n{served}{CONFS[kind]}"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CONFS if kind not in BOTH_ACT])
+def test_what_stands_beside_its_successor_waits_for_the_next_step(kind: str) -> None:
+    view, file = _view(_mesh_with(kind), stage="expand")
+    text = _apply(file, _one_change(view, kind))
+    assert f"type: {kind}\n" in text
+    again, file = _view(text, stage="expand")
+    (found,) = plan_kind(again, kind)
+    assert isinstance(found, Finding)
+    assert found.message.startswith("its successor stands beside it")
+    contract, file = _view(text, stage="contract")
+    left = _apply(file, _one_change(contract, kind))
+    assert f"type: {kind}\n" not in left
+    assert {r.type for r in read_resources(file)} - {kind} == {
+        r.type for r in read_resources(read_file("a.yaml", left.encode()))
+    }
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BOTH_ACT if kind != "ProxyTemplate"])
+def test_what_acts_beside_its_successor_is_not_put_beside_it(kind: str) -> None:
+    view, _ = _view(_mesh_with(kind), stage="expand")
+    (found,) = plan_kind(view, kind)
+    assert isinstance(found, Finding)
+    assert "act side by side" in found.message

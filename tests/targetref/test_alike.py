@@ -86,3 +86,17 @@ def test_a_policy_on_a_route_needs_what_its_route_needs() -> None:
     assert need(by_tags, {"kind": "Mesh"}) is None
     assert need(None, {"kind": "MeshSubset", "tags": {"a": "*", "b": "c"}}) == ("tag", "b", "c")
     assert need(None, {"kind": "Dataplane", "name": "x"}) is None
+
+
+def test_a_policy_for_its_namespace_needs_that_where_it_needs_nothing_else() -> None:
+    known = release("2.14")
+    labels = {"k8s.kuma.io/namespace": "ns", "kuma.io/policy-role": "workload-owner"}
+
+    def need(top: dict[str, Any], given: dict[str, str] = labels) -> object:
+        spec = {"targetRef": top}
+        policy = Resource(type="MeshRetry", mesh="default", name="t", labels=given, spec=spec)
+        return need_of(selector_of(policy, top_of(policy, known), {}, known))
+
+    assert need({"kind": "Mesh"}) == ("label", "k8s.kuma.io/namespace", "ns")
+    assert need({"kind": "Mesh"}, {"k8s.kuma.io/namespace": "ns"}) is None
+    assert need({"kind": "Dataplane", "labels": {"app": "a"}}) == ("label", "app", "a")
