@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.items import top_of
-from kumamigrate.targetref.proxyclasses import need_of, offers_of
+from kumamigrate.targetref.proxyclasses import class_of, need_of, offers_of, traits_of
 from kumamigrate.targetref.select import proxy_of, reach, selector_of
 
 KEYS = ("app", "version", "kuma.io/service", "kuma.io/display-name")
@@ -100,3 +100,27 @@ def test_a_policy_for_its_namespace_needs_that_where_it_needs_nothing_else() -> 
     assert need({"kind": "Mesh"}) == ("label", "k8s.kuma.io/namespace", "ns")
     assert need({"kind": "Mesh"}, {"k8s.kuma.io/namespace": "ns"}) is None
     assert need({"kind": "Dataplane", "labels": {"app": "a"}}) == ("label", "app", "a")
+
+
+def test_proxies_of_one_class_are_selected_alike() -> None:
+    """Also by a policy on a route, which selects whom its route selects."""
+    rng = random.Random(11)
+    same = apart = 0
+    for _ in range(6000):
+        known = release(rng.choice(("2.9", "2.14", "3.0")))
+        spec = {"targetRef": _top(rng)}
+        on_route = {"targetRef": {"kind": "MeshHTTPRoute", "name": "r"}}
+        route = Resource(type="MeshHTTPRoute", mesh="default", name="r", spec=spec)
+        routed = rng.random() < 0.5
+        given = on_route if routed else spec
+        policy = Resource(type="MeshTimeout", mesh="default", name="t", spec=given)
+        routes = {("default", "r"): route} if routed else {}
+        selector = selector_of(policy, top_of(policy, known), routes, known)
+        traits = traits_of([selector])
+        one, two = (proxy_of(_dataplane(rng), (), known) for _ in range(2))
+        if class_of(one, traits) == class_of(two, traits):
+            same += 1
+            assert reach(selector, one, known) == reach(selector, two, known), (routed, spec)
+        else:
+            apart += reach(selector, one, known) != reach(selector, two, known)
+    assert min(same, apart) > 100
