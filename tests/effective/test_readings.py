@@ -425,6 +425,8 @@ def test_what_the_mesh_says_is_what_a_policy_may_say_instead() -> None:
     # Goldens 32-0006, 21-0096: it opens two listeners where nothing is redirected to the proxy.
     explicit = At(part=INBOUND, mesh=mesh, transparent=False)
     assert meshtls.of_conf(None, explicit) != meshtls.of_conf({"mode": "Permissive"}, explicit)
+    assert meshtls.LISTENERS not in meshtls.of_conf(None, explicit)
+    assert meshtls.of_conf({"mode": "Permissive"}, explicit)[meshtls.LISTENERS] is True
     off = At(part=INBOUND, transparent=False)
     assert meshtls.LISTENERS not in meshtls.of_conf({"mode": "Strict"}, off)
 
