@@ -53,7 +53,7 @@ class Pairings:
         for pair in pairs:
             for mine, other in (pair, pair[::-1]):
                 if mine.atom is not None and other.atom is not None:
-                    first = next(_parts_of(mine.atom))
+                    first = next(parts_of(mine.atom))
                     self._by_part.setdefault(first, []).append((mine, other))
 
     def whole(self, atom: Atom, setting: Setting | None) -> tuple[Atom, ...]:
@@ -72,6 +72,10 @@ class Pairings:
             near = (p for other in self._joined(atom, lambda _: True) for p in self._near(other))
             self._gates[atom] = Gates.of(one for pair in near for one in pair)
         return self._gates[atom]
+
+    def parts(self, atom: Atom) -> frozenset[Hashable]:
+        """Return all that an atom and what may go with it are made of, whatever surrounds them."""
+        return frozenset(p for one in self._joined(atom, lambda _: True) for p in parts_of(one))
 
     def home(self, requirement: Requirement) -> str:
         """Return the one namespace in which a proxy may have what is asked, "" where any may do.
@@ -104,7 +108,7 @@ class Pairings:
 
     def _near(self, atom: Atom) -> Iterator[tuple[Requirement, Requirement]]:
         """Yield the pairs of which whoever has an atom has the first."""
-        for part in _parts_of(atom):
+        for part in parts_of(atom):
             for pair in self._by_part.get(part, ()):
                 if pair[0].atom is not None and implies(atom, pair[0].atom):
                     yield pair
@@ -175,14 +179,14 @@ class Combinations:
         """Return the atoms whose proxies policies with some atoms choose."""
         asked: dict[Hashable, list[Atom]] = {}
         for one in suspects:
-            asked.setdefault(next(_parts_of(one)), []).append(one)
+            asked.setdefault(next(parts_of(one)), []).append(one)
         return sum(
             1 << at
             for at, whole in enumerate(self._wholes)
             if any(
                 implies(atom, one)
                 for atom in whole
-                for part in _parts_of(atom)
+                for part in parts_of(atom)
                 for one in asked.get(part, ())
             )
         )
@@ -294,7 +298,7 @@ def _slots(atom: Atom, one_inbound: bool) -> Iterator[tuple[Hashable, str]]:
             yield "section", atom.section
 
 
-def _parts_of(atom: Atom) -> Iterator[Hashable]:
+def parts_of(atom: Atom) -> Iterator[Hashable]:
     """Yield all that an atom is made of, piece by piece."""
     yield from (("tag", pair) for pair in atom.tags)
     yield from (("label", pair) for pair in atom.labels)

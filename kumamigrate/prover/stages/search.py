@@ -9,7 +9,7 @@ of bounded size are enough. Lists that are appended to need three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 
 from kumamigrate.dataclass import dataclass
@@ -50,19 +50,16 @@ from kumamigrate.universe.combinations import (
     Combinations,
     Pairings,
     TooManySetsError,
-    implies,
     limited,
-    on_inbounds,
 )
+from kumamigrate.universe.leaving import Leaving, ToldApart
 from kumamigrate.universe.madeup import (
     Atom,
-    Requirement,
     Setting,
     describe,
     in_order,
     proxy_with,
     settings_of,
-    surroundings,
 )
 from kumamigrate.universe.namespaces import Namespaces
 from kumamigrate.universe.reach import Known, Reach
@@ -215,10 +212,10 @@ class Coverage:
         return any(engine.routed for pair in pairs for engine in pair.engines)
 
     @cached_property
-    def _leaving(self) -> tuple[Requirement, ...]:
+    def _leaving(self) -> Leaving:
         """What the routes ask that leave a proxy its real outbounds, of which any one will do."""
         routes = (known for reach in self.reaches for kind in ROUTES for known in reach.of(kind))
-        return tuple(dict.fromkeys(known.requirement for known in routes))
+        return Leaving((known.requirement for known in routes), self.pairings)
 
     def _route_suspects(self) -> Suspects:
         return either(*(self.pair.sequences.suspects(kind, TO) for kind in ROUTES))
@@ -316,13 +313,19 @@ class Coverage:
 
     def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
         every = self._sets(asked.policy_type, where, slot, one_inbound=asked.one_inbound)
-        mattering = tuple(r.atom for r in slot.asked if r.atom is not None)
-        spoken = {one.namespace for one in self._settings(asked.policy_type, slot)}
+        told_apart = (
+            None
+            if asked.left is None
+            else self._leaving.told_apart(
+                (r.atom for r in slot.asked if r.atom is not None),
+                {one.namespace for one in self._settings(asked.policy_type, slot)},
+            )
+        )
         for chosen, setting in every:
             self._ask(asked, chosen, setting)
             left = asked.left
-            if left is not None and self._shows(asked, left, chosen, setting):
-                for atoms, there in self._with_routes(left, mattering, spoken, chosen, setting):
+            if told_apart and left is not None and self._shows(asked, left, chosen, setting):
+                for atoms, there in self._with_routes(left, told_apart, chosen, setting):
                     self._ask(asked, atoms, there)
 
     def _shows(
@@ -337,25 +340,13 @@ class Coverage:
     def _with_routes(
         self,
         left: LeftByRoutes,
-        mattering: Sequence[Atom],
-        spoken: Set[str],
+        told_apart: ToldApart,
         chosen: tuple[Atom, ...],
         setting: Setting,
     ) -> Iterator[tuple[tuple[Atom, ...], Setting]]:
-        """Yield a proxy with routes that leave it its outbounds. Which one it is makes a difference
-        only by what else of the place comes with it (`mattering`) and by a namespace of which the
-        place speaks, so one of each kind is enough."""
-        tried: set[tuple[Setting, frozenset[Atom]]] = set()
-        for requirement in self._leaving:
-            there = surroundings(setting, requirement)
-            whole = () if requirement.atom is None else self.pairings.whole(requirement.atom, there)
-            atoms = tuple(sorted({*chosen, *whole}, key=in_order))
-            inbounds = on_inbounds(atoms)
-            brought = frozenset(a for a in mattering if any(implies(one, a) for one in inbounds))
-            here = there if there.namespace in spoken else there._replace(namespace="")
-            kind = (here, brought)
-            if kind in tried:
-                continue
+        """Yield a proxy with routes that leave it its outbounds, one of each kind."""
+        tried: set[Hashable] = set()
+        for atoms, there, kind in told_apart.with_routes(chosen, setting, tried):
             proxy = self._proxy(atoms, there, False)
             if proxy is not None and self._is_left(left, proxy):
                 tried.add(kind)
