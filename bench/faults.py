@@ -158,8 +158,8 @@ def _is_left_alone(node: ast.AST) -> bool:
         return True
     if isinstance(node, ast.Assign) and "__all__" in ast.dump(node.targets[0]):
         return True
-    if isinstance(node, ast.keyword) and node.arg == "strict":
-        return True  # asserts that two lists are as long as each other
+    if isinstance(node, ast.keyword) and node.arg in ("strict", "repr"):
+        return True  # asserts that two lists are as long as each other; is for people
     silent = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
     inner = node.value if isinstance(node, ast.Expr) else node
     return isinstance(inner, silent) or (

@@ -45,3 +45,10 @@ def test_the_layout_of_a_tree_is_found_out_once() -> None:
     tree = _tree("kustomization.yaml")
     assert layout_of(tree) is layout_of(tree)
     assert layout_of(tree) is not layout_of(_tree("kustomization.yaml"))
+
+
+def test_a_kustomization_that_is_removed_is_none() -> None:
+    gone = Tree(files={"a/kustomization.yaml": None, "b/kustomization.yaml": b"resources: []\n"})
+    assert set(layout_of(gone).closures) == {"b"}
+    another = Tree(files={"a/kustomization.yaml": b"apiVersion: example.org/v1\n"})
+    assert layout_of(another).closures == {}

@@ -69,6 +69,17 @@ def test_a_chart_is_what_helm_makes_of_it(
 
 
 @needs_helm
+@pytest.mark.parametrize("folder", ["apps/shop", ""])
+def test_templates_are_those_of_the_chart_wherever_it_lies(folder: str, tmp_path: Path) -> None:
+    moved = {path.replace("charts/shop", folder).lstrip("/"): FILES[path] for path in FILES}
+    chart = Chart(chart=folder or ".", release="shop")
+    rendering = rendered(moved, tmp_path, Deployment(name="shop", charts=(chart,)))
+    assert rendering.refusals == ()
+    assert [one.name for one in resources(rendering)] == ["shop-t"]
+    assert f"{folder}/templates/t.yaml".lstrip("/") in rendering.manifests
+
+
+@needs_helm
 @pytest.mark.parametrize("namespace", ["", "mesh-system"])
 def test_the_namespace_is_that_of_the_release_where_it_is_known(
     namespace: str, tmp_path: Path

@@ -111,6 +111,14 @@ def test_a_gateway_that_comes_or_goes_is_told_whole() -> None:
     assert ("MeshGateway", "", NONE, "present") in came["may"]
     assert "stays" not in came
     assert ("MeshGateway", "", "present", NONE) in _differs(BASE, OTHER + HOST)["calls"]
+    # What differs besides is told as well, whatever comes first.
+    third = GATEWAY.replace("edge\nselectors", "third\nselectors")
+    both = _differs(OTHER + third + GATEWAY + HOST, OTHER + MOVED + ELSEWHERE)["calls"]
+    assert {(kind, field) for kind, field, *_ in both} == {
+        ("MeshGateway", ""),
+        ("MeshGateway", "conf.listeners"),
+        ("Dataplane", "networking.address"),
+    }
     # Another of its hosts is an address more.
     second = HOST.replace("edge-1", "edge-2")
     assert _differs(BASE, BASE + second)["calls"] == {("Dataplane", "", NONE, "present")}

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import Environment, State
+from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.proxy import proxy_of
 from kumamigrate.sourcedest.selector import Rank, matches, rank, selectors_of
@@ -317,3 +319,25 @@ conf: {{abort: {{httpStatus: {status}, percentage: 50}}}}
     (row,) = legacy_table(state(dataplane + limits))["web-1"]
     assert row["ties"] == {"FaultInjection": ["one", "two"]}
     assert row["attachment"] == "inbound"
+
+
+@pytest.mark.parametrize(
+    ("body", "services"),
+    [
+        ({"type": "Timeout", "sources": ["a"], "destinations": ["b"]}, {"a", "b"}),
+        ({"type": "RateLimit", "sources": ["a"], "destinations": ["*"]}, {"a"}),
+        ({"type": "TrafficTrace", "selectors": ["c"]}, {"c"}),
+    ],
+)
+def test_services_that_old_policies_name_are_known(body: Any, services: set[str]) -> None:
+    given = {
+        key: [{"match": {"kuma.io/service": one}} for one in value]
+        for key, value in body.items()
+        if key != "type"
+    }
+    conf = {"connectTimeout": "1s"} if body["type"] == "Timeout" else {}
+    policy = resource({"type": body["type"], "name": "p", "conf": conf, **given})
+    mesh = resource({"type": "Mesh", "name": "default"})
+    held = State(release="2.9", environment=Environment(zone="east"), resources=(mesh, policy))
+    found = world_of(held, "default", "2.9", ties=Ties.UNKNOWN)
+    assert set(found.services) == services
