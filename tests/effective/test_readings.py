@@ -93,7 +93,8 @@ spec:
     default: {http: {numRetries: %s, %s}}
 """
     predicate = "hostSelection: [{predicate: OmitPreviousHosts}]"
-    for more, seen in ((predicate, True), ("perTryTimeout: 1s", False)):
+    nothing = ("perTryTimeout: 1s", "hostSelection: null", "hostSelection: []")
+    for more, seen in ((predicate, True), *((said, False) for said in nothing)):
         before, after = (state(text % (number, more)) for number in (1, 2))
         found = prove(before, after, claims=("live",)).unknown("live")
         assert any("http.hostSelection" in reason for reason in found) is seen
@@ -677,3 +678,58 @@ def test_a_condition_of_an_old_retry_is_one_of_a_new_one(protocol: str, old: str
     assert f"{protocol}.retryOn" in (read := meshretry.of_old(retry, at))
     named = {protocol: {"numRetries": 2, "retryOn": [new]}}
     assert read[f"{protocol}.retryOn"] == meshretry.of_conf(named, at)[f"{protocol}.retryOn"]
+
+
+def _template(conf: Any) -> Any:
+    old = Resource(type="ProxyTemplate", mesh="default", name="t", spec={"conf": conf})
+    return meshproxypatch.of_old(old, At(part=PROXY)).get("appendModifications", [])
+
+
+def test_a_template_is_read_as_the_patch_that_says_the_same() -> None:
+    value = "name: x\n"
+    added = {"cluster": {"operation": "add", "value": value}}
+    read = {"cluster": {"operation": "Add", "value": {"name": "x"}}}
+    whole = {"imports": ["default-proxy"]}
+    assert _template(whole) == []
+    assert _template({**whole, "modifications": [added]}) == [read]
+    conf = {"appendModifications": [{"cluster": {"operation": "Add", "value": value}}]}
+    patch = meshproxypatch.of_conf(conf, At(part=PROXY))
+    assert patch["appendModifications"] == [read]
+    # Whole resources are added as what their type says they are.
+    for kind, said in (
+        ("listener", "'@type': envoy.config.listener.v3.Listener"),
+        ("cluster", "'@type': envoy.config.cluster.v3.Cluster"),
+        ("other", "'@type': envoy.config.endpoint.v3.Endpoint"),
+    ):
+        resource = {"name": "r", "version": "v", "resource": said}
+        (found,) = _template({**whole, "resources": [resource]})
+        assert found[kind]["operation"] == "Add"
+    # Without the default nothing but the template is there, which no patch can say.
+    assert _template({"modifications": []}) == [{"without default-proxy": "t"}]
+    gone = {"listener": {"operation": "remove", "match": {"name": "l"}}}
+    assert _template({**whole, "modifications": [gone, gone]}) == [
+        {"listener": {"operation": "Remove", "match": {"name": "l"}}}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "once"),
+    [
+        ({"cluster": {"operation": "Remove"}}, True),
+        ({"cluster": {"operation": "Patch", "value": "connectTimeout: 1s"}}, True),
+        # What is appended to a list stands there twice.
+        ({"cluster": {"operation": "Patch", "value": "filters: [{name: a}]"}}, False),
+        ({"cluster": {"operation": "Patch", "value": "a: {b: [1]}"}}, False),
+        ({"cluster": {"operation": "Add", "value": "name: x"}}, False),
+    ],
+)
+def test_what_is_patched_twice_in_a_row(change: Any, once: bool) -> None:
+    def read(*changes: Any) -> Any:
+        found = meshproxypatch.of_conf({"appendModifications": changes}, At(part=PROXY))
+        return found["appendModifications"]
+
+    assert (read(change, change) == read(change)) is once
+    other = {"listener": {"operation": "Remove"}}
+    assert len(read(change, other)) == len(read(other, change)) == 2
+    assert len(read(change, other, change)) == 3
+    assert (read(change, other, change, other) == read(change, other)) is once

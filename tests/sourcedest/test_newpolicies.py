@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.sourcedest.classes import class_of
 from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
+from kumamigrate.rewrite.sourcedest.outboundkinds import reaches_all
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.selector import selectors_of
 from tests.sourcedest.meshes import resource
@@ -64,3 +68,27 @@ def test_what_asks_for_any_service_asks_for_nothing() -> None:
 def test_a_place_that_is_taken_is_taken_once() -> None:
     found = _named([({}, "a"), (WEB, "a")], a=ANY)
     assert found == [("a", "a", MESH), ("a", "a-web", OF_WEB)]
+
+
+@pytest.mark.parametrize(
+    ("ref", "namespace", "reaches"),
+    [
+        (None, "", True),
+        ({"kind": "Mesh"}, "", True),
+        ({"kind": "Mesh"}, "kuma-system", True),
+        ({"kind": "Mesh"}, "shop", False),
+        ({"kind": "MeshSubset"}, "", True),
+        ({"kind": "Dataplane"}, "", True),
+        ({"kind": "MeshSubset", "tags": {"a": "b"}}, "", False),
+        ({"kind": "Dataplane", "labels": {"a": "b"}}, "", False),
+        ({"kind": "Mesh", "proxyTypes": ["Sidecar"]}, "", False),
+        ({"kind": "MeshService", "name": "a"}, "", False),
+    ],
+)
+def test_which_policies_are_for_every_proxy(ref: Any, namespace: str, reaches: bool) -> None:
+    spec = {} if ref is None else {"targetRef": ref}
+    mesh = resource({"type": "Mesh", "name": "default"})
+    state = State(release="2.9", environment=Environment(zone="east"), resources=(mesh,))
+    world = world_of(state, "default", "2.9", ties=Ties.UNKNOWN)
+    policy = Resource(type="MeshTimeout", mesh="default", name="t", namespace=namespace, spec=spec)
+    assert reaches_all(policy, world) is reaches
