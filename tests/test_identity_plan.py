@@ -55,6 +55,7 @@ def test_each_run_writes_one_stage_and_waits_for_it_to_be_committed(folder: Path
         said, code = _run(*NEXT)
         assert (folder / "m.yaml").read_text() == STATES[number], said
         assert f"stage {number} of 4, next" in said
+        assert ("was not tried on an Envoy" in said) == (number == 1)  # it holds both names
         assert code == 3  # each known client is let in; that others may come is not known
         again, _ = _run(*NEXT)
         assert (folder / "m.yaml").read_text() == STATES[number]

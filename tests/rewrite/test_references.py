@@ -145,6 +145,39 @@ def test_a_backend_by_service_tag_needs_one_service_and_port(services: str, expe
         assert meant.startswith(expected)
 
 
+PORTS = "[{port: 80, targetPort: 8080}, {port: 81, targetPort: 9090}, {port: 82, targetPort: ui}]"
+PROXY = """type: Dataplane
+mesh: default
+name: web-1
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 7070, tags: {kuma.io/service: other}}, {INBOUND, tags: {kuma.io/service: web}}]
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("inbounds", "port"),
+    [
+        (("port: 8080",), 80),
+        (("port: 9090, name: admin",), 81),
+        (("port: 6060, name: ui",), 82),
+        (("port: 8080", "port: 9090"), None),
+        (("port: 5050",), None),
+    ],
+)
+def test_of_several_ports_a_tag_means_the_one_that_leads_to_its_inbounds(
+    inbounds: tuple[str, ...], port: int | None
+) -> None:
+    proxies = "".join(
+        PROXY.replace("INBOUND", one).replace("web-1", f"web-{at}")
+        for at, one in enumerate(inbounds)
+    )
+    text = proxies + _service("web", "east", PORTS) + _route("{kind: MeshService, name: web}")
+    (meant,) = _meanings(text)
+    assert (meant.port if isinstance(meant, Meaning) else None) == port
+
+
 def test_a_share_by_tags_is_never_rewritten() -> None:
     backend = "{kind: MeshServiceSubset, name: web, tags: {version: v1}}"
     (meant,) = _meanings(_service("web", "east") + _route(backend))
