@@ -110,6 +110,18 @@ def is_export(resource: Resource) -> bool:
     return DISPLAY_NAME in resource.labels and MESH in resource.labels
 
 
+def name_in_two(resource: Resource) -> tuple[str, str]:
+    """Return a name without the namespace that an export of Kubernetes has behind it, and that.
+
+    What sorts is the display name: a word for what is split off may stand before the namespace.
+    """
+    home = f".{resource.namespace_label}"
+    exported = resource.form is Form.UNIVERSAL and is_export(resource)
+    if exported and resource.name == resource.display_name + home:
+        return resource.display_name, home
+    return resource.name, ""
+
+
 def compute_labels(
     resource: Resource, *, release: str, environment: Environment
 ) -> Resource | Refused:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.labels import is_export
+from kumamigrate.model.labels import is_export, name_in_two
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, ROLE, ZONE, Form, Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.annotations import inherited
@@ -50,27 +50,15 @@ def shown_as(resource: Resource, name: str) -> str:
     """Return the display name of a sibling: its name, but in an export, where a label tells."""
     if resource.form is Form.KUBERNETES or not is_export(resource):
         return name
-    own, home = _stem(resource)
+    own, home = name_in_two(resource)
     return resource.display_name + name.removesuffix(home).removeprefix(own)
-
-
-def _stem(resource: Resource) -> tuple[str, str]:
-    """Return a name without the namespace that an export of Kubernetes has behind it, and that.
-
-    What sorts is the display name: a word may stand before the namespace.
-    """
-    home = f".{resource.namespace_label}"
-    exported = resource.form is Form.UNIVERSAL and is_export(resource)
-    if exported and resource.name == resource.display_name + home:
-        return resource.display_name, home
-    return resource.name, ""
 
 
 def is_beside(new: Resource, old: Resource) -> bool:
     """Say whether a resource has a name as `free_names` gives those that come of another one."""
     if (new.type, new.mesh, new.namespace) != (old.type, old.mesh, old.namespace):
         return False
-    (mine, home), (stem, away) = _stem(new), _stem(old)
+    (mine, home), (stem, away) = name_in_two(new), name_in_two(old)
     return home == away and mine.startswith(f"{stem}-")
 
 
@@ -85,7 +73,7 @@ def free_names(resource: Resource, what: str, state: State) -> Iterator[str]:
         if r.namespace == resource.namespace
         and (resource.form is Form.KUBERNETES or r.mesh == resource.mesh)
     }
-    (old, home), tail = _stem(resource), plain(what)
+    (old, home), tail = name_in_two(resource), plain(what)
     joints = (f"-{tail}", f"-0-{tail}", f"--{tail}", *(f"-{tail}-{n}" for n in range(2, 100)))
     for joint in joints:
         name = shortened(old + joint, LONGEST - len(home)) + home

@@ -14,6 +14,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.labels import name_in_two
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
 from kumamigrate.model.state import State
@@ -232,7 +233,7 @@ def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource
     """
     known = {p.identity: p for p in before.resources if p.type in old.policy_types}
     order = {identity: at for at, identity in enumerate(known)}
-    lengths = {len(p.name) for p in known.values()}
+    lengths = {len(name) for p in known.values() for name in (p.name, name_in_two(p)[0])}
     sources = [p for p in before.resources if p.type in OLD_POLICIES]
     for policy in after.resources:
         if policy.type not in old.policy_types:
@@ -240,7 +241,9 @@ def _moved(before: State, after: State, old: Release) -> Iterator[tuple[Resource
         if policy.identity in known:
             yield known[policy.identity], policy
             continue
-        begun = (known.get((*policy.identity[:3], n)) for n in _beginnings(policy.name, lengths))
+        stem, home = name_in_two(policy)
+        names = (part + home for part in _beginnings(stem, lengths))
+        begun = (known.get((*policy.identity[:3], name)) for name in names)
         for other in sorted((p for p in begun if p is not None), key=lambda p: order[p.identity]):
             yield other, policy
         for other in sources:

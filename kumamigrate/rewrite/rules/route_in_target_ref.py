@@ -52,7 +52,7 @@ from kumamigrate.rewrite.routes.routewords import (
     unreachable,
     why_not,
 )
-from kumamigrate.rewrite.siblings import free_names, shown_as
+from kumamigrate.rewrite.siblings import free_names, is_beside, shown_as
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import at_path
 from kumamigrate.targetref.items import top_of
@@ -183,7 +183,7 @@ def _parent(copy: Old, olds: Sequence[Old]) -> Old | None:
     alike = [
         old
         for old in olds
-        if copy.policy.name.startswith(f"{old.policy.name}-")
+        if is_beside(copy.policy, old.policy)
         and old.policy.spec.get("to") == copy.policy.spec.get("to")
         and old.policy.identity != copy.policy.identity
     ]
