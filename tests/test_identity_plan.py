@@ -25,6 +25,8 @@ from tests.runner import CliRunner
 PLAN = GOLDEN / "identity-plan"
 STATES = [(PLAN / f"{n}.yaml").read_text() for n in range(5)]
 ANSWERS: dict[str, Any] = json.loads((PLAN / "answers.json").read_text())
+DOMAIN = "default.east.mesh.local"
+"""What a MeshIdentity that names no trust domain has for the mesh and zone of these states."""
 NEXT = ["run", "--accept", "mesh-mtls", "--zone", "east"]
 
 
@@ -69,6 +71,52 @@ def test_each_run_writes_one_stage_and_waits_for_it_to_be_committed(folder: Path
     _git(folder, "commit", "-am", "the end")
     said, code = _run(*NEXT)
     assert ("mesh-mtls" in said, code) == (False, 0)
+
+
+OF_PODS = """apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {kuma.io/sidecar-injection: enabled}}
+---
+apiVersion: kuma.io/v1alpha1
+kind: Mesh
+metadata: {name: default}
+spec:
+  meshServices: {mode: Exclusive}
+  mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  template:
+    metadata: {labels: {app: web}}
+    spec: {serviceAccountName: front, containers: [{name: web, ports: [{containerPort: 8080}]}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTrafficPermission
+metadata: {name: web, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  from:
+  - targetRef: {kind: MeshSubset, tags: {kuma.io/service: web_shop_svc_80}}
+    default: {action: Allow}
+"""
+
+
+def test_workloads_of_the_repository_are_known_by_their_service_accounts(folder: Path) -> None:
+    """MeshIdentity names namespace and account, `Mesh.mtls` the service: both are let in first."""
+    (folder / "m.yaml").write_text(OF_PODS, encoding="utf-8")
+    _run(*NEXT)
+    read = read_resources(read_file("m.yaml", (folder / "m.yaml").read_bytes()))
+    (permission,) = (r for r in read if r.type == "MeshTrafficPermission")
+    assert permission.spec["rules"][0]["default"]["allow"] == [
+        {"spiffeID": {"type": "Exact", "value": f"spiffe://{DOMAIN}/ns/shop/sa/front"}},
+        {"spiffeID": {"type": "Prefix", "value": "spiffe://default/web_shop_svc_80"}},
+    ]
 
 
 @pytest.mark.parametrize("skipped", [(0, 3), (0, 2), (1, 4)], ids=str)
