@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.admit.ground import read_ground
 from kumamigrate.admit.messages import message_shape, read_message
+from kumamigrate.model.resource import Resource
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,11 @@ def test_what_stands_in_the_place_of_a_template_is_no_problem() -> None:
 
 def test_policies_are_no_messages() -> None:
     assert message_shape("MeshTimeout") is None
+
+
+def test_problems_of_a_resource_stand_below_its_spec() -> None:
+    spec = {"routing": {"zoneEgress": []}}
+    for path in ((), ("spec",), ("items", 0, "spec")):
+        mesh = Resource(type="Mesh", mesh="", name="default", spec=spec, spec_path=path)
+        _, problems = read_ground(mesh, "2.14")
+        assert [one.path for one in problems] == [(*path, "routing", "zoneEgress")]

@@ -135,3 +135,19 @@ def test_nor_are_more_than_64_that_come_of_choices(zones: int, found: int) -> No
     files = {f"clusters/c{at}/a.yaml": "a" for at in range(8)}
     files |= {f"zones/z{at}/b.yaml": "b" for at in range(zones)}
     assert len(_found(files).deployments) == found
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        # The same Mesh at the same place is two control planes, however the folders are called …
+        ({"alpha/m.yaml": "mesh", "beta/m.yaml": "mesh"}, {"alpha", "beta"}),
+        # … at different places it is one that stands twice, as is one policy.
+        ({"alpha/m.yaml": "mesh", "beta/n.yaml": "mesh"}, {""}),
+        ({"alpha/t.yaml": "a", "beta/t.yaml": "a"}, {""}),
+        ({"alpha/t.yaml": "a b", "beta/t.yaml": "a b c"}, {"alpha", "beta"}),
+        ({"alpha/t.yaml": "a b c d e", "beta/t.yaml": "a b f g h"}, {""}),
+    ],
+)
+def test_when_folders_of_any_name_are_environments(files: dict[str, str], found: set[str]) -> None:
+    assert {one.name for one in _found(files).deployments} == found

@@ -112,3 +112,10 @@ def test_what_was_asked_of_the_disk_can_be_asked_again(
     asked_again(again, what, where)
     changed = what in ("file", "below")
     assert ([one for one in again.asked if one[:2] == (what, where)] != first) is changed
+
+
+def test_any_name_can_be_asked_for_and_is_told_apart(tmp_path: Path) -> None:
+    tree = Tree(files={}, root=tmp_path)
+    for answer in ("a\udce9", "b\udce9", "", None, False, b""):
+        tree.note("link", "x", answer)
+    assert len({digest for *_, digest in tree.asked}) == 6
