@@ -17,7 +17,9 @@ name: calls
 networking:
   address: 10.0.0.1
   inbound: [{port: 80, tags: {kuma.io/service: web}}]
-  outbound: [{port: 81, tags: {kuma.io/service: edge, kuma.io/mesh: other}}]
+  outbound:
+  - {port: 81, tags: {kuma.io/service: edge, kuma.io/mesh: other}}
+  - {port: 82, tags: {kuma.io/service: web}}
 ---
 type: Dataplane
 mesh: default
@@ -95,6 +97,23 @@ CERTIFICATES = {("Mesh", "mtls.enabledBackend"), ("Mesh", "mtls.backends")}
         # Other proxies of that mesh concern nobody here, whether they move or come.
         (BASE + BESIDE, BASE + BESIDE_MOVED, set()),
         (BASE, BASE + BESIDE, set()),
+        # Of the Mesh its certificates are read, of a host where and as what it is reached.
+        (
+            BASE,
+            BASE.replace("name: other\n", "name: other\nrouting: {zoneEgress: true}\n", 1),
+            set(),
+        ),
+        (BASE, BASE.replace("{address", "{admin: {port: 1}, address"), set()),
+        (
+            BASE,
+            BASE.replace("{address", "{advertisedAddress: 1.1.1.1, address"),
+            {("Dataplane", "networking.advertisedAddress")},
+        ),
+        (
+            BASE,
+            BASE.replace("BUILTIN, tags: {", "BUILTIN, tags: {a: b, "),
+            {("Dataplane", "networking.gateway.tags.a")},
+        ),
     ],
 )
 def test_who_may_call_the_gateway_reads_it(was: str, now: str, kinds: set[tuple[str, str]]) -> None:
@@ -122,3 +141,20 @@ def test_a_gateway_that_comes_or_goes_is_told_whole() -> None:
     # Another of its hosts is an address more.
     second = HOST.replace("edge-1", "edge-2")
     assert _differs(BASE, BASE + second)["calls"] == {("Dataplane", "", NONE, "present")}
+
+
+def test_each_difference_says_what_it_is_of() -> None:
+    before, after = (
+        state(HOME + text, complete=True) for text in (BASE, SECURE + MOVED + ELSEWHERE)
+    )
+    claim = prove(before, after, claims=("live",)).meshes["default"].claims["live"]
+    (calls,) = (proxy for proxy in claim.proxies if proxy.name == "calls")
+    told = {
+        (w.direction, w.destination, w.field, str(w.before.value), str(w.after.value))
+        for w in calls.witnesses
+        if w.field in ("networking.address", "mtls.enabledBackend")
+    }
+    assert told == {
+        ("outbound", "edge-1 of mesh other", "networking.address", "10.9.0.1", "10.9.0.2"),
+        ("outbound", "other", "mtls.enabledBackend", NONE, "ca"),
+    }

@@ -52,6 +52,7 @@ def _log(backend: str) -> str:
         ("AccessLog", _log(OTEL), "http", "2.14", True),
         ("AccessLog", _log(OTEL), "http", "2.9", False),
         ("AccessLog", _log(FILE), "http", "2.14", False),  # a line is what its format says
+        ("AccessLog", _log(f"{FILE}, {OTEL}"), "http", "2.14", True),
     ],
 )
 def test_who_is_named_by_its_workload(
@@ -84,3 +85,34 @@ def test_who_is_named_by_its_workload(
     for was, now, effect in (("a", "b", "value"), ("", "b", "activation"), ("a", "", "value")):
         want = {(f"Mesh{kind}", field, was or None, now or None, effect)} if named else set()
         assert told(was, now) == want
+
+
+def _mesh(kind: str, spec: str, workload: str, app: str = "web") -> str:
+    text = MESH.format(kind=kind, spec=spec, protocol="http", workload=workload)
+    return text.replace("{app: web", f"{{app: {app}")
+
+
+def _told_of(was: str, now: str) -> set[str]:
+    before, after = (state(text, complete=True) for text in (was, now))
+    claim = prove(before, after, claims=("live",)).meshes["default"].claims["live"]
+    return {w.field for proxy in claim.proxies for w in proxy.witnesses}
+
+
+def test_a_workload_is_told_where_both_sides_name_it() -> None:
+    a, b = ", kuma.io/workload: a", ", kuma.io/workload: b"
+    field = "labels.kuma.io/workload"
+    with_policy, without = (_mesh("Metric", METRIC, one) for one in (a, b))
+    without = without[: without.index("---\ntype: MeshMetric")]
+    assert field in _told_of(with_policy, _mesh("Metric", METRIC, b))
+    assert field not in _told_of(with_policy, without)
+    assert field not in _told_of(without, with_policy)
+    # Another label of the same proxy changes nothing of what is sent.
+    assert field not in _told_of(with_policy, _mesh("Metric", METRIC, a, app="other"))
+
+
+def test_one_of_two_logs_is_enough() -> None:
+    two = "\n---\ntype: MeshAccessLog\nmesh: default\nname: q\nspec: " + _log(FILE)
+    was, now = (
+        _mesh("AccessLog", _log(OTEL), f", kuma.io/workload: {name}") + two for name in "ab"
+    )
+    assert "labels.kuma.io/workload" in _told_of(was, now)
