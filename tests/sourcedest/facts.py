@@ -65,7 +65,12 @@ def facts_of(
         live=old.routed,
         **outbound,
         logs={
-            name: _said("TrafficLog", _policy(won.service["TrafficLog"].get(name)), mesh=mesh)
+            name: _said(
+                "TrafficLog",
+                _policy(won.service["TrafficLog"].get(name)),
+                "tcp" if name == PASS_THROUGH else outbound["treated"].get(name, ""),
+                mesh=mesh,
+            )
             for name in logged
         },
         clients={name: clients_before(_policy(found)) for name, found in inbound.items()},
