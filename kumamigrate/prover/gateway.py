@@ -63,9 +63,10 @@ def _lists(side: Side, proxy: Resource, policy_type: str) -> dict[str, Any]:
 
 
 def _bare(value: Any) -> Any:
-    """Return rules without the names of the policies they came from."""
+    """Return rules without the names of the policies they came from; a conf may say `origin`,
+    too."""
     if isinstance(value, Mapping):
-        return {k: _bare(v) for k, v in value.items() if k not in _NAMES}
+        return {k: v if k == "conf" else _bare(v) for k, v in value.items() if k not in _NAMES}
     if isinstance(value, list):
         return [_bare(v) for v in value]
     return value

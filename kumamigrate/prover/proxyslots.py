@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -36,6 +37,8 @@ from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.letin import Read, admitted_facts, go_by_clients
+from kumamigrate.prover.rulenames import renamed
+from kumamigrate.prover.stages.local import NAMED_RULES
 from kumamigrate.prover.twosides import SAME, SlotsCompared, TwoSides, Witnesses
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.permission import PERMISSION
@@ -44,6 +47,7 @@ from kumamigrate.targetref.selection import Point
 from kumamigrate.universe.side import Side, may_be_transparent, networking
 
 _WITH_SPANS = (OF_RELEASE, CALLED_BY_INBOUND)
+Points = Mapping[str, Point]
 SINGLE_TYPES = READ_BY_SECTION["default"]
 
 
@@ -150,8 +154,6 @@ class ProxySlots(TwoSides):
         """Return what differs in what inbounds read of one policy type."""
         if not self.compares(policy_type):
             return ()
-        if self.by_client(policy_type):
-            return self.at_clients(was, now, policy_type).witnesses
         points_b, points_a = (
             {p.key: p for p in side.selection(proxy, policy_type).points}
             if policy_type in side.types
@@ -159,10 +161,26 @@ class ProxySlots(TwoSides):
             for side, proxy in ((self.before, was), (self.after, now))
         )
         found: Witnesses = ()
+        if policy_type in NAMED_RULES:
+            found = tuple(self._names(was, now, policy_type, (points_b, points_a)))
+        if self.by_client(policy_type):
+            return (*found, *self.at_clients(was, now, policy_type).witnesses)
         for name in dict.fromkeys((*points_b, *points_a, *self._rewritten(was, now, policy_type))):
             old, new = points_b.get(name), points_a.get(name)
             found += self._inbound(was, now, policy_type, name, old, new)
         return found
+
+    def _names(
+        self, was: Resource, now: Resource, policy_type: str, points: tuple[Points, Points]
+    ) -> Iterator[Witness]:
+        """Yield where Envoy calls what rules make otherwise, as policies have other names."""
+        effect = Effect.VALUE if self.names_matter_to(was, now) else Effect.NAME
+        for name in (name for name in points[0] if name in points[1]):
+            read = (
+                Read(self.before, was, points[0][name]),
+                Read(self.after, now, points[1][name]),
+            )
+            yield from (replace(w, effect=effect) for w in renamed(policy_type, *read))
 
     def by_client(self, policy_type: str) -> bool:
         """Whether what inbounds read of a type is compared by what clients meet there."""

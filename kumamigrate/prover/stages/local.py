@@ -25,6 +25,8 @@ from kumamigrate.targetref.subset import subset_of
 
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 """Policies that others refer to, and whose names stand in Envoy's configuration."""
+NAMED_RULES = ("MeshTrafficPermission", "MeshFaultInjection")
+"""Policies after which Envoy calls what their rules make."""
 DIRECTIONS = {"to": "outbound", "rules": "inbound", "from": "inbound", "default": "proxy"}
 _RANKED_BY = (EFFECT, NAMESPACE, ORIGIN, ROLE, ZONE)
 """Labels that gates, ranks and references by name look at (matcher.md (c), (d), (f))."""
@@ -213,7 +215,8 @@ def _moved(place: Place, was: list[Saying], now: list[Saying]) -> list[NothingBe
         return None
     type_, mesh, section = place
     moves = [(old, new) for (old, _), (new, _) in zip(was, now, strict=True) if old != new]
-    if moves and (type_ in ROUTES or _meet(was) or _meet(now)):
+    called = type_ in ROUTES or (section == "rules" and type_ in NAMED_RULES)
+    if moves and (called or _meet(was) or _meet(now)):
         return None
     return [
         NothingBetween(type=type_, mesh=mesh, section=section, low=min(pair), high=max(pair))
