@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
@@ -28,6 +28,9 @@ ON_OUTBOUNDS = (
 )
 BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshLoadBalancingStrategy", "MeshAccessLog")
 
+BY_OUTBOUND = ("MeshLoadBalancingStrategy", "MeshCircuitBreaker", "MeshHealthCheck")
+"""Types that find the clusters of service tags by the outbounds of the proxy (legacy-notes C14)."""
+
 
 def outbound_facts(
     side: Side,
@@ -37,19 +40,26 @@ def outbound_facts(
     routing: Routing,
     *,
     as_real: bool = False,
+    own: Set[str] | None = None,
 ) -> dict[Key, Fact]:
     """Return what an outbound reads of one policy type, place by place.
 
     With `as_real`, a service-tag outbound that no timeout reaches counts as having Kuma's
-    defaults, as a real one has (claim *carry*, matcher-notes §3 rule 4).
+    defaults, as a real one has (claim *carry*, matcher-notes §3 rule 4). `own` are the
+    services that the proxy has outbounds to, None where that is to every one.
     """
     tag = isinstance(destination, ServiceTag) and not as_real
-    return dict(OutboundReader(side, proxy, policy_type, destination, routing, tag).facts())
+    asked = (side, proxy, policy_type, destination, routing, tag)
+    return dict(OutboundReader(*asked, own=own).facts())
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundReader:
-    """Reads one policy type at one outbound of one proxy."""
+    """Reads one policy type at one outbound of one proxy.
+
+    Of clusters of services that are none of its `own`, but routes lead there, it reads timeouts
+    alone.
+    """
 
     side: Side
     proxy: Resource
@@ -57,6 +67,7 @@ class OutboundReader:
     destination: Destination
     routing: Routing
     tag: bool
+    own: Set[str] | None = None
 
     def facts(self) -> Iterator[tuple[Key, Fact]]:
         """Yield every place with its settings."""
@@ -143,8 +154,13 @@ class OutboundReader:
         return self._fact(SlotKind.LISTENER, found, self.routing.protocol)
 
     def _cluster(self, cluster: Cluster) -> Fact:
-        found = self._look_up(cluster.destination)
-        return self._fact(SlotKind.CLUSTER, found, self.side.protocol(cluster.destination))
+        destination = cluster.destination
+        led_to = isinstance(destination, ServiceTag) and (
+            self.own is not None and destination.service not in self.own
+        )
+        unread = led_to and self.policy_type in BY_OUTBOUND
+        found = None if unread else self._look_up(destination)
+        return self._fact(SlotKind.CLUSTER, found, self.side.protocol(destination))
 
     def _fact(
         self,
@@ -157,6 +173,7 @@ class OutboundReader:
             part=part,
             protocol=protocol,
             tag=self.tag,
+            by_protocol=isinstance(self.destination, ServiceTag),
             tcp=self.routing.tcp is not None,
             always=writes_defaults(self.side),
             release=self.side.release.name,

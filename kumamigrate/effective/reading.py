@@ -42,7 +42,8 @@ class At:
 
     `protocol` is that of the service, UNKNOWN_PROTOCOL where nothing tells; `treated` the one that
     the old engine gives the outbound, `made` whether that makes it. `tag`: the outbound is one of
-    a service tag. `tcp`: its listener is, or may be, one of TCP. `http`: some listener of the
+    a service tag, and `by_protocol` that its listener goes by the protocol of the service, whatever
+    it is itself. `tcp`: its listener is, or may be, one of TCP. `http`: some listener of the
     proxy is, or may be, one of HTTP, `calls`: that of some outbound. `reached`: some policy of the
     type reaches the proxy; `always`: the release fills in defaults where none does. `identified`:
     the proxy has its certificate from a MeshIdentity (None: it may have). `others` are the services
@@ -54,6 +55,7 @@ class At:
     treated: str = UNKNOWN_PROTOCOL
     made: bool = True
     tag: bool = False
+    by_protocol: bool = False
     tcp: bool = True
     http: bool = True
     calls: bool = True

@@ -63,14 +63,22 @@ def of_conf(conf: Conf | None, at: At) -> Values:
         return dict(_UNREACHED)
     if at.part is SlotKind.LISTENER:
         # A TCP listener reads the idle timeout itself; headers there are none of.
+        # A MeshTCPRoute makes one of TCP to an HTTP service, too, on real resources alone.
+        http = at.protocol in HTTP_LIKE
         unread = {HEADERS} if at.protocol in ("tcp", "tls") else set()
-        unread |= {IDLE} if at.protocol in HTTP_LIKE else set()
-        if conf is None and at.protocol not in (*HTTP_LIKE, UNKNOWN_PROTOCOL):
+        unread |= {IDLE} if http and not at.tcp else set()
+        unwritten = conf is None and at.protocol != UNKNOWN_PROTOCOL
+        if unwritten or (http and at.by_protocol):
             found[IDLE] = _UNWRITTEN
         return {path: value for path, value in found.items() if path not in unread}
     if at.part is SlotKind.CLUSTER:
         return _of_protocol(found, at.protocol)
     return found
+
+
+def by_meaning(values: Values) -> Values:
+    """Return timeouts, told by how long they are and not by whether anybody wrote them down."""
+    return {**values, IDLE: FIELDS[IDLE].default} if values.get(IDLE) == _UNWRITTEN else values
 
 
 def _of_protocol(found: Values, protocol: str) -> Values:

@@ -16,7 +16,8 @@ from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Witness, each_once
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import Fact, Key
-from kumamigrate.effective.outboundfacts import outbound_facts
+from kumamigrate.effective.outboundfacts import BY_OUTBOUND, outbound_facts
+from kumamigrate.effective.policies.meshtimeout import by_meaning
 from kumamigrate.effective.routing import (
     BACKENDS,
     ROUTING,
@@ -26,6 +27,7 @@ from kumamigrate.effective.routing import (
     routing_facts,
 )
 from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
@@ -40,6 +42,7 @@ CARRIED = (
     "MeshCircuitBreaker",
     "MeshHealthCheck",
 )
+Own = frozenset[str] | None
 
 
 def couples_of(pair: MeshComparison, services: Sequence[str]) -> Network:
@@ -117,7 +120,8 @@ def carry_one(
     there = pair.before.types | pair.after.types | {ROUTING}
     if not pair.compares(policy_type) or policy_type not in there:
         return ()
-    key = ("carry", policy_type, old, new, *_inputs(pair, was, now, policy_type))
+    own = _own(pair, was, now) if policy_type in BY_OUTBOUND else (None, None)
+    key = ("carry", policy_type, old, new, own, *_inputs(pair, was, now, policy_type))
     if key not in pair.kept:
         left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
         clusters, wrong = _clusters(pair, left, right, old, new)
@@ -125,12 +129,30 @@ def carry_one(
             found = [*_routes(pair, left, right), *wrong]
             pair.kept[key] = pair.routing_witnesses(found, new)
         else:
-            before = outbound_facts(pair.before, was, policy_type, old, left, as_real=True)
-            after = outbound_facts(pair.after, now, policy_type, new, right)
-            listed = differences(_renamed(before, clusters), after, common=True)
+            before = outbound_facts(
+                pair.before, was, policy_type, old, left, as_real=True, own=own[0]
+            )
+            after = outbound_facts(pair.after, now, policy_type, new, right, own=own[1])
+            before, after = _by_meaning(_renamed(before, clusters)), _by_meaning(after)
+            listed = differences(before, after, common=True)
             told = (pair.witness(policy_type, "outbound", one, new) for one in listed)
             pair.kept[key] = each_once(told)
     return pair.kept[key]
+
+
+def _own(pair: MeshComparison, was: Resource, now: Resource) -> tuple[Own, Own]:
+    """Return the services that a proxy has outbounds to by their tags, before and after.
+
+    None: to every one. Afterwards these are the ones that its Dataplane still lists so, and in
+    mode Exclusive none for a transparent proxy.
+    """
+    left = written_outbounds(pair.after, now)
+    still = (one.destination for one in (left or {}).values())
+    after = frozenset(one.service for one in still if isinstance(one, ServiceTag))
+    every = left is None and mesh_services_mode(pair.after.state, pair.after.mesh) != "Exclusive"
+    transparent = written_outbounds(pair.before, was) is None
+    before = None if transparent else frozenset(services_of(pair, was))
+    return before, None if every else after
 
 
 def services_of(pair: MeshComparison, was: Resource) -> tuple[str, ...]:
@@ -281,3 +303,7 @@ def _of(pair: MeshComparison, cluster: Cluster) -> tuple[RealResource, ...]:
 
 def _renamed(facts: dict[Key, Fact], clusters: dict[Key, Key]) -> dict[Key, Fact]:
     return {clusters.get(key, key): fact for key, fact in facts.items()}
+
+
+def _by_meaning(facts: dict[Key, Fact]) -> dict[Key, Fact]:
+    return {key: replace(fact, settings=by_meaning(fact.settings)) for key, fact in facts.items()}
