@@ -160,3 +160,19 @@ def test_an_endpoint_that_comes_or_goes(asking: str, routes: str, mode: str, rea
     assert told(base, base + SECOND) == ([("db", 0, 1)] if reached else [])
     assert told(base + SECOND, base) == ([("db", 1, 0)] if reached else [])
     assert told(base, WEB + PART[routes]) == ([("db", 1, 0)] if reached else [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "asks", "told"),
+    [("web", "web", False), ("db", "web", True), ("web", "db", True), ("db", "db", True)],
+)
+def test_who_reaches_it_on_either_side_is_told(asked: str, asks: str, told: bool) -> None:
+    head = MESH.format(mode="Disabled")
+    before = state(head + _proxy("one", 1, _to(asked)) + BASE, complete=True)
+    after = state(head + _proxy("one", 1, _to(asks)) + BASE + SECOND, complete=True)
+    claim = prove(before, after, claims=("live",)).meshes["default"].claims["live"]
+    (one,) = (proxy for proxy in claim.proxies if proxy.name == "one")
+    found = [
+        (w.policy_type, w.direction, w.destination) for w in one.witnesses if w.field == "endpoints"
+    ]
+    assert found == ([("Dataplane", "outbound", "db")] if told else [])
