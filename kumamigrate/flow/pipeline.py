@@ -6,8 +6,8 @@ pre-commit hook, needs neither, and they take longer to import than the hook tak
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, partial
 from itertools import product
 
@@ -31,8 +31,9 @@ from kumamigrate.flow.unfinished import unfinished
 from kumamigrate.flow.verdict import Whole, breaks_today, changed_types, whole_of
 from kumamigrate.flow.word import asks, begun, may_take, takes, unused, with_cause
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.model.versions import at_least
-from kumamigrate.prover import Proof, Verdict
+from kumamigrate.prover import Effect, Proof, Verdict
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change, Rollout
@@ -75,7 +76,6 @@ class Outcome:
     findings: tuple[Finding, ...]
     held: tuple[Held, ...] = ()
     proof: Proof | None = None
-    switched: Proof | None = None
     whole: Whole = Whole.PROVEN
     kept: tuple[Change, ...] = ()
     grounds: tuple[Estate, ...] = field(default=(), repr=False)
@@ -256,8 +256,6 @@ def _settle(
 
 def _as_a_whole(outcome: Outcome) -> Outcome:
     """Return the outcome with the proof of everything that was kept, and what it comes to."""
-    from kumamigrate.flow.acceptance import has_tag_outbounds
-
     claim, allow = outcome.claim, outcome.options.allow
     sites = [
         (old, new)
@@ -265,17 +263,35 @@ def _as_a_whole(outcome: Outcome) -> Outcome:
         # Nothing of an environment that was not touched changes on one release.
         if new is not old or claim == RELEASE or len(outcome.began.sites) == 1
     ]
-    proof = merged((old.name, prove_scenes(old.applied, new.applied)) for old, new in sites)
-    switched = None
+    proofs = [prove_scenes(old.applied, new.applied) for old, new in sites]
+    proof = merged((old.name, found) for (old, _), found in zip(sites, proofs, strict=True))
     differs = claim == RELEASE and proof.allowing(claim, allow) is Verdict.DIFFERENT
-    # Where no outbound is by service tag a switch to mode Exclusive changes nothing.
-    if differs and any(has_tag_outbounds(old.applied) for old, _ in sites):
-        switched = merged(
-            (old.name, _proof(old.applied, new.applied, (claim,), exclusive=True))
-            for old, new in sites
-        )
-    whole = whole_of(proof, switched, claim, allow)
-    return replace(outcome, proof=proof, switched=switched, whole=whole)
+    once_switched = differs and all(
+        _holds_once_switched(old.applied, new.applied, found, allow)
+        for (old, new), found in zip(sites, proofs, strict=True)
+    )
+    return replace(outcome, proof=proof, whole=whole_of(proof, claim, allow, once_switched))
+
+
+def _holds_once_switched(before: Scene, after: Scene, proof: Proof, allow: Set[Effect]) -> bool:
+    """Say whether the upgrade is proven for meshes that have switched to mode Exclusive first.
+
+    One mesh that differs even then is enough for a no, so those are asked first that differ now,
+    small ones before; where no outbound is by service tag, a switch changes nothing.
+    """
+    from kumamigrate.flow.acceptance import has_tag_outbounds
+
+    found = {name: one.claims[RELEASE].allowing(allow) for name, one in proof.meshes.items()}
+    differing = {name for name, verdict in found.items() if verdict is Verdict.DIFFERENT}
+    state = before.state(before.source)[0]
+    modes = {mesh_services_mode(state, mesh) for mesh in differing}
+    if differing and ("Exclusive" in modes or not has_tag_outbounds(before)):
+        return False
+    sizes = Counter(resource.mesh for resource in state.resources)
+    order = sorted(found, key=lambda name: (name not in differing, sizes[name]))
+    ask = partial(_proof, before, after, (RELEASE,), exclusive=True)
+    proofs = (ask(only=frozenset({mesh})) for mesh in order)
+    return all(one.allowing(RELEASE, allow) is Verdict.EQUIVALENT for one in proofs)
 
 
 def must_not_be_written(outcome: Outcome) -> bool:
@@ -370,23 +386,29 @@ def _refused_changes(before: Scene, after: Scene, later: str) -> dict[str, list[
 
 
 def _proof(
-    before: Scene, after: Scene, claims: tuple[str, ...], *, exclusive: bool = False
+    before: Scene,
+    after: Scene,
+    claims: tuple[str, ...],
+    *,
+    exclusive: bool = False,
+    only: frozenset[str] | None = None,
 ) -> Proof:
-    """Prove some claims; with `exclusive`, as if the mesh had switched first: where old policies
-    say nothing, so no state in which they are converted helps."""
+    """Prove some claims, about some meshes `only`; with `exclusive`, as if the mesh had switched
+    first: where old policies say nothing, so no state in which they are converted helps."""
     from kumamigrate.flow.acceptance import as_exclusive, contents_of
     from kumamigrate.prover.prover import prove
 
     def one(
         before: Scene, after: Scene, claims: tuple[str, ...], meshes: Collection[str] | None
     ) -> Proof:
+        asked = meshes if only is None else only if meshes is None else only.intersection(meshes)
         old = before.state(before.source)[0]
         return prove(
             as_exclusive(old) if exclusive else old,
             after.state(before.source)[0],
             claims=claims,
             upgraded=after.state(before.target)[0] if RELEASE in claims else None,
-            only=meshes,
+            only=asked,
             same_unread=_same_unread(before, after),
             halfway=not exclusive,
             contents=contents_of(before),

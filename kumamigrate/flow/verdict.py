@@ -31,14 +31,16 @@ _OF_VERDICT = {
 }
 
 
-def whole_of(proof: Proof, switched: Proof | None, claim: str, allow: Set[Effect]) -> Whole:
-    """Return the verdict on all types, whoever is behind a difference."""
+def whole_of(proof: Proof, claim: str, allow: Set[Effect], once_switched: bool) -> Whole:
+    """Return the verdict on all types, whoever is behind a difference. `once_switched`: it holds
+    for meshes that have switched to MeshService mode Exclusive first.
+
+    What is not known of those takes nothing from a difference that is shown.
+    """
     found = proof.allowing(claim, allow)
-    if found is not Verdict.DIFFERENT or switched is None:
-        return _OF_VERDICT[found]
-    later = switched.allowing(claim, allow)
-    # What is not known of a mesh that is switched takes nothing from a difference that is shown.
-    return Whole.AFTER_SWITCH if later is Verdict.EQUIVALENT else Whole.DIFFERENT
+    if found is Verdict.DIFFERENT and once_switched:
+        return Whole.AFTER_SWITCH
+    return _OF_VERDICT[found]
 
 
 def breaks_today(proof: Proof, changed: Set[str], allow: Set[Effect]) -> bool:
