@@ -327,6 +327,8 @@ conf: {{abort: {{httpStatus: {status}, percentage: 50}}}}
         ({"type": "Timeout", "sources": ["a"], "destinations": ["b"]}, {"a", "b"}),
         ({"type": "RateLimit", "sources": ["a"], "destinations": ["*"]}, {"a"}),
         ({"type": "TrafficTrace", "selectors": ["c"]}, {"c"}),
+        # Where a TrafficRoute leads counts as well.
+        ({"type": "TrafficRoute", "sources": ["a"], "destinations": ["b"]}, {"a", "b", "d", "e"}),
     ],
 )
 def test_services_that_old_policies_name_are_known(body: Any, services: set[str]) -> None:
@@ -335,7 +337,9 @@ def test_services_that_old_policies_name_are_known(body: Any, services: set[str]
         for key, value in body.items()
         if key != "type"
     }
-    conf = {"connectTimeout": "1s"} if body["type"] == "Timeout" else {}
+    split = [{"weight": 1, "destination": {"kuma.io/service": one}} for one in "de"]
+    confs = {"Timeout": {"connectTimeout": "1s"}, "TrafficRoute": {"split": split}}
+    conf = confs.get(body["type"], {})
     policy = resource({"type": body["type"], "name": "p", "conf": conf, **given})
     mesh = resource({"type": "Mesh", "name": "default"})
     held = State(release="2.9", environment=Environment(zone="east"), resources=(mesh, policy))
