@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.fact import LISTENER, NOTHING, Fact, Key
-from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
+from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE, by_meaning
 from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.routing import Routing, meant
@@ -51,6 +51,14 @@ def outbound_facts(
     tag = isinstance(destination, ServiceTag) and not as_real
     asked = (side, proxy, policy_type, destination, routing, tag)
     return dict(OutboundReader(*asked, own=own).facts())
+
+
+def facts_by_meaning(facts: Mapping[Key, Fact]) -> dict[Key, Fact]:
+    """Return facts, told by what they mean and not by whether anybody wrote them down.
+
+    Who switches or upgrades configures Envoy anew in any case.
+    """
+    return {key: replace(fact, settings=by_meaning(fact.settings)) for key, fact in facts.items()}
 
 
 @dataclass(frozen=True, slots=True)

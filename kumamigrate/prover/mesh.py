@@ -12,7 +12,12 @@ from kumamigrate.effective.bothengines.oldview import Made
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Effect, Witness, each_once
 from kumamigrate.effective.fact import LISTENER, NOTHING, Fact, Key
-from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS, outbound_facts
+from kumamigrate.effective.outboundfacts import (
+    BY_ROUTE,
+    ON_OUTBOUNDS,
+    facts_by_meaning,
+    outbound_facts,
+)
 from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.effective.routeorder import only_turned
@@ -268,7 +273,8 @@ class MeshComparison(ProxySlots):
                 return None
             matter = names and self.names_matter_to(was, now)
             return (ROUTING, route_b, route_a, names, matter)
-        if policy_type not in self.before.types and policy_type not in self.after.types:
+        said = policy_type in self.before.types or policy_type in self.after.types
+        if not said and not self.unsaid:
             return None
         sig_b = self.before.signature(was, policy_type)
         sig_a = self.after.signature(now, policy_type)
@@ -288,11 +294,11 @@ class MeshComparison(ProxySlots):
     ) -> Witnesses:
         old = self.routing(self.before, was, destination)
         new = self.routing(self.after, now, destination)
-        found = differences(
-            outbound_facts(self.before, was, policy_type, destination, old),
-            outbound_facts(self.after, now, policy_type, destination, new),
-            common=True,
-        )
+        before = outbound_facts(self.before, was, policy_type, destination, old)
+        after = outbound_facts(self.after, now, policy_type, destination, new)
+        if self.before.release.name != self.after.release.name:
+            before, after = facts_by_meaning(before), facts_by_meaning(after)
+        found = differences(before, after, common=True)
         tagged = self._as_tag(was, destination, partial(_tag_facts, was, policy_type))
 
         def told(difference: Difference) -> Witness:
@@ -300,7 +306,7 @@ class MeshComparison(ProxySlots):
             active = _said(tagged, difference) or self._is_activation(
                 was, policy_type, difference, destination
             )
-            return replace(witness, effect=Effect.ACTIVATION if active else Effect.VALUE)
+            return replace(witness, effect=Effect.ACTIVATION) if active else witness
 
         return each_once(map(told, found))
 

@@ -59,11 +59,15 @@ class ProofScene:
             owed = None
             if standing is not None:
                 sides = [Side(with_world(s, world), mesh, contents) for s in begun]
-                owed = Owed(self._pair(sides[0], sides[1], of_one), now, standing.activated)
+                stood = self._pair(sides[0], sides[1], of_one, unsaid=True)
+                owed = Owed(stood, now, standing.activated)
             self.compared.append(InWorld(self._pair(was, now, of_one), services, owed))
 
-    def _pair(self, was: Side, now: Side, of_one_protocol: Sequence[str]) -> MeshComparison:
-        return MeshComparison(*alike(was, now, of_one_protocol), self._locate, self._types)
+    def _pair(
+        self, was: Side, now: Side, of_one_protocol: Sequence[str], *, unsaid: bool = False
+    ) -> MeshComparison:
+        sides = alike(was, now, of_one_protocol)
+        return MeshComparison(*sides, self._locate, self._types, unsaid)
 
     @cached_property
     def carrying(self) -> list[InWorld]:

@@ -17,7 +17,7 @@ from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.outboundfacts import writes_defaults
 from kumamigrate.effective.policies.meshproxypatch import names_matter
-from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
+from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM, IDLE, by_meaning
 from kumamigrate.effective.policies.meshtls import LISTENERS
 from kumamigrate.effective.routing import ROUTING, TCP_ROUTING
 from kumamigrate.model.kri import Kri
@@ -62,13 +62,16 @@ SAME = SlotsCompared()
 class TwoSides:
     """Two sides of one mesh and what is known of both; what is worked out is kept.
 
-    `types` are the policy types of which differences are asked for, None for all.
+    `types` are the policy types of which differences are asked for, None for all. With `unsaid`
+    they are asked for also where neither side has a policy of the type: what stands there by itself
+    may hang on routes, and be what a new policy says in words.
     """
 
     before: Side
     after: Side
     locate: tuple[Locate, Locate]
     types: Collection[str] | None = None
+    unsaid: bool = False
     kept: dict[Any, Witnesses] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -202,6 +205,8 @@ class TwoSides:
 def _effect(found: Difference) -> Effect:
     if found.begins:
         return Effect.ACTIVATION
+    if found.field == IDLE and by_meaning({IDLE: found.before}) == by_meaning({IDLE: found.after}):
+        return Effect.NAME  # as long as it was; only Envoy is told so now
     return Effect.RESIDUE if found.field in _RESIDUES else Effect.VALUE
 
 

@@ -16,8 +16,7 @@ from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Witness, each_once
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import Fact, Key
-from kumamigrate.effective.outboundfacts import BY_OUTBOUND, outbound_facts
-from kumamigrate.effective.policies.meshtimeout import by_meaning
+from kumamigrate.effective.outboundfacts import BY_OUTBOUND, facts_by_meaning, outbound_facts
 from kumamigrate.effective.routing import (
     BACKENDS,
     ROUTING,
@@ -133,7 +132,7 @@ def carry_one(
                 pair.before, was, policy_type, old, left, as_real=True, own=own[0]
             )
             after = outbound_facts(pair.after, now, policy_type, new, right, own=own[1])
-            before, after = _by_meaning(_renamed(before, clusters)), _by_meaning(after)
+            before, after = facts_by_meaning(_renamed(before, clusters)), facts_by_meaning(after)
             listed = differences(before, after, common=True)
             told = (pair.witness(policy_type, "outbound", one, new) for one in listed)
             pair.kept[key] = each_once(told)
@@ -303,7 +302,3 @@ def _of(pair: MeshComparison, cluster: Cluster) -> tuple[RealResource, ...]:
 
 def _renamed(facts: dict[Key, Fact], clusters: dict[Key, Key]) -> dict[Key, Fact]:
     return {clusters.get(key, key): fact for key, fact in facts.items()}
-
-
-def _by_meaning(facts: dict[Key, Fact]) -> dict[Key, Fact]:
-    return {key: replace(fact, settings=by_meaning(fact.settings)) for key, fact in facts.items()}

@@ -25,8 +25,8 @@ HEADINGS: Mapping[str, tuple[str, str]] = {
         "settings stand in the files and are ignored today; they start to work",
     ),
     "name": (
-        "route gets another name in Envoy's configuration and statistics; no traffic changes",
-        "routes get other names in Envoy's configuration and statistics; no traffic changes",
+        "thing is called or spelt otherwise in Envoy's configuration; no traffic changes",
+        "things are called or spelt otherwise in Envoy's configuration; no traffic changes",
     ),
 }
 MOST_NAMES = 3

@@ -312,8 +312,8 @@ _HEADINGS = {
         "settings stand in Git and are ignored by this mesh today; they start to work",
     ),
     Effect.NAME: (
-        "route gets another name in Envoy's configuration and statistics; no traffic changes",
-        "routes get other names in Envoy's configuration and statistics; no traffic changes",
+        "thing is called or spelt otherwise in Envoy's configuration; no traffic changes",
+        "things are called or spelt otherwise in Envoy's configuration; no traffic changes",
     ),
     Effect.RESIDUE: (
         "setting that only the old engine made will be gone, and no new policy can set it",
