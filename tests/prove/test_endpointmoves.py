@@ -64,37 +64,6 @@ def _with(of: str, transparent: str) -> str:
     return f"{of}\n  transparentProxying: {{{transparent}}}"
 
 
-DB = """
-type: MeshTCPRoute
-mesh: default
-name: t
-spec:
-  to:
-  - targetRef: {kind: MeshService, name: web}
-    rules: [{default: {backendRefs: [{kind: MeshService, name: db}]}}]
----
-"""
-
-
-def _inbound(service: str) -> str:
-    return f"inbound: [{{port: 80, tags: {{kuma.io/service: {service}}}}}]"
-
-
-def _to(service: str, of: str = "x") -> str:
-    outbound = f"outbound: [{{port: 81, tags: {{kuma.io/service: {service}}}}}]"
-    return f"{_inbound(of)}\n  {outbound}"
-
-
-def _proxy(name: str, number: int, more: str) -> str:
-    return PROXY.format(name=name, number=number, more=more)
-
-
-def _transparent(of: str, *direct: str) -> str:
-    ports = "redirectPortInbound: 15006, redirectPortOutbound: 15001"
-    also = f", directAccessServices: {list(direct)}" if direct else ""
-    return f"{of}\n  transparentProxying: {{{ports}{also}}}"
-
-
 DB = _proxy("db-1", 9, _inbound("db"))
 SECOND = _proxy("db-2", 10, _inbound("db"))
 WEB = _proxy("web-1", 8, _inbound("web"))

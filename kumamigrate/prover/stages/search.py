@@ -69,6 +69,10 @@ from kumamigrate.universe.traffic import successors
 ROUTE_SETS, ENTRY_SETS, VALUE_SETS, LIST_SETS = 4, 2, 2, 3
 Check = Callable[[MeshComparison, Resource], Sequence[Witness]]
 """Returns what differs for a proxy at one place of two sides."""
+Chosen = tuple[tuple[Atom, ...], Setting]
+"""What a made-up proxy has, and its surroundings."""
+WithRoutes = Callable[[tuple[Atom, ...], Setting], Iterable[Chosen]]
+"""Returns what a set comes to with routes, one of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,20 +317,28 @@ class Coverage:
 
     def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
         every = self._sets(asked.policy_type, where, slot, one_inbound=asked.one_inbound)
-        told_apart = (
-            None
-            if asked.left is None
-            else self._leaving.told_apart(
-                (r.atom for r in slot.asked if r.atom is not None),
-                {one.namespace for one in self._settings(asked.policy_type, slot)},
-            )
-        )
+        with_routes = self._beside_routes(asked, slot)
         for chosen, setting in every:
             self._ask(asked, chosen, setting)
-            left = asked.left
-            if told_apart and left is not None and self._shows(asked, left, chosen, setting):
-                for atoms, there in self._with_routes(left, told_apart, chosen, setting):
-                    self._ask(asked, atoms, there)
+            for atoms, there in with_routes(chosen, setting):
+                self._ask(asked, atoms, there)
+
+    def _beside_routes(self, asked: AskedPlace, slot: SearchSlot) -> WithRoutes:
+        """Return what adds routes to a set, where those alone leave a proxy what is asked about and
+        anything would show then."""
+        left = asked.left
+        if left is None:
+            return lambda _chosen, _setting: ()
+        told_apart = self._leaving.told_apart(
+            (r.atom for r in slot.asked if r.atom is not None),
+            {one.namespace for one in self._settings(asked.policy_type, slot)},
+        )
+
+        def with_routes(chosen: tuple[Atom, ...], setting: Setting) -> Iterator[Chosen]:
+            if self._shows(asked, left, chosen, setting):
+                yield from self._with_routes(left, told_apart, chosen, setting)
+
+        return with_routes
 
     def _shows(
         self, asked: AskedPlace, left: LeftByRoutes, chosen: tuple[Atom, ...], setting: Setting
@@ -343,7 +355,7 @@ class Coverage:
         told_apart: ToldApart,
         chosen: tuple[Atom, ...],
         setting: Setting,
-    ) -> Iterator[tuple[tuple[Atom, ...], Setting]]:
+    ) -> Iterator[Chosen]:
         """Yield a proxy with routes that leave it its outbounds, one of each kind."""
         tried: set[Hashable] = set()
         for atoms, there, kind in told_apart.with_routes(chosen, setting, tried):
@@ -360,7 +372,7 @@ class Coverage:
 
     def _sets(
         self, policy_type: str, where: str, slot: SearchSlot, *, one_inbound: bool
-    ) -> Iterator[tuple[tuple[Atom, ...], Setting]]:
+    ) -> Iterator[Chosen]:
         """Yield what made-up proxies have that are to be tried, and their surroundings."""
         roles = [RoleAsked(role, self.pairings) for role in slot.roles]
         namespaces = Namespaces(slot.asked, self.besides, self.pairings, one_inbound=one_inbound)
