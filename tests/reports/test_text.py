@@ -71,7 +71,7 @@ def test_a_difference_names_the_policy_and_place_that_win_on_each_side(tmp_path:
 def test_names_of_routes_are_names(tmp_path: Path) -> None:
     """A split route is called otherwise in Envoy: the reader sees names, not identifiers."""
     done = run(tmp_path, {"m.yaml": EXCLUSIVE, "r.yaml": ROUTE})
-    assert "1 thing is called or spelt otherwise in Envoy's configuration" in done.said
+    assert "1 change shows in Envoy's configuration and statistics alone" in done.said
     assert "api → api-pay" in done.said
     assert "kri_" not in done.said
 

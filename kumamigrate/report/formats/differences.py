@@ -9,7 +9,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.shown import value_words
 from kumamigrate.prover.claimed import LIVE
-from kumamigrate.report.screen.difftext import proxy_words, route_words
+from kumamigrate.report.screen.difftext import IN_ENVOY_ALONE, proxy_words, route_words
 
 Report = Mapping[str, Any]
 EFFECTS = ("value", "residue", "activation", "name")
@@ -24,10 +24,7 @@ HEADINGS: Mapping[str, tuple[str, str]] = {
         "setting stands in the files and is ignored today; it starts to work",
         "settings stand in the files and are ignored today; they start to work",
     ),
-    "name": (
-        "thing is called or spelt otherwise in Envoy's configuration; no traffic changes",
-        "things are called or spelt otherwise in Envoy's configuration; no traffic changes",
-    ),
+    "name": IN_ENVOY_ALONE,
 }
 MOST_NAMES = 3
 

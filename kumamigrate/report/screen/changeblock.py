@@ -12,7 +12,12 @@ from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.report.diff import patch_text
 from kumamigrate.report.screen.causes import places_of
 from kumamigrate.report.screen.counted import count, some
-from kumamigrate.report.screen.difftext import Sides, difference_lines, number_of
+from kumamigrate.report.screen.difftext import (
+    IN_ENVOY_ALONE,
+    Sides,
+    difference_lines,
+    number_of,
+)
 from kumamigrate.report.screen.onscreen import OnScreen, of_file
 from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.finding import Finding, Status
@@ -311,10 +316,7 @@ _HEADINGS = {
         "setting stands in Git and is ignored by this mesh today; it starts to work",
         "settings stand in Git and are ignored by this mesh today; they start to work",
     ),
-    Effect.NAME: (
-        "thing is called or spelt otherwise in Envoy's configuration; no traffic changes",
-        "things are called or spelt otherwise in Envoy's configuration; no traffic changes",
-    ),
+    Effect.NAME: IN_ENVOY_ALONE,
     Effect.RESIDUE: (
         "setting that only the old engine made will be gone, and no new policy can set it",
         "settings that only the old engine made will be gone, and no new policy can set them",

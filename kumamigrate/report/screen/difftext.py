@@ -27,6 +27,12 @@ MOST_PLACES = 1
 MOST_LEAVES = 3
 LONG = 120
 NO_TEXTS = Texts(files={})
+IN_ENVOY_ALONE = (
+    "change shows in Envoy's configuration and statistics alone; no traffic changes",
+    "changes show in Envoy's configuration and statistics alone; no traffic changes",
+)
+"""What stands above differences of effect *name*, one or more: of routes, rules and filters that
+get other names, and of what Envoy did by itself and is told now."""
 
 
 @dataclass(frozen=True, kw_only=True)

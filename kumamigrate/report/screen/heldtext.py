@@ -24,7 +24,7 @@ MOST_HELD = 3
 MOST_REASONS = 4
 _FOR_LATER = {
     Cause.ACTIVATION: "left for later: settings that are ignored today would start to work",
-    Cause.NAME: "left for later: Envoy would call or spell things otherwise",
+    Cause.NAME: "left for later: it would show in Envoy's configuration and statistics",
     Cause.RESIDUE: "left for later: settings that only the old engine made would be gone",
     Cause.SKIPPED: "skipped",
 }
