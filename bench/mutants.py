@@ -31,9 +31,13 @@ ROOMS = (
     "targetref",
     "sourcedest",
     "effective",
+    "universe",
     "prover",
+    "rewrite",
     "rewrite/sourcedest",
     "admit",
+    "model",
+    "flow",
     "deployment",
 )
 SECONDS = 90
