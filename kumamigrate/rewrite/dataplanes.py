@@ -14,9 +14,6 @@ DNS_LABEL = pattern(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
 WORKLOAD = "kuma.io/workload"
 
-TEMPLATE = "{{"
-"""Begins what a template fills in later: nothing can be said about such a value."""
-
 _GENERATED = pattern(r"([^_]+)_([^_]+)_svc_([0-9]{1,10})")
 
 

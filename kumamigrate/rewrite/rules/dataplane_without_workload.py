@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kumamigrate.admit.places import is_template
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.dataplanes import (
-    TEMPLATE,
     WORKLOAD,
     is_from_kubernetes,
     services_of,
@@ -32,7 +32,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
                 " write a MeshService by hand for each service that shall keep its own"
             )
             yield finding(view, dataplane, path, reason=reason + ".")
-        elif TEMPLATE in services[0]:
+        elif is_template(services[0]):
             reason = f"Its service is filled in by a template. Give the same to {WORKLOAD}."
             yield finding(view, dataplane, path, reason=reason)
         elif not workload_to_come(dataplane):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kumamigrate.admit.kind import name_problems
+from kumamigrate.admit.places import is_template
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import Form, Resource
-from kumamigrate.rewrite.dataplanes import DNS_LABEL, TEMPLATE
+from kumamigrate.rewrite.dataplanes import DNS_LABEL
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import Json, finding
 from kumamigrate.rewrite.view import View
@@ -21,7 +22,7 @@ def plan(view: View) -> Iterator[Finding]:
     for resource in view.manifests():
         name = resource.display_name
         known = resource.type in view.source.policy_types or resource.type in dns
-        if resource.type in KUBERNETES or not name or TEMPLATE in name:
+        if resource.type in KUBERNETES or not name or is_template(name):
             continue
         if resource.type in dns and not DNS_LABEL.fullmatch(name):
             release, reason = "3.0", _reason(name)
