@@ -58,9 +58,7 @@ class ServiceTable:
 
     def _look_up(self, service: str, route_hash: str | None) -> Found | None:
         if not self.regular:
-            element = {SERVICE: service}
-            if route_hash is not None:
-                element[ROUTE_HASH] = route_hash
+            element = {SERVICE: service, ROUTE_HASH: route_hash}
             return first_containing(self.enumerated(), element)
         mine = self.services.get(service, [])
         bound = self.routes.get((service, route_hash), []) if route_hash is not None else []

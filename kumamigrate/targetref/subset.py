@@ -22,7 +22,7 @@ class Tag(NamedTuple):
 Subset = tuple[Tag, ...]
 """Tags, each once. The empty subset is everything."""
 
-Element = Mapping[str, str]
+Element = Mapping[str, str | None]
 
 
 def subset_of(target: TargetRef) -> Subset | None:
@@ -70,19 +70,7 @@ def intersect(a: Subset, b: Subset) -> bool:
 
 def contains(subset: Subset, element: Element) -> bool:
     """Whether a look-up for `element` stops at the rule of `subset`."""
-    if not subset:
-        return True
-    if not element:
-        return False
-    for tag in subset:
-        value = element.get(tag.key)
-        if value is None:
-            if not tag.negated:
-                return False
-        elif (value == tag.value) == tag.negated:
-            return False
-    present = any(tag.key in element for tag in subset)
-    return present or all(tag.negated for tag in subset)
+    return all((element.get(tag.key) == tag.value) != tag.negated for tag in subset)
 
 
 def as_json(subset: Iterable[Tag]) -> list[dict[str, Any]]:

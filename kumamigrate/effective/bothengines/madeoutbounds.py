@@ -91,7 +91,7 @@ class _Outbounds:
             if service not in kept:
                 continue
             if "MeshHTTPRoute" in self.kinds:
-                winner = self.routes.get(service) if self.side.routed else None
+                winner = self.routes.get(service)
                 yield ("MeshHTTPRoute", "outbound", name), one_of([{"routes": table}], [winner])
             if table.family:
                 yield from self._listener(name, service, table)

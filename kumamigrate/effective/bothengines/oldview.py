@@ -231,8 +231,8 @@ def services_named(reach: Reach, types: Collection[str]) -> set[str]:
     found = {OTHER_SERVICE, *old_protocols(side)}
     for policy in (policy for listed in side.old.by_kind.values() for policy in listed):
         found |= {t.get(SERVICE, ANY) for t in selectors_in(policy, "destinations")}
-        if policy.type == "TrafficRoute":
-            found |= {*route_targets(policy, ANY), *(t[SERVICE] for t in live_targets(policy, ANY))}
+    for route in side.old.of("TrafficRoute"):
+        found |= {*route_targets(route, ANY), *(t[SERVICE] for t in live_targets(route, ANY))}
     found |= {tag for kind in types for known in reach.of(kind) for tag in known.tags}
     return found - {"", ANY}
 

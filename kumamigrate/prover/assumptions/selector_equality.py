@@ -85,7 +85,7 @@ class Couplings:
     def _felt(self, proxy: Proxy) -> Iterator[Coupling]:
         """Yield the couplings that may choose a proxy, the others being kept for want of both."""
         yield from self._by_need.get(None, ())
-        for need in offers_of(proxy) if self._by_need else ():
+        for need in offers_of(proxy):
             yield from self._by_need.get(need, ())
 
     @cached_property
