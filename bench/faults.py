@@ -224,6 +224,55 @@ def _first_line(node: ast.AST) -> str:
     return said if len(said) <= 90 else f"{said[:88]} …"
 
 
+def users_of(fault: Fault, package: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the statements of functions that name the table a fault is in, and where they are.
+
+    A table made of it counts as it does; so does what imports either.
+    """
+    tree = ast.parse(fault.path.read_text(encoding="utf-8"))
+    names = _tables(tree, fault.mark)
+    yield from ((fault.path, line) for line in _naming(tree, names))
+    module = ".".join(fault.path.relative_to(package.parent).with_suffix("").parts)
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if module in text and path != fault.path:
+            other = ast.parse(text)
+            taken = {name for name in _imported(other, module) if name in names}
+            yield from ((path, line) for line in _naming(other, taken))
+
+
+def _tables(tree: ast.Module, line: int) -> set[str]:
+    """Return the names of the table that a line is part of, and of those that are made of it."""
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            within = node.lineno <= line <= (node.end_lineno or line)
+            if within or names & _words(node.value):
+                listed = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names |= {name for target in listed for name in _words(target)}
+    return names
+
+
+def _words(node: ast.AST | None) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if node else set()
+
+
+def _imported(tree: ast.Module, module: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == module:
+            yield from (one.name for one in node.names if one.asname is None)
+
+
+def _naming(node: ast.AST, names: set[str], line: int = 0) -> Iterator[int]:
+    """Yield the lines of the innermost statements of functions that name one of some names."""
+    for child in ast.iter_child_nodes(node):
+        inside = line or isinstance(node, ast.FunctionDef)
+        here = child.lineno if inside and isinstance(child, ast.stmt) else line
+        if here and isinstance(child, ast.Name) and child.id in names:
+            yield here
+        yield from _naming(child, names, here)
+
+
 def seeded(path: Path, number: int) -> ast.Module:
     """Return a module with one of its faults, every line where it was."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

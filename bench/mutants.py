@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from faults import Fault, choose, faults_of
+from faults import Fault, choose, faults_of, users_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".mutants"
@@ -62,6 +62,13 @@ class Watched:
         """Return the tests that run a line of a module, the quickest first."""
         ran = self.running.get(path, {})
         return self._sorted(test for test, marks in ran.items() if _is_marked(marks, line))
+
+    def naming(self, fault: Fault) -> list[str]:
+        """Return the tests that run what names the table a fault is in, the quickest first."""
+        ran: set[str] = set()
+        for path, line in users_of(fault, ROOT / PACKAGE):
+            ran.update(self.of(path.relative_to(ROOT).as_posix(), line))
+        return self._sorted(ran)
 
     def all_of(self, path: str) -> list[str]:
         """Return the tests that run anything of a module, the quickest first.
@@ -111,11 +118,12 @@ def _watched() -> Watched:
 
 
 def _asked(fault: Fault, watched: Watched, seconds: float) -> list[str]:
-    """Return the tests of a fault: those that run its line, or its module where it is a table."""
+    """Return the tests of a fault: those that run its line, or what names its table."""
     path = fault.path.relative_to(ROOT).as_posix()
-    tests = watched.of(path, fault.mark) if fault.function else watched.all_of(path)
-    if not fault.function:
-        tests = _few_files(tests)
+    if fault.function:
+        tests = watched.of(path, fault.mark)
+    else:
+        tests = _few_files(watched.naming(fault) or watched.all_of(path))
     chosen, left = [], seconds
     for test in tests:
         left -= watched.seconds[test]
