@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumamigrate.admit.check import refusals_of, unknown_fields_of
-from kumamigrate.flow.pipeline import Outcome, migrate
+from kumamigrate.flow.pipeline import migrate
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment

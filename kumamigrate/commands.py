@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from kumamigrate.dataclass import replace
 from kumamigrate.errors import OutputError, UsageError
 from kumamigrate.flow.claims import claim_of
-from kumamigrate.flow.pipeline import Outcome, write
 from kumamigrate.flow.pipeline import check as check_estate
+from kumamigrate.flow.pipeline import write
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.shard import Shard
 from kumamigrate.flow.told import WHOLE
 from kumamigrate.library import Reading, Sources, load, migrate, read

@@ -22,9 +22,10 @@ from kumamigrate.dataclass import dataclass, fields, replace
 from kumamigrate.deployment.environment import Facts
 from kumamigrate.errors import SourceError
 from kumamigrate.flow.claims import allowed, left_for_later
-from kumamigrate.flow.pipeline import Outcome, wanted
 from kumamigrate.flow.pipeline import migrate as migrate_estate
+from kumamigrate.flow.pipeline import wanted
 from kumamigrate.flow.pipeline import write as write_outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.shard import Shard
 from kumamigrate.flow.told import Progress, silent
 from kumamigrate.model.state import Environment

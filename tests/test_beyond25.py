@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.flow.beyond25 import is_beyond
-from kumamigrate.flow.everyworld import open_worlds
+from kumamigrate.flow.judging.beyond25 import is_beyond
+from kumamigrate.flow.judging.everyworld import open_worlds
 from kumamigrate.model.state import Environment
 from kumamigrate.scene.repository import repository_of
 from kumamigrate.scene.trial import Scene

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from kumamigrate.effective.difference import HARMLESS
-from kumamigrate.flow.everyworld import UP_TO_25
-from kumamigrate.flow.pipeline import Outcome, migrate, prove_scenes
+from kumamigrate.flow.judging.everyworld import UP_TO_25
+from kumamigrate.flow.pipeline import migrate
+from kumamigrate.flow.runoutcome import Outcome
+from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.model.initial import CHOICES, NONE
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.rulebook import rulebook

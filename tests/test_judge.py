@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kumamigrate.effective.difference import HARMLESS
-from kumamigrate.flow.acceptance import judge_of
-from kumamigrate.flow.everywhere import judge_everywhere
+from kumamigrate.flow.judging.acceptance import judge_of
+from kumamigrate.flow.judging.everywhere import judge_everywhere
 from kumamigrate.model.state import Environment
 from kumamigrate.prover import prove
 from kumamigrate.rewrite.rulebook import rulebook
@@ -231,7 +231,7 @@ def test_what_was_judged_is_not_judged_again_and_other_texts_are(
 
         return one
 
-    monkeypatch.setattr("kumamigrate.flow.acceptance.judge_of", counted)
+    monkeypatch.setattr("kumamigrate.flow.judging.acceptance.judge_of", counted)
     files = {"a.yaml": (MESH % "Exclusive" + ON_ROUTE + BOUND).encode()}
     repository = repository_of(files, root=Path())
     base = single(

@@ -29,7 +29,8 @@ ROOMS = (
 )
 MODULES = {"kumamigrate.prover.prover", "kumamigrate.targetref.matcher", "kumamigrate.prover.mesh",
            "kumamigrate.sourcedest.admit", "kumamigrate.deployment.rendered",
-           "kumamigrate.flow.acceptance", "kumamigrate.report.screen.runscreen"}  # fmt: skip
+           "kumamigrate.flow.judging.acceptance", "kumamigrate.flow.fixedpoint",
+           "kumamigrate.report.screen.runscreen"}  # fmt: skip
 """What only proofs, edits and environments need."""
 
 POLICY = """type: {type}

@@ -17,7 +17,7 @@ from kumamigrate.choose.hunk import Hunk, hunk_lines, hunks, why_lines
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.errors import UsageError
 from kumamigrate.flow.declined import refused
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.library import Reading, migrate
 from kumamigrate.report.styled import Line, line, show
 from kumamigrate.rewrite.change import Change

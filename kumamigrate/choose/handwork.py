@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.labels import is_kumas
 from kumamigrate.model.resource import Form, Identity, Resource

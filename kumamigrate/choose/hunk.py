@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import HARMLESS
-from kumamigrate.flow.everywhere import merged
-from kumamigrate.flow.pipeline import Outcome, prove_scenes
+from kumamigrate.flow.judging.everywhere import merged
+from kumamigrate.flow.runoutcome import Outcome
+from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.prover import Proof
 from kumamigrate.prover.claimed import LIVE
 from kumamigrate.report.diff import Texts, lines_of_patch

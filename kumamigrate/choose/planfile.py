@@ -18,7 +18,7 @@ from kumamigrate import __version__
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.tree import SHAPING
 from kumamigrate.errors import UsageError
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.world.config import settings_file
 from kumamigrate.world.estate import Estate
 

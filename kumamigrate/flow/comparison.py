@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kumamigrate.errors import UsageError
-from kumamigrate.flow.everywhere import merged
-from kumamigrate.flow.pipeline import prove_scenes
+from kumamigrate.flow.judging.everywhere import merged
 from kumamigrate.flow.shard import Shard
+from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.prover import Proof
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.compose import doubting

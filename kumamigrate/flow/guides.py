@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kumamigrate.dataclass import dataclass, replace
-from kumamigrate.flow.pipeline import Outcome, migrate, must_not_be_written
+from kumamigrate.flow.pipeline import migrate, must_not_be_written
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.read import read_resources
 from kumamigrate.source.editing.fences import count_of, put_back, sheet_of
 from kumamigrate.source.reading.embedded import MARKDOWN

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from kumamigrate.dataclass import replace
-from kumamigrate.flow.pipeline import Outcome, check, chosen_rules
+from kumamigrate.flow.asked import chosen_rules
+from kumamigrate.flow.pipeline import check
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.release import known_releases
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.finding import OPEN, Danger, Finding

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
-from kumamigrate.flow.acceptance import as_exclusive
+from kumamigrate.flow.judging.claimstates import as_exclusive
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover import Verdict, prove

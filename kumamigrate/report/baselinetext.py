@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kumamigrate.flow.baselined import NOTE
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.report.styled import Line, line
 
 

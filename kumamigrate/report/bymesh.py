@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.prover import Effect, Proof
 from kumamigrate.rewrite.finding import OPEN, Finding

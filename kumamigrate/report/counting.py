@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.world.baseline import OPEN
 

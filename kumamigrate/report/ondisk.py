@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 
 from kumamigrate.dataclass import replace
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.prover import Proof, Witness
 from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.scene.held import Held

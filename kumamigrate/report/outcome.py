@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.verdict import Whole
 from kumamigrate.prover import to_json
 from kumamigrate.report.beside import beside_json

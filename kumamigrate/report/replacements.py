@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Any
 
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 
 
 def replacements(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:

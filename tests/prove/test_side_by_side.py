@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.flow import everyworld
+from kumamigrate.flow.judging import everyworld
 from kumamigrate.library import load, migrate, read
 from kumamigrate.model.taken import Taken
 from kumamigrate.prover.sidebyside import EachOnce, answers

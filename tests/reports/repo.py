@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.flow.pipeline import Outcome, check, migrate
+from kumamigrate.flow.pipeline import check, migrate
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.state import Environment
 from kumamigrate.report.outcome import exit_of_check, exit_of_run
 from kumamigrate.report.screen.runscreen import run_lines

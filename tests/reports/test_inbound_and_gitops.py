@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.flow.pipeline import prove_scenes
+from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.report.inspect import inspect_json
 from kumamigrate.report.screen.provescreen import Compared, proof_lines
 from kumamigrate.report.styled import plain

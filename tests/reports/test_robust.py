@@ -264,7 +264,7 @@ def _call_with_faults(command: Command, words: str, *texts: str) -> Answer:
         ("kumamigrate.model.read._read_document", False),
         ("kumamigrate.scene.repository._admit", False),
         ("kumamigrate.prover.prover._Question._about", True),  # what holds in every mesh is written
-        ("kumamigrate.flow.pipeline.apply", False),
+        ("kumamigrate.flow.fixedpoint.apply", False),
     ],
 )
 def test_a_fault_below_the_rules_is_never_a_green_answer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumamigrate.flow.pipeline import prove_scenes
+from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.report.screen.causes import doubts
 from kumamigrate.report.screen.onscreen import texts_of
 from kumamigrate.report.screen.provescreen import Compared, proof_lines

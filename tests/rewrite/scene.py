@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from kumamigrate.flow.pipeline import Outcome, migrate
+from kumamigrate.flow.pipeline import migrate
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.state import Environment
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.prover import Effect, Verdict
 from kumamigrate.rewrite.finding import Finding, Status
 from tests.rewrite.scene import after, run

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from kumamigrate.admit.check import refusals_of, unknown_fields_of
-from kumamigrate.flow.pipeline import Outcome, migrate
+from kumamigrate.flow.pipeline import migrate
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource

@@ -20,7 +20,8 @@ import pytest
 import yaml
 
 from kumamigrate.effective.difference import HARMLESS
-from kumamigrate.flow.pipeline import Outcome, migrate
+from kumamigrate.flow.pipeline import migrate
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
 from kumamigrate.report.inventory import inventory_lines

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 
 from kumamigrate.dataclass import dataclass, replace
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.resource import Resource
 from kumamigrate.report.ondisk import on_disk
 from kumamigrate.report.screen.counted import RUN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kumamigrate.flow.pipeline import Outcome
+from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.verdict import Whole
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import known_releases

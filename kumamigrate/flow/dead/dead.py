@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.flow.deadcause import Because, cause_of, why_unread
-from kumamigrate.flow.deadparts import PolicyPart, parts_of, untouched
+from kumamigrate.flow.dead.deadcause import Because, cause_of, why_unread
+from kumamigrate.flow.dead.deadparts import PolicyPart, parts_of, untouched
 from kumamigrate.flow.noticed import MeshWorld, Noticed, in_all, removing, replacing, worlds_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import release

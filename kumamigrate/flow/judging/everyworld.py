@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import partial
 
 from kumamigrate.dataclass import dataclass, replace
-from kumamigrate.flow.beyond25 import is_beyond
+from kumamigrate.flow.judging.beyond25 import is_beyond
 from kumamigrate.model.initial import NONE, possible
 from kumamigrate.model.resource import Identity
 from kumamigrate.prover import MeshProof, Proof

@@ -1,63 +1,17 @@
-"""One answer for several environments: what rules say, whether a change holds, what is proven."""
+"""One answer for several environments: whether a change holds, what is proven."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cache
-from itertools import chain
 from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.prover import Effect, Proof
-from kumamigrate.rewrite.change import Change
-from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.held import HeldVerdict
 from kumamigrate.scene.trial import Judge
 from kumamigrate.world.estate import Estate
-
-
-def all_said(by_site: Iterable[tuple[Change | Finding, ...]]) -> tuple[Change | Finding, ...]:
-    """Return what a rule says of several environments, each thing once.
-
-    Where it wants to change one place in several ways, each is tried until one holds.
-    """
-    listed = list(by_site)
-    if len(listed) == 1:
-        return listed[0]
-    changes: dict[object, Change] = {}
-    findings: dict[tuple[object, ...], Finding] = {}
-    for said in chain.from_iterable(listed):
-        if isinstance(said, Finding):
-            findings.setdefault(_key(said), said)
-        else:
-            known = changes.get(said.key)
-            changes[said.key] = said if known is None else _either(known, said)
-    return (*changes.values(), *findings.values())
-
-
-def _key(finding: Finding) -> tuple[object, ...]:
-    place = finding.resource.where if finding.resource is not None else finding.file
-    return (finding.rule, place, finding.path, finding.line, finding.message)
-
-
-def _either(first: Change, second: Change) -> Change:
-    """Return a change with another as what is tried when it does not hold."""
-    forms = list(_forms(first))
-    for form in _forms(second):
-        if all(form.edits != one.edits for one in forms):
-            forms.append(replace(form, otherwise=None))
-    chained: Change | None = None
-    for form in reversed(forms):
-        chained = replace(form, otherwise=chained)
-    assert chained is not None
-    return chained
-
-
-def _forms(change: Change | None) -> Iterator[Change]:
-    while change is not None:
-        yield change
-        change = change.otherwise
 
 
 def judge_everywhere(
@@ -74,7 +28,7 @@ def judge_everywhere(
     A run that begins anew, since some change is held for the whole, asks most of what it asked
     before: of the same texts the answer is the same.
     """
-    from kumamigrate.flow.acceptance import judge_of
+    from kumamigrate.flow.judging.acceptance import judge_of
 
     kept = base.whole.kept
     first: Estate = kept.setdefault("began", base)

@@ -1,0 +1,1 @@
+"""What no proxy would miss (`check --dead`), and why."""

@@ -1,0 +1,81 @@
+"""What some changes touch, and what bars a verdict about that because nobody could read it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.model.release import release as release_of
+from kumamigrate.model.resource import Resource
+from kumamigrate.prover.doubts.doubt import concerns
+from kumamigrate.prover.doubts.unreadreason import unread_reason
+from kumamigrate.scene.trial import Scene
+
+
+def written_types(current: Scene, candidate: Scene) -> set[str]:
+    """Return the types of what the changes touch.
+
+    What proxies read of another type was proven when it was written. It may show a difference
+    only now, at a service that is made up because the changes name it.
+    """
+    old, new = (
+        {(r.type, r.mesh, r.canonical_body) for r in scene.repository.resources}
+        for scene in (current, candidate)
+    )
+    return {kind for kind, _, _ in old ^ new}
+
+
+def unread_of(current: Scene, candidate: Scene) -> Iterator[Doubt]:
+    """Yield what could not be read in the meshes that the changes touch, and what templates fill
+    in where they touch something: it bars every verdict, although it was there before."""
+    unread = candidate.state(candidate.source)[0].unread
+    resources = candidate.state(candidate.source)[0].resources
+    if not unread and not any(r.templated for r in resources):
+        return
+    old, new = (
+        {(r.mesh, r.canonical_body) for r in scene.state(scene.source)[0].resources}
+        for scene in (current, candidate)
+    )
+    for resource in resources:
+        if resource.templated and (resource.mesh, resource.canonical_body) not in old:
+            yield Doubt(
+                DoubtKind.TEMPLATE,
+                f"a template fills in a part of {resource.type} {resource.name}"
+                f" ({candidate.locate(resource, ())}); render it and run on the result",
+            )
+    touched = {mesh for mesh, _ in old ^ new}
+    types = written_types(current, candidate)
+    known = release_of(candidate.source).policy_types.keys()
+    for refusal in unread:
+        mine = refusal.mesh in touched or not refusal.mesh
+        if mine and concerns(refusal.kind, types, known):
+            yield unread_reason(refusal)
+
+
+def barred(current: Scene, candidate: Scene) -> Iterator[Doubt]:
+    """Yield what could not be read and bars, mesh by mesh, every verdict about the changes.
+
+    Of repositories in which much stands twice this answers for most changes, at no cost.
+    """
+    unread = candidate.state(candidate.source)[0].unread
+    if not unread:
+        return
+    old, new = (
+        {(_mesh_of(r), r.type, r.canonical_body) for r in scene.state(scene.source)[0].resources}
+        for scene in (current, candidate)
+    )
+    written: dict[str, set[str]] = defaultdict(set)
+    for mesh, kind, _ in old ^ new:
+        written[mesh].add(kind)
+    known = release_of(candidate.source).policy_types.keys()
+    for refusal in unread:
+        if any(
+            refusal.mesh in ("", mesh) and concerns(refusal.kind, types, known)
+            for mesh, types in written.items()
+        ):
+            yield unread_reason(refusal)
+
+
+def _mesh_of(resource: Resource) -> str:
+    return resource.name if resource.type == "Mesh" else resource.mesh
