@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from kumamigrate.admit.constraint import all_broken, constraints_of
 from kumamigrate.admit.form import FORMS
@@ -14,7 +15,7 @@ from kumamigrate.admit.shape import resource_shape, spec_shape, unknown_part
 from kumamigrate.model.labels import Refused, compute_labels, is_export, is_kumas, policy_role
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
-from kumamigrate.model.resource import ROLE, Form, Resource
+from kumamigrate.model.resource import MESH, ORIGIN, ROLE, ZONE, Form, Resource
 from kumamigrate.model.state import Environment
 from kumamigrate.source.text import FieldPath
 
@@ -113,16 +114,69 @@ def _refused_labels(
     resource: Resource, release: str, environment: Environment
 ) -> Iterator[Problem]:
     yield from _labels_of_no_form(resource)
+    if resource.form is Form.UNIVERSAL:
+        yield from _labels_of_elsewhere(resource, environment)
     if is_export(resource) or is_template(resource.namespace):
         return
     stored = compute_labels(resource, release=release, environment=environment)
     if isinstance(stored, Refused):
         yield Problem(path=stored.path, message=stored.message)
+    if resource.form is Form.UNIVERSAL:
+        yield from _wrong_role(resource, release)
+
+
+def _wrong_role(resource: Resource, release: str) -> Iterator[Problem]:
+    """Yield a role that no policy has on Universal. Before 3.0 the API looks, and says nothing."""
+    known = release_of(release)
     role = resource.labels.get(ROLE)
-    policy = resource.type in release_of(release).policy_types
-    if resource.form is Form.UNIVERSAL and policy and role not in (None, "", "system"):
+    if known.subset_rules or resource.type not in known.policy_types:
+        return
+    if role not in (None, "", "system"):
         message = f"{role!r} is not possible on Universal: only `system` is"
         yield Problem(path=("labels", ROLE), message=message)
+
+
+def _labels_of_elsewhere(resource: Resource, environment: Environment) -> Iterator[Problem]:
+    """Yield labels by which the API of a zone sees that a resource is not its own.
+
+    What says that the global control plane handed it out passes, whatever else it says.
+    """
+    written = written_labels(resource)
+    origin = written.get(ORIGIN)
+    if environment.mode != "zone" or origin == "global" or is_template(origin):
+        return
+    if origin not in (None, "", "zone"):
+        message = f"{origin!r} is no origin: `zone` and `global` are"
+        yield Problem(path=("labels", ORIGIN), message=message)
+    zone, mesh = written.get(ZONE), written.get(MESH)
+    other = zone is not None and zone != environment.zone and not is_template(zone)
+    if other and environment.zone_known and not is_export(resource):
+        message = f"`{zone}` is not the zone of this control plane, `{environment.zone}`"
+        yield Problem(path=("labels", ZONE), message=message)
+    own = resource.mesh
+    if mesh is not None and mesh != own and not is_template(mesh):
+        message = f"`{mesh}` is not the mesh it belongs to" + (f", `{own}`" if own else "")
+        yield Problem(path=("labels", MESH), message=message)
+
+
+def says_zone(resource: Resource, environment: Environment) -> str:
+    """Return the zone that a resource says it is of, where nobody said which zone reads it.
+
+    The API of another zone refuses it, so it is not known whether it is there.
+    """
+    if resource.form is not Form.UNIVERSAL or environment.mode != "zone" or environment.zone_known:
+        return ""
+    written = written_labels(resource)
+    zone = written.get(ZONE)
+    if not isinstance(zone, str) or is_export(resource) or written.get(ORIGIN) == "global":
+        return ""
+    return "" if zone == environment.zone else zone
+
+
+def written_labels(resource: Resource) -> Mapping[str, Any]:
+    """Return the labels of a Universal resource as they stand in its text, none added."""
+    labels = resource.body.get("labels")
+    return labels if isinstance(labels, Mapping) else {}
 
 
 def _labels_of_no_form(resource: Resource) -> Iterator[Problem]:

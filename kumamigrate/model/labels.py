@@ -97,10 +97,10 @@ def labelling(release_name: str) -> Labelling:
 def mesh_of(resource: Resource) -> str:
     """Return the mesh a resource belongs to: label, annotation, old `mesh:` field, "default".
 
-    Empty for kinds that belong to no mesh.
+    Empty for kinds that belong to no mesh. On Universal the field alone says it.
     """
-    if not resource.mesh:
-        return ""
+    if not resource.mesh or resource.form is Form.UNIVERSAL:
+        return resource.mesh
     written = resource.labels.get(MESH) or resource.annotations.get(MESH)
     return written or _text(resource.body.get("mesh")) or resource.mesh or DEFAULT_MESH
 

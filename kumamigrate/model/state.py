@@ -9,6 +9,9 @@ from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.source.text import Refusal
 
+UNNAMED_ZONE = "default"
+"""What a zone is called that nobody named; Kuma calls it so, too."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
@@ -20,10 +23,15 @@ class Environment:
     """
 
     mode: str = "zone"
-    zone: str = "default"
+    zone: str = UNNAMED_ZONE
     system_namespace: str = "kuma-system"
     mesh_services: str | None = None
     initial_policies: str | None = None
+
+    @property
+    def zone_known(self) -> bool:
+        """Say whether somebody named the zone. Else its name is a guess."""
+        return self.zone != UNNAMED_ZONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

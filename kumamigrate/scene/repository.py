@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from kumamigrate.admit.check import refusals_of
+from kumamigrate.admit.check import refusals_of, says_zone
 from kumamigrate.admit.places import is_template
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.errors import REPORT_IT, fault
@@ -391,10 +391,30 @@ def state_of(
         release=release,
         environment=environment,
         resources=tuple(stored),
-        unread=(*unread, *faults),
+        unread=(*unread, *faults, *_of_some_zone(stored, environment)),
         complete=complete,
     )
     return state, tuple(rejections)
+
+
+def _of_some_zone(stored: Iterable[Resource], environment: Environment) -> Iterator[Refusal]:
+    """Yield what is there or not by the zone that reads it, which nobody named."""
+    for resource in stored:
+        if zone := says_zone(resource, environment):
+            where = resource.where
+            yield Refusal(
+                path=where.path if where is not None else "(inventory)",
+                line=where.line if where is not None else 0,
+                column=1,
+                reason=Reason.NOT_APPLIED,
+                detail=f"{resource.type} {resource.name} says it is of zone {zone}, and no control"
+                " plane of another zone takes it",
+                advice=f"--zone {zone}, if that is whose control plane reads it",
+                hides=True,
+                mesh=resource.mesh,
+                kind=resource.type,
+                digest=resource.canonical_body,
+            )
 
 
 def _admitted(

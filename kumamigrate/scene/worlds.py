@@ -129,9 +129,8 @@ def at_home(environment: Environment, inventory: Iterable[Resource]) -> Environm
     that is ours: policies of another would reach none of its proxies, and nothing could ever
     differ. Services come from other zones as well.
     """
-    unnamed = Environment().zone
     zones = {r.zone for r in inventory if r.zone and r.type not in _FROM_ELSEWHERE}
-    if environment.mode != "zone" or environment.zone != unnamed or len(zones) != 1:
+    if environment.mode != "zone" or environment.zone_known or len(zones) != 1:
         return environment
     return replace(environment, zone=zones.pop())
 

@@ -18,7 +18,8 @@ def resource_of(manifest: Mapping[str, Any]) -> Resource:
     kind = manifest["kind" if kubernetes else "type"]
     labels = dict(metadata.get("labels") or {})
     annotations = dict(metadata.get("annotations") or {})
-    written = labels.get(MESH) or annotations.get(MESH) or manifest.get("mesh") or "default"
+    said = (labels.get(MESH) or annotations.get(MESH)) if kubernetes else None
+    written = said or manifest.get("mesh") or "default"
     rest = {k: v for k, v in manifest.items() if k not in IDENTITY}
     in_spec = kubernetes or "spec" in manifest
     return Resource(

@@ -11,13 +11,14 @@ from kumamigrate.admit.check import refusals_of, unknown_fields_of, warnings_of
 from kumamigrate.admit.form import FORMS
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import UnknownRelease
-from kumamigrate.model.resource import DISPLAY_NAME, MESH, ROLE
+from kumamigrate.model.resource import DISPLAY_NAME, MESH, ORIGIN, ROLE, ZONE
 from kumamigrate.model.state import Environment
 from kumamigrate.source.text import path_text
 from tests.admit.build import BAD, GOOD
 from tests.admit.manifest import resource_of
 
 EAST = Environment(mode="zone", zone="east")
+NETWORKING = {"address": "10.0.0.1", "inbound": [{"port": 80, "tags": {"kuma.io/service": "a"}}]}
 MESH_REF = {"kind": "Mesh"}
 CONF: dict[str, Any] = {
     "MeshTimeout": {"idleTimeout": "1s"},
@@ -327,14 +328,60 @@ def test_names_get_stricter(name: str, in_2_14: bool, in_3_0: bool) -> None:
     assert bool(warnings_of(resource, release="2.14")) is (in_3_0 and not in_2_14)
 
 
-def test_a_role_on_universal_can_only_be_system() -> None:
-    spec = to("MeshTimeout")
-    for role, wrong in (("consumer", True), ("system", False)):
-        manifest = {"type": "MeshTimeout", "mesh": "m", "name": "p", "labels": {ROLE: role}}
-        found = refusals_of(
-            resource_of(manifest | {"spec": spec}), release="2.14", environment=EAST
-        )
-        assert [p.path for p in found] == ([("labels", ROLE)] if wrong else [])
+@pytest.mark.parametrize(
+    ("role", "release", "refused"),
+    [
+        ("consumer", "2.9", False),
+        ("consumer", "2.14", False),
+        ("consumer", "3.0", True),
+        ("system", "3.0", False),
+        ("", "3.0", False),
+    ],
+)
+def test_a_role_on_universal_is_looked_at_from_3_0_on(
+    role: str, release: str, refused: bool
+) -> None:
+    manifest = {"type": "MeshTimeout", "mesh": "m", "name": "p", "labels": {ROLE: role}}
+    resource = resource_of(manifest | {"spec": to("MeshTimeout")})
+    found = refusals_of(resource, release=release, environment=EAST)
+    assert [p.path for p in found] == ([("labels", ROLE)] if refused else [])
+
+
+ZONED, OF_MESH, FROM = ("labels", ZONE), ("labels", MESH), ("labels", ORIGIN)
+
+
+@pytest.mark.parametrize("release", ["2.9", "2.14", "3.0"])
+@pytest.mark.parametrize("kind", ["MeshTimeout", "Dataplane", "Mesh"])
+@pytest.mark.parametrize(
+    ("labels", "wrong"),
+    [
+        ({ZONE: "east"}, []),
+        ({ZONE: "west"}, [ZONED]),
+        ({ZONE: "west", ORIGIN: "zone"}, [ZONED]),
+        ({ZONE: "west", ORIGIN: "global"}, []),
+        ({MESH: "other"}, [OF_MESH]),
+        ({MESH: "other", ORIGIN: "global"}, []),
+        ({ORIGIN: "q"}, [FROM]),
+        ({ORIGIN: ""}, []),
+        ({ORIGIN: "q", ZONE: "west"}, [FROM, ZONED]),
+    ],
+)
+def test_the_api_of_a_zone_looks_at_where_a_resource_is_from(
+    labels: dict[str, str], wrong: list[Any], kind: str, release: str
+) -> None:
+    """What control planes of 2.14 and 3.0 answered; 2.9 has the same rule."""
+    name = {"type": kind, "name": "p", "labels": labels}
+    rest = {
+        "MeshTimeout": {"mesh": "m", "spec": to("MeshTimeout")},
+        "Dataplane": {"mesh": "m", "networking": NETWORKING},
+        "Mesh": {},
+    }
+    resource = resource_of(name | rest[kind])
+    found = refusals_of(resource, release=release, environment=EAST)
+    assert [p.path for p in found if p.path[0] == "labels"] == wrong
+    for elsewhere in (Environment(mode="global", zone="east"), Environment(mode="zone")):
+        found = refusals_of(resource, release=release, environment=elsewhere)
+        assert ZONED not in [p.path for p in found]
 
 
 def test_3_0_drops_what_it_does_not_know() -> None:

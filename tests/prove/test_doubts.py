@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from kumamigrate.cli import app
 from kumamigrate.model.release import release
 from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
@@ -13,6 +16,7 @@ from kumamigrate.prover.doubts.doubt import concerns
 from kumamigrate.prover.prover import prove
 from kumamigrate.source.text import Reason, Refusal
 from tests.prove.states import live, state
+from tests.runner import CliRunner
 
 TIMEOUT = """
 ---
@@ -316,3 +320,39 @@ def test_what_cannot_be_read_matters_to_what_speaks_of_the_same_traffic(
         assert concerns(kind, {route}, known) is not beside_routes
     assert concerns(kind, {"Dataplane"}, known)
     assert concerns("Mesh", {kind}, known)
+
+
+OF_EAST = """type: Mesh
+name: default
+meshServices: {{mode: Exclusive}}
+---
+type: MeshTimeout
+mesh: default
+name: t
+labels: {{kuma.io/zone: east}}
+spec:
+  to: [{{targetRef: {{kind: Mesh}}, default: {{idleTimeout: 9s{}}}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict", "why"),
+    [
+        ([], "unknown", "after.yaml:5:1: MeshTimeout t says it is of zone east"),
+        (["--zone", "east"], "equivalent", ""),
+        (["--zone", "west"], "unknown", "`east` is not the zone of this control plane, `west`"),
+        (["--control-plane-mode", "global"], "equivalent", ""),
+    ],
+)
+def test_what_says_its_zone_is_there_or_not_by_the_zone_that_reads_it(
+    tmp_path: Path, words: list[str], verdict: str, why: str
+) -> None:
+    """The value that is written now is the one that goes without saying: nothing else differs."""
+    for name, more in (("before", ""), ("after", ", connectionTimeout: 5s")):
+        (tmp_path / f"{name}.yaml").write_text(OF_EAST.format(more), encoding="utf-8")
+    paths = [str(tmp_path / f"{name}.yaml") for name in ("before", "after")]
+    given = ["prove", *paths, "--target", "2.14", "--initial-policies", "none", *words]
+    result = CliRunner().invoke(app, [*given, "--format", "json"])
+    found = json.loads(result.stdout)["claims"]["live"]
+    assert found["verdict"] == verdict
+    assert why in "\n".join(found.get("unknown", ()))

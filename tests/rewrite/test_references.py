@@ -32,7 +32,9 @@ def _meanings(text: str, zone: str = "east") -> list[Meaning | str]:
 
 
 def _service(name: str, zone: str, ports: str = "[{port: 80, name: http}]", shown: str = "") -> str:
-    display = f"kuma.io/display-name: {shown}, " if shown else ""
+    """Return a service: of this zone as it is written, of another as it was handed over."""
+    display = f"kuma.io/display-name: {shown or name}, kuma.io/mesh: default, "
+    display = display if shown or zone != "east" else ""
     return (
         f"type: MeshService\nmesh: default\nname: {name}\n"
         f"labels: {{{display}kuma.io/origin: zone, kuma.io/zone: {zone}}}\n"
