@@ -47,13 +47,19 @@ def test_origin_comes_before_role_and_name() -> None:
 
 def test_role_comes_before_name() -> None:
     policies = [
-        timeout("a", MESH, ITEM, role="workload-owner"),
-        timeout("b", MESH, ITEM, role="consumer"),
-        timeout("c", MESH, ITEM, role="producer"),
+        timeout("a", MESH, ITEM, role="workload-owner", namespace="shop"),
+        timeout("b", MESH, ITEM, role="consumer", namespace="shop"),
+        timeout("c", MESH, ITEM, role="producer", namespace="shop"),
         timeout("d", MESH, ITEM, role="system"),
         timeout("e", MESH, ITEM),
     ]
-    assert _order(*policies) == ["e", "d", "c", "b", "a"]
+    assert _order(*policies, namespace="shop") == ["e", "d", "c", "b", "a"]
+
+
+def test_what_is_for_its_own_namespace_and_has_none_reaches_nobody() -> None:
+    roles = ("workload-owner", "consumer", "producer", "system")
+    policies = [timeout(role, MESH, ITEM, role=role) for role in roles]
+    assert _order(*policies) == ["system", "producer"]
 
 
 def test_the_smaller_display_name_wins() -> None:
