@@ -27,10 +27,16 @@ ROOMS = (
     "snapshot",
     "report.formats",
 )
-MODULES = {"kumamigrate.prover.prover", "kumamigrate.targetref.matcher", "kumamigrate.prover.mesh",
-           "kumamigrate.sourcedest.admit", "kumamigrate.deployment.rendered",
-           "kumamigrate.flow.judging.acceptance", "kumamigrate.flow.fixedpoint",
-           "kumamigrate.report.screen.runscreen"}  # fmt: skip
+MODULES = {
+    "kumamigrate.deployment.rendered",
+    "kumamigrate.flow.fixedpoint",
+    "kumamigrate.flow.judging.acceptance",
+    "kumamigrate.prover.prover",
+    "kumamigrate.prover.slots.mesh",
+    "kumamigrate.report.screen.runscreen",
+    "kumamigrate.sourcedest.admit",
+    "kumamigrate.targetref.matcher",
+}
 """What only proofs, edits and environments need."""
 
 POLICY = """type: {type}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.flow.claims import (
-    claim_of,
-)
+from kumamigrate.flow.claims import claim_of
 from kumamigrate.flow.verdict import Whole
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover import Proof

@@ -12,7 +12,7 @@ from functools import cached_property
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prover.gateway import is_builtin
-from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.answering import Endpoint, answered, endpoints
 from kumamigrate.universe.backend import called, listed_outbounds, place_of, written_outbounds

@@ -11,7 +11,7 @@ from typing import Any
 
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.model.resource import MESH, NAMESPACE, ORIGIN, PROXY_TYPE, ZONE, Resource
-from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.select import has_tags
 from kumamigrate.universe.side import Side, networking
 

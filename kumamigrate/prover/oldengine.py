@@ -27,9 +27,9 @@ from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.versions import at_least
 from kumamigrate.prover.doubts.besideold import AskedOfBoth, said
 from kumamigrate.prover.gateway import is_builtin
-from kumamigrate.prover.madeslots import MadeOutbounds
-from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.twosides import SAME, SlotsCompared
+from kumamigrate.prover.slots.madeslots import MadeOutbounds
+from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.prover.slots.twosides import SAME, SlotsCompared
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_in
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.backend import written_outbounds

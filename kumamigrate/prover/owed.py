@@ -13,8 +13,8 @@ from functools import cached_property
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.model.state import State
-from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.oldengine import OldEngine
+from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import Side
 

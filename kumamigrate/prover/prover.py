@@ -20,7 +20,7 @@ from kumamigrate.prover.doubts.doubt import template_assumptions
 from kumamigrate.prover.midway import over_midway
 from kumamigrate.prover.nonpolicy import dataplanes
 from kumamigrate.prover.oldengine import converted, without_a_say
-from kumamigrate.prover.oneclaim import Claim, subjects
+from kumamigrate.prover.oneclaim import Claim
 from kumamigrate.prover.owed import Begun
 from kumamigrate.prover.proof import (
     ClaimResult,
@@ -35,6 +35,7 @@ from kumamigrate.prover.proof import (
 from kumamigrate.prover.proofscene import ProofScene
 from kumamigrate.prover.stages.local import LocalProof, local_proof
 from kumamigrate.prover.stages.proxyfindings import ANY_PROXY
+from kumamigrate.prover.subject import subjects
 from kumamigrate.source.text import FieldPath
 from kumamigrate.universe.side import Contents
 from kumamigrate.universe.traffic import MODES

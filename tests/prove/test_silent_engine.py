@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.prover.madeslots import MadeOutbounds
+from kumamigrate.prover.slots.madeslots import MadeOutbounds
 from tests.prove.states import live, state
 from tests.sourcedest.meshes import ROUTE_ALL
 

@@ -27,7 +27,7 @@ from kumamigrate.effective.routing import (
 )
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, own_cluster, written_outbounds

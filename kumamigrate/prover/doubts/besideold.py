@@ -13,7 +13,7 @@ from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.prover.doubts.doubt import templated
-from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.sourcedest.selector import matches, selectors_of
 from kumamigrate.sourcedest.winners import OldPolicies
 from kumamigrate.universe.side import ROUTES

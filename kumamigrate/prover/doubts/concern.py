@@ -32,8 +32,8 @@ from kumamigrate.prover.doubts.identities import (
 )
 from kumamigrate.prover.doubts.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
 from kumamigrate.prover.gateway import is_builtin
-from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.oldengine import OldEngine
+from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.prover.workload import workload_doubts
 
 

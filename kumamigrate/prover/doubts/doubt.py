@@ -16,7 +16,7 @@ from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, Resource
 from kumamigrate.model.state import State
 from kumamigrate.prover.doubts.unreadreason import unread_reason
-from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.source.text import Refusal
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve

@@ -9,7 +9,7 @@ from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
-from kumamigrate.prover.letin import Read, changed_certificates, go_by_clients
+from kumamigrate.prover.slots.letin import Read, changed_certificates, go_by_clients
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.universe.side import Side
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kumamigrate.dataclass import dataclass, replace
-from kumamigrate.prover.mesh import MeshComparison
+from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.prover.stages.sequence import Suspects
 from kumamigrate.universe.combinations import FEW, MOST_SETS, Combinations, Pairings, Part
 from kumamigrate.universe.madeup import Requirement, Setting, by_atom, count

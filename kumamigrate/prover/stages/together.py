@@ -17,14 +17,14 @@ from kumamigrate.effective.compare import too_many_ways
 from kumamigrate.effective.difference import Effect
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.prover.mesh import MeshComparison
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.proof import only_listed
+from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.prover.slots.twosides import SlotsCompared
 from kumamigrate.prover.stages.proxyfindings import Findings
 from kumamigrate.prover.stages.searchslot import spoken_besides
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, Suspects, either
-from kumamigrate.prover.twosides import SlotsCompared
 from kumamigrate.sourcedest.selector import ANY, selectors_of
 from kumamigrate.universe.combinations import Combinations, Pairings, TooManySetsError, limited
 from kumamigrate.universe.madeup import (

@@ -36,10 +36,10 @@ from kumamigrate.effective.routing import ROUTING, is_reached
 from kumamigrate.effective.sections import INBOUND_TYPES, READ_BY_SECTION
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
-from kumamigrate.prover.letin import Read, admitted_facts, go_by_clients
-from kumamigrate.prover.rulenames import renamed
+from kumamigrate.prover.slots.letin import Read, admitted_facts, go_by_clients
+from kumamigrate.prover.slots.rulenames import renamed
+from kumamigrate.prover.slots.twosides import SAME, SlotsCompared, TwoSides, Witnesses
 from kumamigrate.prover.stages.local import NAMED_RULES
-from kumamigrate.prover.twosides import SAME, SlotsCompared, TwoSides, Witnesses
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.route import ServiceTag

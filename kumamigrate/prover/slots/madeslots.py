@@ -25,8 +25,8 @@ from kumamigrate.effective.fact import Fact, Facts, Key
 from kumamigrate.effective.policies.meshtimeout import IDLE
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
-from kumamigrate.prover.mesh import MeshComparison
-from kumamigrate.prover.twosides import SAME, SlotsCompared
+from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.prover.slots.twosides import SAME, SlotsCompared
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.side import ROUTES, networking

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.policies.meshfault import FILTER_NAME
 from kumamigrate.model.kri import kri_of
-from kumamigrate.prover.letin import Read
+from kumamigrate.prover.slots.letin import Read
 
 
 def renamed(policy_type: str, old: Read, new: Read) -> Iterator[Witness]:

@@ -1,0 +1,82 @@
+"""Where the outbounds lead that a claim is about, and what the later release has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.prover.claims.carry import (
+    couples_of,
+    unreplaced,
+)
+from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.targetref.route import Destination, ServiceTag
+from kumamigrate.universe.network import Network, same
+from kumamigrate.universe.traffic import MODES, Outbound, by_number, kind_of, real_destinations
+
+
+class OutboundsAsked:
+    """The destinations of the transparent proxies of one mesh."""
+
+    def __init__(self, pair: MeshComparison, services: Sequence[str]) -> None:
+        self.pair = pair
+        self.services = services
+        self.modes = tuple(
+            mesh_services_mode(one.state, one.mesh) for one in (pair.before, pair.after)
+        )
+
+    @cached_property
+    def network(self) -> Network:
+        """Return the same, those together that nobody tells apart."""
+        return Network(self.pair.before, self.pair.after, same(self.implied))
+
+    @cached_property
+    def implied(self) -> tuple[Destination, ...]:
+        """Return all destinations of a transparent proxy that both sides have.
+
+        A port that some policy is about counts twice: an explicit outbound calls it by number.
+        """
+        before, after = self.pair.before.state, self.pair.after.state
+        kinds = kinds_in(self.modes[0]) & kinds_in(self.modes[1])
+        if self.only_real:
+            kinds = kinds_in(self.modes[0]) & {Outbound.REAL}
+        real = dict.fromkeys(real_destinations(before))
+        both = [d for d in dict.fromkeys(real_destinations(after)) if d in real]
+        both += [n for d in both if d.kri in self.pair.by_section for n in by_number(after, d)]
+        found: list[Destination] = [*map(ServiceTag, self.services), *both]
+        return tuple(d for d in found if kind_of(d) in kinds)
+
+    @cached_property
+    def couples(self) -> Network:
+        """Return every service of the mesh with what replaces it."""
+        return couples_of(self.pair, self.services)
+
+    @cached_property
+    def alone(self) -> tuple[str, ...]:
+        """Return the services that nothing replaces."""
+        return unreplaced(self.pair, self.services)
+
+    @property
+    def only_real(self) -> bool:
+        """Whether the later release knows real resources only, whatever mode a Mesh names."""
+        return not self.pair.after.release.subset_rules
+
+    @property
+    def gateways_end(self) -> bool:
+        """Whether the later release has no built-in gateways: a doubt, whatever policies say."""
+        return self.pair.before.release.subset_rules and self.only_real
+
+    @property
+    def tags_end(self) -> bool:
+        """Whether service-tag outbounds that are there now go with the later release.
+
+        Then the real resources that replace them must read what they read (claim *release*).
+        """
+        there = self.pair.before.release.subset_rules and self.only_real
+        return there and Outbound.SERVICE_TAG in kinds_in(self.modes[0])
+
+
+def kinds_in(mode: str | None) -> frozenset[Outbound]:
+    """Return the kinds of outbounds that a mode leaves; all where it is not known."""
+    return frozenset(Outbound) if mode is None else MODES.get(mode, frozenset(Outbound))

@@ -1,0 +1,119 @@
+"""Values that begin to work: said before to no effect, or read by the tag whose place is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kumamigrate.effective.compare import Difference
+from kumamigrate.effective.fact import Fact, Key
+from kumamigrate.effective.outboundfacts import BY_ROUTE
+from kumamigrate.effective.reading import At, SlotKind, flat
+from kumamigrate.effective.readings import READINGS
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.targetref.backendref import ports_of
+from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.explain import winner_of
+from kumamigrate.targetref.merge import merge_entries
+from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource
+from kumamigrate.universe.side import Side
+
+
+def read_before(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:
+    """Whether the service tag read before what the difference has after."""
+    if tagged is None:
+        return False
+    fact = tagged.get(found.key)
+    if fact is None:
+        return not found.now.settings
+    there = (found.field in fact.settings) == (found.field in found.now.settings)
+    return there and fact.settings.get(found.field) == found.after
+
+
+def tag_of(service: Resource, section: str) -> str:
+    """Return the service tag that stands for a port of a MeshService."""
+    if service.labels.get(SERVICE):
+        return service.labels[SERVICE]
+    if not service.namespace_label:
+        return service.display_name
+    numbers = {str(p.get("name") or p.get("port")): p.get("port") for p in ports_of(service.spec)}
+    return f"{service.display_name}_{service.namespace_label}_svc_{numbers.get(section, section)}"
+
+
+def is_activation(
+    before: Side, was: Resource, policy_type: str, found: Difference, destination: Destination
+) -> bool:
+    """Whether a policy on a route said so before, to no effect (product.md §1 law 2)."""
+    route = found.was.route
+    if not isinstance(destination, RealResource) or route is None or route.entry is None:
+        return False
+    if policy_type not in BY_ROUTE or policy_type not in before.types:
+        return False
+    if not _is_new_there(before, policy_type, found):
+        return False
+    there = _old_place(before, was, policy_type, route)
+    inert = () if there is None else tuple(e for e in there.entries if e.via is not None)
+    if there is None or not inert:
+        return False
+    conf = merge_entries(inert, before.release.policy_types[policy_type].conf("to"))[0]
+    said = _at_route(policy_type, conf)
+    if found.field in said and said[found.field] == found.after:
+        return True
+    # numRetries: 0 leaves no retry policy at all: where the route switches retries on or off,
+    # everything else comes and goes with it, as the old place would have it.
+    whole = _at_route(policy_type, there.conf)
+    old, new = (_together(policy_type, f, found.field) for f in (found.was, found.now))
+    switched = not old or not new
+    return switched and whole.get(found.field) == found.after
+
+
+def _is_new_there(before: Side, policy_type: str, found: Difference) -> bool:
+    """Whether the value comes from a policy on a route that had no say on real ones before.
+
+    A policy that took effect and says something else now is no activation, whatever an inert
+    policy said.
+    """
+    if found.now.found is None or found.now.found.level != "route":
+        return False
+    source = winner_of(found.now.found, tuple(found.field.split(".")))
+    if source is None:
+        return True
+    mine = (
+        policy
+        for policy in before.state.of_type(policy_type)
+        if policy.identity == source.policy.identity
+    )
+    return not any(map(names_route_in_to, mine))
+
+
+def _old_place(
+    before: Side, was: Resource, policy_type: str, route: EffectiveRoute
+) -> Found | None:
+    """Return what a route's rule would read at a service-tag outbound."""
+    assert route.entry is not None
+    target = route.entry.target
+    service = (target.name if target is not None else None) or ""
+    selection = before.selection(was, policy_type)
+    return before.matcher.service(selection, service, route.hash)
+
+
+def _together(policy_type: str, fact: Fact, field: str) -> list[str]:
+    """Return the settings that are there or gone together with a field: of a MeshRetry those of
+    one protocol, each of which has a retry policy of its own."""
+    part = f"{field.partition('.')[0]}."
+    return [k for k in fact.settings if policy_type != "MeshRetry" or k.startswith(part)]
+
+
+def _at_route(policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a conf says at a route, without the defaults of a MeshTimeout it leaves out."""
+    if policy_type == "MeshTimeout":
+        return flat(conf)
+    return READINGS[policy_type].of_conf(conf, At(part=SlotKind.ROUTE))
+
+
+def names_route_in_to(policy: Resource) -> bool:
+    """Whether some entry of `to` is about a route."""
+    items = policy.spec.get("to")
+    listed = items if isinstance(items, list) else []
+    refs = [item.get("targetRef") for item in listed if isinstance(item, Mapping)]
+    return any(isinstance(r, Mapping) and r.get("kind") == "MeshHTTPRoute" for r in refs)

@@ -1,0 +1,184 @@
+"""Two sides of one mesh, compared proxy by proxy; what proxies share is compared once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from kumamigrate.effective.compare import Difference, differences
+from kumamigrate.effective.difference import Effect, Witness, each_once
+from kumamigrate.effective.fact import Fact, Key
+from kumamigrate.effective.outboundfacts import (
+    ON_OUTBOUNDS,
+    facts_by_meaning,
+    outbound_facts,
+)
+from kumamigrate.effective.routing import (
+    ROUTING,
+    TCP_ROUTING,
+    Routing,
+)
+from kumamigrate.model.kri import Kri
+from kumamigrate.model.resource import Resource
+from kumamigrate.prover.slots.activation import is_activation, names_route_in_to, read_before
+from kumamigrate.prover.slots.routeslots import RouteSlots
+from kumamigrate.prover.slots.twosides import Witnesses
+from kumamigrate.targetref.route import Destination
+from kumamigrate.universe.network import Named, Network
+from kumamigrate.universe.side import Side, may_be_transparent
+
+
+@dataclass(eq=False)
+class MeshComparison(RouteSlots):
+    """Compares what proxies read on two sides. Everything worked out is kept.
+
+    What an outbound reads of a type depends only on the policies of that type and the routes
+    that reach the proxy, so answers are kept by those, not by proxy (matcher-notes §4).
+    """
+
+    _outbounds: dict[Any, Witnesses] = field(default_factory=dict, init=False)
+    _tables: dict[Any, Witnesses] = field(default_factory=dict, init=False)
+    _binds: dict[Any, bool] = field(default_factory=dict, init=False)
+
+    def outbound(
+        self, was: Resource, now: Resource, destination: Destination, *, names: bool = True
+    ) -> Witnesses:
+        """Return what differs at one outbound that exists on both sides (claim *live*)."""
+        check = partial(self.outbound_type, was, now, destination=destination, names=names)
+        return tuple(w for kind in (ROUTING, *ON_OUTBOUNDS) for w in check(kind))
+
+    def outbounds(
+        self, was: Resource, now: Resource, network: Network, *, names: bool = True
+    ) -> Witnesses:
+        """Return what differs at all destinations of a transparent proxy."""
+        kinds = (ROUTING, *ON_OUTBOUNDS)
+        return tuple(w for t in kinds for w in self.at(was, now, t, network, names=names))
+
+    def at(
+        self, was: Resource, now: Resource, policy_type: str, network: Network, *, names: bool
+    ) -> Witnesses:
+        """Return what differs in what all outbounds to some destinations read of a type."""
+        key = self._outbound_key(was, now, policy_type, names=names)
+        if key is None:
+            return ()
+        asked = (key, id(network))
+        if asked not in self._tables:
+            self._tables[asked] = network.differing(
+                self.named(was, now, policy_type),
+                lambda one, _: self.outbound_type(was, now, policy_type, one, names=names),
+            )
+        return self._tables[asked]
+
+    def named(self, was: Resource, now: Resource, policy_type: str) -> Named:
+        """Return the destinations that some policy in question is about in particular."""
+        tags: set[str] = set()
+        kris: set[Kri] = set()
+        for reach, side, proxy in zip(
+            self.reaches, (self.before, self.after), (was, now), strict=True
+        ):
+            for kind in dict.fromkeys((policy_type, ROUTING, TCP_ROUTING)):
+                if kind in side.types:
+                    for policy in side.selection(proxy, kind).policies:
+                        known = reach.known(policy)
+                        tags |= known.tags
+                        kris |= known.kris
+        return Named(tags, kris)
+
+    def outbound_type(
+        self,
+        was: Resource,
+        now: Resource,
+        policy_type: str,
+        destination: Destination,
+        *,
+        names: bool = True,
+        reached: bool = False,
+    ) -> Witnesses:
+        """Return what differs in what an outbound reads of one policy type, or in its routes.
+
+        `names`: their names count as well. `reached`: as if the new engine made the outbound.
+        """
+        inputs = self._outbound_key(was, now, policy_type, names=names)
+        if inputs is None:
+            return ()
+        key = (destination, inputs, reached)
+        if key not in self._outbounds:
+            if policy_type == ROUTING:
+                found = self._routes(was, now, destination, names=names)
+            elif reached or self._is_mine(was, now, policy_type, destination):
+                found = self._compare_type(was, now, policy_type, destination)
+            else:
+                found = ()
+            self._outbounds[key] = found
+        return self._outbounds[key]
+
+    def _outbound_key(
+        self, was: Resource, now: Resource, policy_type: str, *, names: bool = False
+    ) -> tuple[Any, ...] | None:
+        """Return all that an outbound's differences in a type depend on; None: there are none."""
+        if not self.compares(policy_type):
+            return None
+        route_b, route_a = self._route_key(self.before, was), self._route_key(self.after, now)
+        if policy_type == ROUTING:
+            same = self.same_ground and self.same_outbounds and self.same_routes
+            if same and route_b == route_a:
+                return None
+            matter = names and self.names_matter_to(was, now)
+            return (ROUTING, route_b, route_a, names, matter)
+        said = policy_type in self.before.types or policy_type in self.after.types
+        if not said and not self.unsaid:
+            return None
+        sig_b = self.before.signature(was, policy_type)
+        sig_a = self.after.signature(now, policy_type)
+        if (
+            self.same_ground
+            and policy_type not in self.moved
+            and sig_b == sig_a
+            and route_b == route_a
+            and (self.same_routes or not self._binds_routes(was, policy_type))
+        ):
+            return None
+        transparent = (may_be_transparent(was), may_be_transparent(now))
+        return (policy_type, sig_b, sig_a, route_b, route_a, *transparent)
+
+    def _compare_type(
+        self, was: Resource, now: Resource, policy_type: str, destination: Destination
+    ) -> Witnesses:
+        old = self.routing(self.before, was, destination)
+        new = self.routing(self.after, now, destination)
+        before = outbound_facts(self.before, was, policy_type, destination, old)
+        after = outbound_facts(self.after, now, policy_type, destination, new)
+        if self.before.release.name != self.after.release.name:
+            before, after = facts_by_meaning(before), facts_by_meaning(after)
+        found = differences(before, after, common=True)
+        tagged = self._as_tag(was, destination, partial(_tag_facts, was, policy_type))
+
+        def told(difference: Difference) -> Witness:
+            witness = self.witness(policy_type, "outbound", difference, destination)
+            active = read_before(tagged, difference) or is_activation(
+                self.before, was, policy_type, difference, destination
+            )
+            return replace(witness, effect=Effect.ACTIVATION) if active else witness
+
+        return each_once(map(told, found))
+
+    def _binds_routes(self, proxy: Resource, policy_type: str) -> bool:
+        """Whether a policy that reaches a proxy names a route anywhere."""
+        selection = self.before.selection(proxy, policy_type)
+        if selection.key not in self._binds:
+            self._binds[selection.key] = any(_names_route(p) for p in selection.policies)
+        return self._binds[selection.key]
+
+
+def _tag_facts(
+    was: Resource, policy_type: str, side: Side, routing: Routing, tag: Destination
+) -> Mapping[Key, Fact]:
+    return outbound_facts(side, was, policy_type, tag, routing, as_real=True)
+
+
+def _names_route(policy: Resource) -> bool:
+    top = policy.spec.get("targetRef")
+    on_route = isinstance(top, Mapping) and top.get("kind") == "MeshHTTPRoute"
+    return on_route or names_route_in_to(policy)

@@ -1,0 +1,79 @@
+"""What is asked of a made-up proxy at a place: a check of two sides, and what a reader calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from kumamigrate.dataclass import dataclass
+from kumamigrate.effective.difference import Witness
+from kumamigrate.model.resource import Resource
+from kumamigrate.prover.claims.carry import as_tags, carry_one
+from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.backend import called
+
+Check = Callable[[MeshComparison, Resource], Sequence[Witness]]
+"""Returns what differs for a proxy at one place of two sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftByRoutes:
+    """Outbounds that a proxy has only where some route reaches it, and what would differ there if
+    every proxy had them."""
+
+    destinations: tuple[Destination, ...]
+    check: Check
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPlace:
+    """What is asked of made-up proxies at one place, and at all places of its kind."""
+
+    policy_type: str
+    check: Check
+    elsewhere: Check | None
+    one_inbound: bool
+    left: LeftByRoutes | None = None
+
+
+def called_together(destinations: Sequence[Destination]) -> str:
+    """Return what a reader calls the outbounds to some destinations."""
+    more = f" and {len(destinations) - 1} more" if len(destinations) > 1 else ""
+    return f"outbound to {called(destinations[0])}{more}"
+
+
+def at_inbounds(policy_type: str, pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
+    """Return what differs at the inbounds."""
+    return pair.inbound_type(proxy, proxy, policy_type)
+
+
+def at_proxy(policy_type: str, pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
+    """Return what differs in the proxy as a whole."""
+    return pair.single_type(proxy, proxy, policy_type)
+
+
+def at_outbounds(
+    policy_type: str, destinations: Sequence[Destination], names: bool, *, reached: bool = False
+) -> Check:
+    """Return what asks some outbounds; `reached`: as if the new engine made them."""
+
+    def check(pair: MeshComparison, proxy: Resource) -> list[Witness]:
+        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names, reached=reached)
+        return [witness for destination in destinations for witness in ask(destination)]
+
+    return check
+
+
+def carried_over(
+    policy_type: str, couples: Sequence[tuple[ServiceTag, RealResource]], live: bool
+) -> Check:
+    """Return what asks service tags with what replaces each; `live`: as outbounds by tag."""
+
+    def check(pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
+        found: list[Witness] = []
+        for old, new in couples:
+            found += carry_one(pair, proxy, proxy, policy_type, old, new)
+        return as_tags(found) if live else found
+
+    return check
