@@ -1,18 +1,32 @@
-"""Rules that would go on for ever: what they disagree on is held, and the rest is finished."""
+"""What a run comes to know only at its end and leaves alone from the beginning, then.
+
+Rules that would go on for ever: what they disagree on is held, and the rest is finished. So is
+what would end as a document that the target refuses (unfinished.py).
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Identity
 from kumamigrate.rewrite.change import Change
-from kumamigrate.scene.held import Held
+from kumamigrate.scene.held import Cause, Held
 
 Subject = frozenset[Identity]
 """What a change is about: the resources that its findings name, wherever they stand by now."""
 
-Circles = dict[tuple[str, Subject], str]
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Why something is left alone; with a `cause` where nothing of a proof stands against it."""
+
+    reason: str
+    cause: Cause | None = None
+
+
+Circles = dict[tuple[str, Subject], Left]
 """What is left alone, by all rules (`ALL`) or by one, with the reason."""
 
 ALL = ""
@@ -28,20 +42,20 @@ def circles_in(last: Iterable[Change]) -> Circles:
     rules: dict[Subject, dict[str, None]] = defaultdict(dict)
     for change in last:
         rules[subject_of(change)][change.rule] = None
-    return {(ALL, subject): _reason(list(by)) for subject, by in rules.items()}
+    return {(ALL, subject): Left(_reason(list(by))) for subject, by in rules.items()}
 
 
 def held_for_circles(
-    changes: Iterable[Change], circles: Mapping[tuple[str, Subject], str]
+    changes: Iterable[Change], circles: Mapping[tuple[str, Subject], Left]
 ) -> list[Held]:
     """Return the changes that are about something that is left alone, held."""
     found = ((change, _why(change, circles)) for change in changes if circles)
-    return [Held(change=change, unknown=(why,)) for change, why in found if why]
+    return [Held(change=c, unknown=(why.reason,), cause=why.cause) for c, why in found if why]
 
 
-def _why(change: Change, circles: Mapping[tuple[str, Subject], str]) -> str:
+def _why(change: Change, circles: Mapping[tuple[str, Subject], Left]) -> Left | None:
     subject = subject_of(change)
-    return circles.get((ALL, subject), "") or circles.get((change.rule, subject), "")
+    return circles.get((ALL, subject)) or circles.get((change.rule, subject))
 
 
 def _reason(rules: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 from kumamigrate.dataclass import replace
@@ -25,7 +25,7 @@ from kumamigrate.flow.judging.everywhere import judge_everywhere
 from kumamigrate.flow.judging.everyworld import open_to
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.told import Progress, silent, telling
-from kumamigrate.flow.unfinished import unfinished
+from kumamigrate.flow.unfinished import OLD_FORMS, unfinished
 from kumamigrate.flow.word import asks, may_take, with_cause
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.finding import Safety, Status
@@ -35,8 +35,6 @@ from kumamigrate.scene.trial import Result, try_changes, without_conflicts
 from kumamigrate.world.estate import Estate, apply
 from kumamigrate.world.options import Options
 
-OLD_FORMS = "legacy-"
-"""Rules with such an id convert what the old engine reads."""
 MOST_PASSES = 10
 """What rules still change after so many passes goes in circles."""
 
@@ -54,7 +52,8 @@ def settled_by_rules(before: Estate, options: Options, progress: Progress) -> Ou
     circles: Circles = {}
     while True:
         outcome = _settled_but_for(circles, before, options, progress)
-        alone = unfinished(before.whole, outcome.ended.whole, outcome.kept)
+        taken = partial(is_taken, estate=outcome.ended, options=options)
+        alone = unfinished(before.whole, outcome.ended.whole, outcome.kept, taken)
         if alone.keys() <= circles.keys():
             return outcome
         circles.update(alone)

@@ -13,12 +13,14 @@ from kumamigrate.source.text import Refusal
 
 
 class Cause(StrEnum):
-    """Why a change was left that could be written; KNOWN: why nobody asks any more."""
+    """Why a change was left that could be written; REFUSED: the target would refuse what it ends
+    as; KNOWN: why nobody asks any more."""
 
     ACTIVATION = "activation"
     NAME = "name"
     RESIDUE = "residue"
     SKIPPED = "skipped"
+    REFUSED = "refused"
     KNOWN = "baseline"
 
 

@@ -114,6 +114,7 @@ _LEFT = {
     "name": "left for later, since a route would get another name in Envoy",
     "residue": "left for later, since a setting that only the old engine made would be gone",
     "skipped": "skipped",
+    "refused": "left as before, since the target would refuse what it becomes",
 }
 """What is said of a change that could be written, by what it was left for."""
 
@@ -126,7 +127,7 @@ def _why_held(entry: Entry, report: Mapping[str, Any]) -> str:
         if held["rule"] == entry["rule"] and entry["file"] in held["resources"]:
             later = _LEFT.get(held.get("cause", ""), "")
             if later and not held["witnesses"]:
-                return later
+                return ": ".join((later, *held["unknown"][:1]))
             for witness in held["witnesses"]:
                 before, after = (value_words(witness[s]["value"]) for s in ("before", "after"))
                 what = f"{witness['policyType']} {witness['field']} {before} → {after}"

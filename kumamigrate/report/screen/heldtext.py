@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kumamigrate.effective.difference import Effect
+from kumamigrate.flow.unfinished import OLD_FORMS
 from kumamigrate.report.screen.causes import (
     doubts,
     fitting,
@@ -13,6 +14,7 @@ from kumamigrate.report.screen.causes import (
     sentences,
 )
 from kumamigrate.report.screen.changeblock import harmless_of
+from kumamigrate.report.screen.counted import RUN
 from kumamigrate.report.screen.difftext import difference_lines
 from kumamigrate.report.screen.findingtext import INDENT, WIDTH
 from kumamigrate.report.screen.onscreen import OnScreen
@@ -43,6 +45,7 @@ def held_lines(screen: OnScreen) -> list[Line]:
     refused = [one for one in held if not one.witnesses and not one.unknown]
     return [
         *_later_lines(later, screen),
+        *_refused_lines([one for one in later if one.cause is Cause.REFUSED], screen),
         *_altering_lines(altering, screen),
         *_unproven_lines(unknown, screen),
         *_uneditable_lines(refused, screen),
@@ -64,6 +67,37 @@ def _later_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
         lines += _others(mine[most:])
         lines.append(line(f"{INDENT}→ {_AGAIN if cause is Cause.SKIPPED else _ALONE}"))
     return lines
+
+
+def _refused_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
+    """Return what ends as documents that the target refuses: old policies, which a run for the
+    release in use writes, and what would only be taken apart."""
+    target, source = screen.outcome.before.target, screen.outcome.before.source
+    old = [one for one in held if one.change.rule.startswith(OLD_FORMS)]
+    others = [one for one in held if one not in old]
+    converted = (
+        f"`{RUN} --target {source}` writes it for {source}; then run for {target} again. In one run"
+        f" all the same: --accept {_rules(old)}"
+    )
+    taken_apart = f"Settle first what else keeps it from {target}: it stands below"
+    lines: list[Line] = []
+    for mine, way in ((old, converted), (others, taken_apart)):
+        if not mine:
+            continue
+        what = "it becomes" if len(mine) == 1 else "they become"
+        lines.append(line(f"  {len(mine):>3}  left as before: {target} would refuse what {what}"))
+        most = len(mine) if screen.verbose else MOST_HELD
+        for one in mine[:most]:
+            lines.append(_held_head(one))
+            lines += [line(f"{INDENT}    {reason}") for reason in one.unknown]
+        lines += _others(mine[most:])
+        lines.append(line(f"{INDENT}→ {way}"))
+    return lines
+
+
+def _rules(held: Sequence[Held]) -> str:
+    rules = list(dict.fromkeys(one.change.rule for one in held))
+    return rules[0] if len(rules) == 1 else "RULE"
 
 
 def _others(held: Sequence[Held]) -> list[Line]:
@@ -138,7 +172,7 @@ def _unproven_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
         lines += [line(f"{INDENT}cannot tell: {reason}") for reason in why[:most]]
         if len(why) > most:
             lines.append(line(INDENT, (f"… and {len(why) - most} more: --verbose", "dim")))
-        word = f"--accept {rules[0] if len(rules) == 1 else 'RULE'}"
+        word = f"--accept {_rules(mine)}"
         lines.append(
             line(f"{INDENT}→ Settle that, or take it on your word: {screen.command} {word}")
         )

@@ -32,6 +32,8 @@ def plan(view: View) -> Iterator[Change | Finding]:
             continue
         path = (*mesh.spec_path, "mtls")
         stage = next_stage(view, mesh)
+        if _has_old_permissions(view, mesh):
+            stage = replace(stage, number=1)
         missing = [*_first(view, mesh), *stage.missing]
         missing = missing or list(not_rolled_out(view, stage))
         notes = (*_steps(stage), *missing)
@@ -45,7 +47,7 @@ def _first(view: View, mesh: Resource) -> Iterator[str]:
     """Yield what has to be done before the first stage."""
     if view.mode(mesh.name) != "Exclusive":
         yield "switch meshServices.mode to Exclusive first: identities need real services"
-    if any(p.mesh == mesh.name for p in view.state.of_type("TrafficPermission")):
+    if _has_old_permissions(view, mesh):
         yield (
             "turn every TrafficPermission into MeshTrafficPermission first: proxies with an"
             " identity do not read it"
@@ -60,6 +62,10 @@ def _first(view: View, mesh: Resource) -> Iterator[str]:
             "write a MeshTLS with mode Permissive for the whole mesh first: a proxy with an"
             " identity is strict where none says otherwise"
         )
+
+
+def _has_old_permissions(view: View, mesh: Resource) -> bool:
+    return any(p.mesh == mesh.name for p in view.state.of_type("TrafficPermission"))
 
 
 def _has_mode(view: View, mesh: Resource) -> bool:
