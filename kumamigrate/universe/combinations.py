@@ -6,14 +6,17 @@ is counted by what policies can tell apart. Sets are numbers: bit `n` stands for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, ZONE
-from kumamigrate.universe.madeup import Atom, Pairs, Requirement, Setting, in_order
+from kumamigrate.model.resource import NAMESPACE
+from kumamigrate.universe.excluding import asked_slots, bits, excluded, implies, parts_of
+from kumamigrate.universe.madeup import Atom, Requirement, Setting, in_order
 
 FEW = 7
 """Of up to so many atoms every set is tried."""
+
+
 MOST_SETS = 6_000
 """More sets than this are not tried at one place."""
 
@@ -155,7 +158,7 @@ class Combinations:
     def __post_init__(self) -> None:
         """Work out which atoms exclude each other."""
         self._wholes = [self.pairings.whole(atom, self.setting) for atom in self.atoms]
-        asked = [_asked(whole, self.setting, self.one_inbound) for whole in self._wholes]
+        asked = [asked_slots(whole, self.setting, self.one_inbound) for whole in self._wholes]
         self._possible = sum((one is not None) << at for at, one in enumerate(asked))
         self._fits = [self._possible & ~one for one in excluded(asked)]
 
@@ -244,95 +247,3 @@ def limited(sets: Iterable[int]) -> list[int]:
         if len(found) > MOST_SETS:
             raise TooManySetsError
     return sorted(found, key=int.bit_count)
-
-
-def excluded(asked: Sequence[Mapping[Hashable, str] | None]) -> list[int]:
-    """Return for each of some askers those that it excludes, itself included: whoever wants
-    another value for the same thing."""
-    by_slot: dict[Hashable, int] = {}
-    by_value: dict[Hashable, int] = {}
-    for at, one in enumerate(asked):
-        for slot, value in one.items() if one is not None else ():
-            by_slot[slot] = by_slot.get(slot, 0) | 1 << at
-            by_value[slot, value] = by_value.get((slot, value), 0) | 1 << at
-    found = []
-    for at, one in enumerate(asked):
-        against = 1 << at
-        for slot, value in one.items() if one is not None else ():
-            against |= by_slot[slot] & ~by_value[slot, value]
-        found.append(against)
-    return found
-
-
-def slots_asked(whole: Iterable[Atom], one_inbound: bool) -> dict[Hashable, str] | None:
-    """Return what atoms ask of the one place for each thing, None where they exclude each other."""
-    found: dict[Hashable, str] = {}
-    for atom in whole:
-        for slot, value in _slots(atom, one_inbound):
-            if found.setdefault(slot, value) != value:
-                return None
-    return found
-
-
-def _asked(
-    whole: Iterable[Atom], setting: Setting, one_inbound: bool
-) -> dict[Hashable, str] | None:
-    """Return the same in some surroundings, which have labels of their own."""
-    listed = [*whole]
-    if any(atom.name and atom.identity != (setting.zone, setting.namespace) for atom in listed):
-        return None
-    labels: Pairs = ((NAMESPACE, setting.namespace),)
-    if setting.zone:
-        labels += ((ZONE, setting.zone), (ORIGIN, "zone"))
-    return slots_asked((Atom(labels=labels), *listed), one_inbound)
-
-
-def _slots(atom: Atom, one_inbound: bool) -> Iterator[tuple[Hashable, str]]:
-    if atom.name:
-        yield "name", atom.name
-    for key, value in atom.labels:
-        yield ("name" if key == DISPLAY_NAME else ("label", key)), value
-    if one_inbound:
-        yield from ((("tag", key), value) for key, value in atom.tags if value != "*")
-        if atom.section:
-            yield "section", atom.section
-
-
-def parts_of(atom: Atom) -> Iterator[Hashable]:
-    """Yield all that an atom is made of, piece by piece."""
-    yield from (("tag", pair) for pair in atom.tags)
-    yield from (("label", pair) for pair in atom.labels)
-    if atom.name:
-        yield "name", atom.name
-    if atom.section:
-        yield "section", atom.section
-
-
-def implies(atom: Atom, other: Atom) -> bool:
-    """Say whether whoever has an atom has another one."""
-    return (
-        all(pair in atom.labels for pair in other.labels)
-        and all(pair in atom.tags for pair in other.tags)
-        and other.section in ("", atom.section)
-        and (not other.name or (other.name, other.identity) == (atom.name, atom.identity))
-    )
-
-
-def on_inbounds(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
-    """Return atoms as a proxy has them that has all: each on an inbound of its own, with the labels
-    and the name of the proxy."""
-    labels = tuple(dict.fromkeys(pair for atom in atoms for pair in atom.labels))
-    named = next((atom for atom in atoms if atom.name), Atom())
-    whole = Atom((), labels, named.name, named.identity)
-    return (
-        whole,
-        *(Atom(one.tags, labels, named.name, named.identity, one.section) for one in atoms),
-    )
-
-
-def bits(mask: int) -> Iterator[int]:
-    """Yield the numbers of a set."""
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Set
 
-from kumamigrate.universe.combinations import Pairings, implies, on_inbounds, parts_of
+from kumamigrate.universe.combinations import Pairings
+from kumamigrate.universe.excluding import implies, on_inbounds, parts_of
 from kumamigrate.universe.madeup import Atom, Requirement, Setting, in_order, surroundings
 
 

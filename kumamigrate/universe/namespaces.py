@@ -20,7 +20,8 @@ from kumamigrate.model.resource import (
     SERVICE,
     ZONE,
 )
-from kumamigrate.universe.combinations import Combinations, Pairings, bits, excluded, slots_asked
+from kumamigrate.universe.combinations import Combinations, Pairings
+from kumamigrate.universe.excluding import bits, excluded, slots_asked
 from kumamigrate.universe.madeup import OTHER_NAMESPACE, ZONE_TAG, Atom, Requirement, Setting
 from kumamigrate.universe.side import Side
 

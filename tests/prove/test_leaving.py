@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumamigrate.model.resource import NAMESPACE
-from kumamigrate.universe.combinations import Pairings, implies, on_inbounds, parts_of
+from kumamigrate.universe.combinations import Pairings
+from kumamigrate.universe.excluding import implies, on_inbounds, parts_of
 from kumamigrate.universe.leaving import Leaving
 from kumamigrate.universe.madeup import (
     Atom,

@@ -20,9 +20,9 @@ from kumamigrate.sourcedest.targets import UNKNOWN, live_targets, main_targets, 
 from kumamigrate.sourcedest.winners import connection_winner, led_to, route_targets
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import Destination, ServiceTag
+from kumamigrate.universe.askedservices import backend_refs
 from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.reach import Reach
-from kumamigrate.universe.services import backend_refs
 from kumamigrate.universe.side import ROUTES, Side
 
 MOST_CHOICES = 64

@@ -12,8 +12,8 @@ from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.targetref.share import home_of, is_share, match_labels, may_be_share
+from kumamigrate.universe.askedservices import backend_refs
 from kumamigrate.universe.backend import Cluster, called
-from kumamigrate.universe.services import backend_refs
 from kumamigrate.universe.side import ROUTES, Side
 
 Shares = Mapping[Kri, Cluster]

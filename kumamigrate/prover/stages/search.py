@@ -48,12 +48,7 @@ from kumamigrate.prover.stages.sequence import (
     SINGLE,
 )
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
-from kumamigrate.universe.combinations import (
-    Combinations,
-    Pairings,
-    TooManySetsError,
-    limited,
-)
+from kumamigrate.universe.combinations import Combinations, Pairings, TooManySetsError, limited
 from kumamigrate.universe.leaving import Leaving, ToldApart
 from kumamigrate.universe.madeup import (
     Atom,
