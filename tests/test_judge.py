@@ -83,7 +83,7 @@ def allows(before: str, after: str, *, mode: str = "Exclusive") -> bool:
     scene = scene_of(before, mode)
     texts = {"a.yaml": MESH % mode + after}
     candidate = replace(scene, repository=scene.repository.with_texts(texts), states={})
-    return judge_of(BY_NAME, scene, upgrade=True)(scene, candidate).good
+    return judge_of(BY_NAME.claims, scene, upgrade=True)(scene, candidate).good
 
 
 @pytest.mark.parametrize("mode", ["Disabled", "Everywhere", "Exclusive"])
@@ -200,20 +200,20 @@ def test_what_could_not_be_read_bars_a_change_without_a_search_for_differences(
     held against every difference."""
     words = ("labels: {a: b}", "1s"), ("labels: {a: b}", "2s")
     before, after = scenes_beside(beside, *(INBOUND % pair for pair in words))
-    verdict = judge_of(RULE, before)(before, after)
+    verdict = judge_of(RULE.claims, before)(before, after)
     assert bool(verdict.unknown) is bars
     assert bool(verdict.witnesses) is not bars
     proof = prove(before.state("2.14")[0], after.state("2.14")[0], claims=("live",))
     assert bool(proof.unknown("live")) is bars
     assert set(verdict.unknown) <= set(proof.doubts("live"))
-    assert judge_of(RULE, before, take_unknown=True)(before, after).witnesses
+    assert judge_of(RULE.claims, before, take_unknown=True)(before, after).witnesses
 
 
 def test_what_could_not_be_read_does_not_bar_what_changes_nothing() -> None:
     """Another spelling of a duration is local: nothing else is asked."""
     words = (INBOUND % ("labels: {a: b}", one) for one in ("60s", "1m"))
     before, after = scenes_beside(twice("MeshTimeout", "default"), *words)
-    assert judge_of(RULE, before)(before, after).good
+    assert judge_of(RULE.claims, before)(before, after).good
 
 
 def test_what_was_judged_is_not_judged_again_and_other_texts_are(
@@ -223,7 +223,7 @@ def test_what_was_judged_is_not_judged_again_and_other_texts_are(
     asked: list[Scene] = []
 
     def counted(*_: Any, **__: Any) -> Any:
-        judge = judge_of(BY_NAME, base.whole, upgrade=True)
+        judge = judge_of(BY_NAME.claims, base.whole, upgrade=True)
 
         def one(current: Scene, candidate: Scene) -> HeldVerdict:
             asked.append(candidate)
@@ -231,7 +231,7 @@ def test_what_was_judged_is_not_judged_again_and_other_texts_are(
 
         return one
 
-    monkeypatch.setattr("kumamigrate.flow.judging.acceptance.judge_of", counted)
+    monkeypatch.setattr("kumamigrate.flow.judging.everywhere.judge_of", counted)
     files = {"a.yaml": (MESH % "Exclusive" + ON_ROUTE + BOUND).encode()}
     repository = repository_of(files, root=Path())
     base = single(
@@ -248,7 +248,7 @@ def test_what_was_judged_is_not_judged_again_and_other_texts_are(
         candidate = base.edited({"a.yaml": MESH % "Exclusive" + ON_ROUTE + bound})
         assert isinstance(candidate, Estate)
         judge = judge_everywhere(
-            BY_NAME, base, upgrade=True, take_unknown=False, allow=HARMLESS, hold=frozenset()
+            BY_NAME.claims, base, upgrade=True, take_unknown=False, allow=HARMLESS, hold=frozenset()
         )
         return judge(base, candidate)
 
@@ -269,7 +269,7 @@ def test_a_difference_at_one_proxy_excuses_none_at_another() -> None:
         scene_of(SERVICE + base + "---\n" + moved.replace("APP", app) if app else SERVICE + base)
         for app in ("", "x", "y")
     )
-    judge = judge_of(BY_NAME, before, upgrade=True)
+    judge = judge_of(BY_NAME.claims, before, upgrade=True)
     assert not judge(current, candidate).good
     assert judge(current, before).good
     assert judge(current, current).good

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 
 from kumamigrate.dataclass import replace
 from kumamigrate.flow.asked import (
     chosen_rules,
-    is_silenced,
     is_taken,
     left_by,
     outcome_of,
@@ -19,16 +18,17 @@ from kumamigrate.flow.asked import (
     unused_accepts,
 )
 from kumamigrate.flow.baselined import with_known
-from kumamigrate.flow.circles import Circles, circles_in, held_for_circles
-from kumamigrate.flow.declined import each_once, held_by_choice
+from kumamigrate.flow.circles import Circles, circles_in
+from kumamigrate.flow.declined import each_once
 from kumamigrate.flow.judging.everywhere import judge_everywhere
 from kumamigrate.flow.judging.everyworld import open_to
+from kumamigrate.flow.pending import Settling, pending_of
 from kumamigrate.flow.runoutcome import Outcome
-from kumamigrate.flow.told import Progress, silent, telling
+from kumamigrate.flow.told import Progress, telling
 from kumamigrate.flow.unfinished import OLD_FORMS, unfinished
-from kumamigrate.flow.word import asks, may_take, with_cause
+from kumamigrate.flow.word import with_cause
 from kumamigrate.rewrite.change import Change, Rollout
-from kumamigrate.rewrite.finding import Safety, Status
+from kumamigrate.rewrite.finding import Status
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.held import Held
 from kumamigrate.scene.trial import Result, try_changes, without_conflicts
@@ -64,16 +64,23 @@ def _settled_but_for(
 ) -> Outcome:
     rules = chosen_rules(options)
     old_forms = tuple(rule for rule in rules if rule.id.startswith(OLD_FORMS))
-    every = tuple(Rollout)
-    done = _settle(old_forms, every, before, before, options, progress, circles=circles)
+    settling = Settling(
+        began=before,
+        base=before,
+        options=options,
+        rollouts=tuple(Rollout),
+        circles=circles,
+        progress=progress,
+    )
+    done = _settle(old_forms, settling)
     estate = done.scene
     kept, grounds = [*done.kept], [*done.grounds]
     for _ in range(MOST_PASSES):
-        now = (Rollout.NOW,)
-        first = _settle(rules, now, estate, estate, options, progress, circles=circles)
+        settling = replace(settling, began=estate, base=estate)
+        first = _settle(rules, replace(settling, rollouts=(Rollout.NOW,)))
         # Where nothing was kept, what was held would be asked the same again.
         held = () if first.kept else first.held
-        done = _settle(rules, every, estate, first.scene, options, progress, held, circles)
+        done = _settle(rules, replace(settling, base=first.scene), held)
         estate = done.scene
         kept += (*first.kept, *done.kept)
         grounds += (*first.grounds, *done.grounds)
@@ -92,33 +99,23 @@ def _settled_but_for(
 
 
 def _settle(
-    rules: Sequence[Rule],
-    rollouts: tuple[Rollout, ...],
-    began: Estate,
-    base: Estate,
-    options: Options,
-    progress: Progress,
-    known_held: Sequence[Held] = (),
-    circles: Circles | None = None,
+    rules: Sequence[Rule], settling: Settling, known_held: Sequence[Held] = ()
 ) -> Result[Estate]:
     """Ask rules again and again until nothing changes, and return what was kept and held.
 
-    `began` is what rules call before, `base` what their changes are held against;
-    `known_held` were held against the same. What rules still change after so many passes joins
-    the `circles`, and all begins anew without it.
+    `known_held` were held against the same base. What rules still change after so many passes
+    joins the circles, and all begins anew without it.
     """
-    circles = {} if circles is None else circles
-    scene, kept, grounds = base, list[Change](), list[Estate]()
+    scene, kept, grounds = settling.base, list[Change](), list[Estate]()
     held: dict[object, Held] = {one.change.key: one for one in known_held}
     last: list[Change] = []
     for _ in range(MOST_PASSES):
         last = []
         for done, rule in enumerate(rules):
-            progress(rule.title, done, len(rules))
-            since = (began, base)
-            result = _run_rule(rule, since, scene, options, held, rollouts, circles, progress)
+            settling.progress(rule.title, done, len(rules))
+            result = _run_rule(rule, scene, held, settling)
             # They hold all that was worked out about them: kept only for who looks at each.
-            grounds.extend(scene for _ in (result.kept if options.interactive else ()))
+            grounds.extend(scene for _ in (result.kept if settling.options.interactive else ()))
             scene = result.scene
             last.extend(result.kept)
             held.update({one.change.key: one for one in result.held})
@@ -126,52 +123,32 @@ def _settle(
         if not last:
             left = each_once(held.values())
             return Result(scene=scene, kept=tuple(kept), held=left, grounds=tuple(grounds))
-    circles.update(circles_in(last))
-    return _settle(rules, rollouts, began, base, options, progress, known_held, circles)
+    settling.circles.update(circles_in(last))
+    return _settle(rules, settling, known_held)
 
 
 def _run_rule(
-    rule: Rule,
-    since: tuple[Estate, Estate],
-    estate: Estate,
-    options: Options,
-    held: Mapping[object, Held],
-    rollouts: Collection[Rollout],
-    circles: Circles,
-    progress: Progress = silent,
+    rule: Rule, estate: Estate, held: Mapping[object, Held], settling: Settling
 ) -> Result[Estate]:
-    """Return what of one rule's changes holds. `since` is what it calls before, and the base."""
-    began, base = since
-    result = Result(scene=estate)
-    if rule.safety is Safety.REVIEW and not may_take(options, rule.id):
-        return result
-    said = said_by(rule, began, estate, options)
-    changes = [c for c in said if isinstance(c, Change) and c.key not in held]
-    changes = [c for c in changes if c.rollout in rollouts]
-    changes = [c for c in changes if not is_silenced(c, estate.whole, options)]
-    taken = {c.key for c in changes if is_taken(c, estate, options)}
-    repository = estate.whole.repository
-    changes = [c for c in changes if c.key in taken or not asks(rule, c, repository)]
-    stuck = held_for_circles(changes, circles)
-    stuck += held_by_choice(changes, options.skip)
-    changes = [c for c in changes if all(c is not one.change for one in stuck)]
-    result = replace(result, held=tuple(stuck))
+    """Return what of one rule's changes holds."""
+    options = settling.options
+    pending = pending_of(rule, estate, held, settling)
+    result = Result(scene=estate, held=pending.stuck)
     for upgrade, trusted in product((False, True), (False, True)):
-        part = [c for c in changes if (c.rollout is not Rollout.NOW) is upgrade]
-        part = [c for c in part if (c.key in taken) is trusted]
+        part = pending.part(upgrade=upgrade, trusted=trusted)
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
         if part and not result.kept:
             judge = judge_everywhere(
-                rule,
-                base,
+                rule.claims,
+                settling.base,
                 upgrade=upgrade,
                 take_unknown=trusted,
                 allow=options.allow,
                 hold=options.hold,
             )
-            forms = _other_forms(rule, began, estate, options)
+            forms = _other_forms(rule, settling.began, estate, options)
             apart = without_conflicts(part)
-            tried = try_changes(estate, apart, telling(judge, progress), apply, forms)
+            tried = try_changes(estate, apart, telling(judge, settling.progress), apply, forms)
             left = (with_cause(one, options.hold) for one in tried.held)
             result = replace(tried, held=(*result.held, *left))
     return result

@@ -1,8 +1,8 @@
-"""May one scene follow another? The claims of a rule, asked of the prover (product.md §5)."""
+"""May one scene follow another? The claims of rules, asked of the prover (product.md §5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
 
 from kumamigrate.dataclass import replace
@@ -18,13 +18,12 @@ from kumamigrate.prover import Effect
 from kumamigrate.prover.agree import apart
 from kumamigrate.prover.sidebyside import EachOnce
 from kumamigrate.prover.stages.local import local_proof
-from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.held import Counts, HeldVerdict
 from kumamigrate.scene.trial import Judge, Scene
 
 
 def judge_of(
-    rule: Rule,
+    claims: Sequence[str],
     before: Scene,
     *,
     upgrade: bool = False,
@@ -32,7 +31,7 @@ def judge_of(
     allow: Set[Effect] = HARMLESS,
     hold: Set[Effect] = frozenset(),
 ) -> Judge:
-    """Return the judge for the changes of one rule.
+    """Return the judge for changes that are held to some claims.
 
     *live*: nothing that a proxy reads today may change but in the ways of `allow`: values that
     had no effect before may take effect, and routes may be renamed; not what is on `hold`.
@@ -40,13 +39,13 @@ def judge_of(
     state the run began with, and nothing that was carried over may be lost; what fails already
     for other reasons does not count.
     Nothing may be written that a control plane refuses. Changes that go out together with the
-    `upgrade` are held to *release* whatever the rule claims else. With `take_unknown`
+    `upgrade` are held to *release* whatever they claim else. With `take_unknown`
     (`--accept`) an unknown verdict passes. What initial policies a mesh has may be open: then a
     change has to be good whichever it has (world.md §1).
     """
 
     failed: list[str] = []
-    today = not upgrade and "release" not in rule.claims
+    today = not upgrade and "release" not in claims
 
     def judge(current: Scene, candidate: Scene) -> HeldVerdict:
         worlds = _in_worlds(before, current, candidate, today=today)
@@ -54,7 +53,7 @@ def judge_of(
         def verdict_in(world: str) -> HeldVerdict:
             old, now, then = worlds[world]
             one = _judge_of(
-                rule, old, upgrade=upgrade, trusting=take_unknown, allow=allow, hold=hold
+                claims, old, upgrade=upgrade, trusting=take_unknown, allow=allow, hold=hold
             )
             return one(now, then)
 
@@ -113,7 +112,7 @@ def _whichever(verdicts: Mapping[str, HeldVerdict], *, take_unknown: bool) -> He
 
 
 def _judge_of(
-    rule: Rule,
+    claimed: Sequence[str],
     before: Scene,
     *,
     upgrade: bool,
@@ -121,12 +120,12 @@ def _judge_of(
     allow: Set[Effect],
     hold: Set[Effect],
 ) -> Judge:
-    """Return the judge for the changes of one rule in one world.
+    """Return the judge for some claims in one world.
 
     What could not be read bars any verdict about what it may matter to, so no difference is
     looked for there, but where unknown verdicts are taken all the same (`trusting`).
     """
-    claims = ("release",) if upgrade and rule.claims else rule.claims
+    claims = ("release",) if upgrade and claimed else claimed
 
     def judge(current: Scene, candidate: Scene) -> HeldVerdict:
         refused = newly_refused(current, candidate, upgrade=upgrade)

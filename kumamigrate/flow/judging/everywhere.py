@@ -7,15 +7,15 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.dataclass import replace
+from kumamigrate.flow.judging.acceptance import judge_of
 from kumamigrate.prover import Effect, Proof
-from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.held import HeldVerdict
 from kumamigrate.scene.trial import Judge
 from kumamigrate.world.estate import Estate
 
 
 def judge_everywhere(
-    rule: Rule,
+    claims: tuple[str, ...],
     base: Estate,
     *,
     upgrade: bool,
@@ -23,23 +23,21 @@ def judge_everywhere(
     allow: Set[Effect],
     hold: Set[Effect] = frozenset(),
 ) -> Callable[[Estate, Estate], HeldVerdict]:
-    """Return the judge for the changes of one rule: they hold in every environment or not.
+    """Return the judge for changes that are held to some claims: in every environment or not.
 
     A run that begins anew, since some change is held for the whole, asks most of what it asked
     before: of the same texts the answer is the same.
     """
-    from kumamigrate.flow.judging.acceptance import judge_of
-
     kept = base.whole.kept
     first: Estate = kept.setdefault("began", base)
     known: dict[object, HeldVerdict] = kept.setdefault("judged", {})
-    way = (rule.claims, upgrade, take_unknown, frozenset(allow), frozenset(hold))
+    way = (claims, upgrade, take_unknown, frozenset(allow), frozenset(hold))
 
     @cache
     def judge_at(at: int) -> Judge:
         applied = base.sites[at].applied
         return judge_of(
-            rule, applied, upgrade=upgrade, take_unknown=take_unknown, allow=allow, hold=hold
+            claims, applied, upgrade=upgrade, take_unknown=take_unknown, allow=allow, hold=hold
         )
 
     def verdict_at(at: int, estates: tuple[Estate, ...], texts: object) -> HeldVerdict:
