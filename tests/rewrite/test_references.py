@@ -31,7 +31,10 @@ def _meanings(text: str, zone: str = "east") -> list[Meaning | str]:
     return [meaning(view, owner, one) for one in references(owner)]
 
 
-def _service(name: str, zone: str, ports: str = "[{port: 80, name: http}]", shown: str = "") -> str:
+HTTP = "[{port: 80, name: http, appProtocol: http}]"
+
+
+def _service(name: str, zone: str, ports: str = HTTP, shown: str = "") -> str:
     """Return a service: of this zone as it is written, of another as it was handed over."""
     display = f"kuma.io/display-name: {shown or name}, kuma.io/mesh: default, "
     display = display if shown or zone != "east" else ""
@@ -147,7 +150,8 @@ def test_a_backend_by_service_tag_needs_one_service_and_port(services: str, expe
         assert meant.startswith(expected)
 
 
-PORTS = "[{port: 80, targetPort: 8080}, {port: 81, targetPort: 9090}, {port: 82, targetPort: ui}]"
+PORTS = """[{port: 80, targetPort: 8080, appProtocol: http},
+  {port: 81, targetPort: 9090, appProtocol: http}, {port: 82, targetPort: ui, appProtocol: http}]"""
 PROXY = """type: Dataplane
 mesh: default
 name: web-1
@@ -184,3 +188,29 @@ def test_a_share_by_tags_is_never_rewritten() -> None:
     backend = "{kind: MeshServiceSubset, name: web, tags: {version: v1}}"
     (meant,) = _meanings(_service("web", "east") + _route(backend))
     assert isinstance(meant, str)
+
+
+@pytest.mark.parametrize(
+    ("route", "protocol", "why"),
+    [
+        ("MeshHTTPRoute", "tcp", "3.0 would answer 500"),
+        ("MeshHTTPRoute", "kafka", "3.0 would answer 500"),
+        ("MeshTCPRoute", "kafka", "3.0 would close the connection"),
+        ("MeshTCPRoute", "tcp", ""),
+        ("MeshHTTPRoute", "grpc", ""),
+    ],
+)
+def test_a_backend_is_carried_by_its_route(route: str, protocol: str, why: str) -> None:
+    ports = f"[{{port: 80, appProtocol: {protocol}}}]"
+    text = _route("{kind: MeshService, name: web}").replace("MeshHTTPRoute", route)
+    (meant,) = _meanings(_service("web", "east", ports) + text)
+    assert isinstance(meant, str) is bool(why)
+    assert why in str(meant)
+
+
+def test_a_filter_that_answers_by_itself_asks_no_backend() -> None:
+    ports = "[{port: 80, appProtocol: tcp}]"
+    answer = "filters: [{type: RequestRedirect, requestRedirect: {port: 81}}], backendRefs"
+    text = _route("{kind: MeshService, name: web}").replace("backendRefs", answer)
+    (meant,) = _meanings(_service("web", "east", ports) + text)
+    assert isinstance(meant, Meaning)

@@ -120,6 +120,35 @@ def meaning(
     `as_tag`: where a name works both as a service tag and for real resources, what it means as
     a tag; else what it means once the mesh's mode is Exclusive.
     """
+    found = _meaning(view, owner, reference, as_tag=as_tag)
+    if isinstance(found, str) or not _is_sent_requests(view, owner, reference):
+        return found
+    return _unfit(view, owner, reference, found) or found
+
+
+def _is_sent_requests(view: View, owner: Resource, reference: Reference) -> bool:
+    """Whether a backend gets requests, other than copies and those that a filter answers."""
+    if view.target.subset_rules or not reference.backend or reference.path[-2] != "backendRefs":
+        return False
+    filters = at_path(owner.body, (*reference.path[:-2], "filters"))
+    return not any(one.get("requestRedirect") for _, one in _maps(filters))
+
+
+def _unfit(view: View, owner: Resource, reference: Reference, found: Meaning) -> str:
+    """Return why the target sends a backend nothing, by what its port speaks."""
+    from kumamigrate.rewrite.references.carried import not_carried  # only on the way to 3.0
+
+    share = found.share
+    if share is not None and share.manifest is not None:
+        services = [replace(share.base, spec=share.manifest["spec"], body={})]
+    else:
+        kind = str(reference.ref.get("kind")).removesuffix("Subset")
+        services = _labelled(view, owner, kind, found.labels)
+    port = reference.ref.get("port") if found.port is None else found.port
+    return not_carried(view, owner, services, port)
+
+
+def _meaning(view: View, owner: Resource, reference: Reference, *, as_tag: bool) -> Meaning | str:
     ref = reference.ref
     if ref.get("kind") == "MeshServiceSubset" and ref.get("tags"):
         return _subset_backend(view, owner, ref)
