@@ -2,10 +2,11 @@
 
 `bench/mutants.py watch [WORD…]` runs all tests once, or those that words for pytest name, and notes
 which statements each one runs, and how long it takes. `bench/mutants.py try [NUMBER] [SEED]
-[ROOM…]` seeds so many faults in each room and runs the tests that run the statement, the quickest
-first, until one fails. What survives is a place that no test looks at, or a fault that changes
-nothing; each is printed with its line to be looked at. `bench/mutants.py again PATH:LINE:NUMBER…`
-tries faults that are known once more, with all tests that run the statement, however long.
+[ROOM…]` seeds so many faults in each room and runs the tests that run the statement, until one
+fails: first those in files that name the module, then the quickest. What survives is a place that
+no test looks at, or a fault that changes nothing; each is printed with its line to be looked at.
+`bench/mutants.py again PATH:LINE:NUMBER…` tries faults that are known once more, with all tests
+that run the statement, however long.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +127,25 @@ def _asked(fault: Fault, watched: Watched, seconds: float) -> list[str]:
     else:
         tests = _few_files(watched.naming(fault) or watched.all_of(path))
     chosen, left = [], seconds
-    for test in tests:
+    for test in _about_first(tests, path):
         left -= watched.seconds[test]
         if chosen and left < 0:
             break
         chosen.append(test)
     return chosen
+
+
+def _about_first(tests: Iterable[str], path: str) -> list[str]:
+    """Return tests in their order, but first those of files that name a module."""
+    module = path.removesuffix(".py").replace("/", ".")
+    return sorted(tests, key=lambda test: not _names(test.split("::")[0], module))
+
+
+@cache
+def _names(file: str, module: str) -> bool:
+    """Say whether a file of tests imports a module, or is called after it."""
+    short = module.rpartition(".")[2]
+    return short in file or module in (ROOT / file).read_text(encoding="utf-8")
 
 
 def _few_files(tests: Sequence[str]) -> list[str]:

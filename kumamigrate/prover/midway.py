@@ -46,18 +46,14 @@ def _is_open(claim: str, result: ClaimResult) -> bool:
 
 def _better(found: MeshProof, other: MeshProof) -> MeshProof:
     """Return a proof with the claims of another one that it says more of."""
-    claims = dict(found.claims)
-    for name, result in other.claims.items():
-        least = Verdict.EQUIVALENT if name == LIVE else result.allowing(HARMLESS)
-        if result.allowing(HARMLESS) is least and _is_worse(claims[name], least):
-            claims[name] = result
-    return found if claims == found.claims else gathered((found, other), claims)
+    better = {n: result for n, result in other.claims.items() if _is_worse(found.claims[n], result)}
+    return gathered((found, other), {**found.claims, **better}) if better else found
 
 
 def _is_good(result: ClaimResult) -> bool:
     return result.allowing(HARMLESS) is Verdict.EQUIVALENT
 
 
-def _is_worse(result: ClaimResult, verdict: Verdict) -> bool:
-    mine = result.allowing(HARMLESS)
-    return mine is not verdict and worst((mine, verdict)) is mine
+def _is_worse(one: ClaimResult, other: ClaimResult) -> bool:
+    verdict = other.allowing(HARMLESS)
+    return worst((one.allowing(HARMLESS), verdict)) is not verdict

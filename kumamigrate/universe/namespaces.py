@@ -59,7 +59,7 @@ class Spoken:
         self._of_all: set[str] = set()
         for requirement in requirements:
             spaces = _spaces(requirement)
-            mark = next(_asked(requirement.atom), None) if spaces else None
+            mark = next(_asked(requirement.atom), None)
             for space in spaces:
                 if mark is None:
                     self._of_all.add(space)
@@ -154,13 +154,10 @@ def of_identities(side: Side) -> Iterator[Requirement]:
 def _marks_of(atom: Atom) -> frozenset[Mark]:
     """Return all by which a proxy that has an atom may be known; a tag by its key alone as well,
     for who asks for any value."""
-    found: set[Mark] = {("label", *one) for one in atom.labels}
+    found: set[Mark] = {("label", DISPLAY_NAME, atom.name), ("section", atom.section)}
+    found |= {("label", *one) for one in atom.labels}
     for key, value in atom.tags:
         found |= {("tag", key, value), ("tag", key)}
-    if atom.name:
-        found.add(("label", DISPLAY_NAME, atom.name))
-    if atom.section:
-        found.add(("section", atom.section))
     return frozenset(found)
 
 

@@ -235,6 +235,13 @@ def test_unknown_words_and_missing_fields_are_refused() -> None:
     assert refused("MeshLoadBalancingStrategy", spec, "2.14") == {field}
 
 
+@pytest.mark.parametrize(("protocol", "taken"), [("http", False), ("grpc", False), ("tls", True)])
+def test_a_wildcard_needs_a_port_where_the_protocol_says_so(protocol: str, taken: bool) -> None:
+    match = {"type": "Domain", "value": "*.example.com", "protocol": protocol}
+    spec = {"targetRef": {"kind": "Mesh"}, "default": {"appendMatch": [match]}}
+    assert (refused("MeshPassthrough", spec, "2.14") == set()) is taken
+
+
 def test_backend_kinds_depend_on_the_release() -> None:
     def route(**reference: Any) -> dict[str, Any]:
         rule = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import pytest
 
 from kumamigrate.model.initial import form_of, initial_policies, is_initial, possible, skips
@@ -70,4 +71,8 @@ def test_a_mesh_is_at_home_where_its_mesh_is() -> None:
     on_kubernetes = Resource(type="MeshTimeout", mesh="default", name="t", form=Form.KUBERNETES)
     assert form_of("default", [on_kubernetes, mesh()]) is Form.UNIVERSAL
     assert form_of("default", [on_kubernetes]) is Form.KUBERNETES
+    universal = replace(on_kubernetes, form=Form.UNIVERSAL)
+    assert form_of("default", [universal]) is Form.UNIVERSAL
+    assert form_of("default", [universal, on_kubernetes]) is Form.KUBERNETES
+    assert form_of("other", [universal]) is Form.KUBERNETES
     assert form_of("default", []) is Form.KUBERNETES

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kumamigrate.model.state import State
 from kumamigrate.prover import prove
 from kumamigrate.prover.halfstates import halfway
+from kumamigrate.prover.midway import over_midway
+from kumamigrate.prover.proof import ClaimResult, MeshProof, Verdict
 from tests.frontdoor import command
 from tests.prove.states import state
 from tests.test_story import told_of_folders
@@ -165,3 +170,70 @@ def test_only_what_is_asked_for_goes_over_it() -> None:
     before, after = state(LOGGED), state(LOGGED.replace("access.log", "other.log"))
     plain = prove(before, after, claims=("live",))
     assert prove(before, after, claims=("live",), halfway=True) == plain
+
+
+def _converted() -> tuple[State, State]:
+    """A mesh before and after its last old policy was converted, and one more proxy came."""
+    log = """---
+type: MeshAccessLog
+mesh: default
+name: old
+spec:
+  targetRef: {kind: Mesh}
+  to:
+    - targetRef: {kind: Mesh}
+      default: {backends: [{type: File, file: {path: /tmp/access.log}}]}
+"""
+    log += PROXY.format(name="db", outbound="[]")
+    return state(LOGGED), state(LOGGED + log, without=frozenset({("TrafficLog", "old")}))
+
+
+def _proof(**claims: Verdict) -> MeshProof:
+    results = {name: ClaimResult(verdict=verdict) for name, verdict in claims.items()}
+    return MeshProof(mesh="default", claims=results)
+
+
+SAME, OPEN, OTHER = Verdict.EQUIVALENT, Verdict.UNKNOWN, Verdict.DIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("found", "first", "second", "asked", "said"),
+    [
+        pytest.param(_proof(release=SAME), SAME, OTHER, [], SAME, id="known"),
+        pytest.param(_proof(live=OTHER), SAME, SAME, [], OTHER, id="differs today"),
+        pytest.param(_proof(release=OPEN), OPEN, SAME, ["live"], OPEN, id="open half"),
+        pytest.param(_proof(release=OPEN), OTHER, SAME, ["live"], OPEN, id="wrong half"),
+        pytest.param(
+            _proof(carry=SAME, release=OPEN), SAME, SAME, ["live", "release"], SAME, id="open"
+        ),
+        pytest.param(_proof(release=OPEN), SAME, OPEN, ["live", "release"], OPEN, id="both open"),
+        pytest.param(_proof(release=OPEN), SAME, OTHER, ["live", "release"], OPEN, id="worse"),
+        pytest.param(_proof(release=OTHER), SAME, SAME, ["live", "release"], SAME, id="later"),
+        pytest.param(_proof(release=OTHER), SAME, OPEN, ["live", "release"], OPEN, id="less bad"),
+        pytest.param(_proof(live=OPEN), SAME, SAME, ["live", "live"], SAME, id="open today"),
+        pytest.param(_proof(live=OPEN), SAME, OTHER, ["live", "live"], OPEN, id="worse today"),
+    ],
+)
+def test_no_more_is_asked_than_can_help(
+    found: MeshProof, first: Verdict, second: Verdict, asked: list[str], said: Verdict
+) -> None:
+    """A proof takes its time; the second half is asked where the first is harmless, and counts
+    where it says more."""
+    seen: list[str] = []
+    before, after = _converted()
+    upgraded = None if "live" in found.claims else replace(after, release="3.0")
+    ends: list[tuple[State, State]] = []
+
+    def ask(one: State, two: State, later: State | None, names: Sequence[str]) -> MeshProof:
+        seen.extend(names)
+        ends.append((one, two))
+        assert later is (None if len(seen) == 1 else upgraded)
+        return _proof(**dict.fromkeys(names, second if len(seen) == 2 else first))
+
+    came = over_midway(found, before, after, upgraded, ask)
+    assert came.claims.keys() == found.claims.keys()
+    assert [one for one, _ in ends] == [before, *(two for _, two in ends)][: len(ends)]
+    assert not ends or len(ends) == 1 or ends[-1][1] is after
+    assert seen == asked
+    assert {result.verdict for result in came.claims.values()} == {said}
+    assert (came is found) is (said is [*found.claims.values()][-1].verdict)

@@ -14,15 +14,17 @@ from kumamigrate.model.resource import ENV, NAMESPACE, ROLE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.prover import Proof, prove
 from kumamigrate.universe import namespaces as module
-from kumamigrate.universe.combinations import Pairings
+from kumamigrate.universe.combinations import Combinations, Pairings
 from kumamigrate.universe.madeup import OTHER_NAMESPACE, Atom, Requirement, Setting
-from kumamigrate.universe.namespaces import Namespaces, Nearby, Spoken
+from kumamigrate.universe.namespaces import Namespaces, Nearby, Spoken, of_identities
+from kumamigrate.universe.side import Contents, Side
 from tests.frontdoor import drawn
 from tests.prove import generate
 
 RED, BLUE = (Atom(labels=(("app", name),)) for name in ("red", "blue"))
 FAST = Atom(labels=(("tier", "fast"),))
 TEAM = frozenset({"team"})
+BY_NAME = Atom(labels=(("kuma.io/display-name", "web-1"),))
 
 
 def near(
@@ -34,6 +36,11 @@ def near(
     pairings = Pairings(()) if pairings is None else pairings
     found = Namespaces(requirements, Spoken(besides), pairings, one_inbound=False)
     return found.near(Setting(namespace=namespace, zone="east", gateway=False))
+
+
+def side_of(*resources: Resource) -> Side:
+    state = State(release="2.14", environment=generate.ENVIRONMENT, resources=resources)
+    return Side(state, "default", Contents())
 
 
 def test_only_what_somebody_asks_for_there_is_tried_again() -> None:
@@ -52,6 +59,7 @@ def test_where_nobody_speaks_of_a_namespace_it_is_as_any_other() -> None:
         Requirement(namespaces=TEAM),
         Requirement(atom=Atom(labels=((NAMESPACE, "team"),))),
         Requirement(namespaces=TEAM, atom=Atom(tags=(("kuma.io/service", "*"),))),
+        Requirement(namespaces=TEAM, atom=Atom(tags=(("kuma.io/zone", "east"),))),
     ],
 )
 def test_where_any_proxy_of_a_namespace_may_be_chosen_all_are_tried(asked: Requirement) -> None:
@@ -81,6 +89,67 @@ def test_what_goes_with_an_atom_counts() -> None:
     pairings = Pairings([(Requirement(atom=tag), Requirement(atom=RED))])
     found = near([Requirement(atom=tag)], (Requirement(namespaces=TEAM, atom=RED),), pairings)
     assert found.telling == {tag}
+
+
+@pytest.mark.parametrize(
+    ("atom", "asked", "tried"),
+    [
+        (Atom(tags=(("version", "v1"),)), Atom(tags=(("version", "v1"),)), True),
+        (Atom(tags=(("version", "v2"),)), Atom(tags=(("version", "v1"),)), False),
+        (Atom(section="http"), Atom(section="http"), True),
+        (Atom(section="http"), Atom(section="admin"), False),
+        (Atom(name="web-1", identity=("east", "crew")), BY_NAME, True),
+        (Atom(name="web-2", identity=("east", "crew")), BY_NAME, False),
+        (RED, Atom(labels=(("app", "red"), ("app", "team"))), True),
+        (RED, Atom(tags=(("app", "red"),)), False),
+    ],
+)
+def test_who_has_what_is_asked_for_is_tried(atom: Atom, asked: Atom, *, tried: bool) -> None:
+    found = near([Requirement(atom=atom)], (Requirement(namespaces=TEAM, atom=asked),))
+    either = {atom} if tried else set()
+    one_more = {atom, FAST} if tried else set()
+    assert found == Nearby(atoms=either, telling=either)
+    more = near(
+        [Requirement(atom=atom), Requirement(atom=FAST)],
+        (Requirement(namespaces=TEAM, atom=asked),),
+    )
+    assert more == Nearby(atoms=one_more, telling=either)
+
+
+@pytest.mark.parametrize("asked", [RED, BLUE, FAST])
+def test_all_that_goes_with_what_is_asked_for_is_near(asked: Atom) -> None:
+    plain = [Requirement(atom=one) for one in (RED, BLUE, FAST)]
+    found = near(plain, (Requirement(namespaces=TEAM, atom=asked),))
+    assert found.atoms == ({RED, BLUE, FAST} if asked is FAST else {asked, FAST})
+
+
+def test_a_label_that_is_called_as_a_namespace_speaks_of_none() -> None:
+    found = near([Requirement(atom=RED), Requirement(atom=Atom(labels=(("app", "team"),)))])
+    assert found == Nearby(atoms=frozenset(), telling=frozenset())
+
+
+def test_sets_without_anything_that_is_asked_for_are_not_worth_a_try() -> None:
+    setting = Setting(namespace="team", zone="east", gateway=False)
+    among = Combinations((RED, FAST), setting, Pairings(()), one_inbound=False)
+    is_worth = near([Requirement(atom=RED), Requirement(namespaces=TEAM, atom=RED)]).worth(among)
+    assert [is_worth(members) for members in (0b01, 0b10, 0b11)] == [True, False, True]
+    all_are = near([Requirement(atom=RED)], namespace=OTHER_NAMESPACE).worth(among)
+    assert all_are(0b10)
+
+
+def test_identities_ask_for_the_labels_that_they_name() -> None:
+    """One that names no labels is for every proxy, and one without a selector for none."""
+    selectors: tuple[dict[str, Any], ...] = (
+        {"dataplane": {"matchLabels": {"tier": "fast", "app": "red"}}},
+        {"dataplane": {"matchLabels": {}}},
+        {},
+    )
+    found = [
+        [*of_identities(side_of(generate.resource("MeshIdentity", "id", {"selector": one})))]
+        for one in selectors
+    ]
+    labels = Atom(labels=(("app", "red"), ("tier", "fast")))
+    assert found == [[Requirement(atom=labels)], [Requirement()], []]
 
 
 # -- the law ---------------------------------------------------------------------------------

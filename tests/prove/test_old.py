@@ -968,6 +968,14 @@ def test_a_client_of_two_inbounds_is_named_where_policies_name_two(second: str) 
     assert any("one inbound" in fact for fact in found.assumptions) is bool(second)
 
 
+@pytest.mark.parametrize("second", [True, False])
+def test_clients_that_old_policies_alone_name_are_named(*, second: bool) -> None:
+    """Only clients named by tags are told apart."""
+    old = FAULT_OLD if second else FAULT_OLD.replace("service: other}", "service: '*'}")
+    found = _proof(old, old.replace("percentage: 50", "percentage: 60"))
+    assert any("one inbound" in fact for fact in found.assumptions) is second
+
+
 TAGGING = {
     "MeshFaultInjection": {
         "spec": {
