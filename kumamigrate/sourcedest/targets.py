@@ -16,12 +16,13 @@ UNKNOWN = "unknown"
 
 HTTP_FAMILY = ("http", "http2", "grpc")
 _STACKS = {
-    "grpc": ("grpc", "http2", "tcp"),
+    "grpc": ("http2", "tcp"),
     "http2": ("http2", "tcp"),
-    "http": ("http", "tcp"),
-    "kafka": ("kafka", "tcp"),
+    "http": ("tcp",),
+    "kafka": ("tcp",),
     "tcp": ("tcp",),
 }
+"""What a protocol may have in common with another one, the most first."""
 
 
 def zone_egress(mesh: Resource | None) -> bool:

@@ -423,3 +423,12 @@ def test_settings_in_a_part_of_a_repository_say_that_the_rest_is_not_read(
     (repository / "teams/web/kumamigrate.toml").write_text('target = "2.14"\n')
     monkeypatch.chdir(repository / "teams/web")
     assert "of the Git repository only . was read" in command("check").out
+
+
+def test_sides_without_an_environment_in_common_are_not_compared(tmp_path: Path) -> None:
+    for cluster in ("east", "west"):
+        _files(tmp_path / "before", **{f"{cluster}__mesh": _mesh("Exclusive")})
+    _files(tmp_path / "after", mesh=_mesh("Exclusive"))
+    said = command("prove", tmp_path / "before", tmp_path / "after")
+    assert said.code == 2
+    assert "no environment in common (east, west and all files)" in " ".join(said.err.split())

@@ -52,3 +52,11 @@ def test_a_kustomization_that_is_removed_is_none() -> None:
     assert set(layout_of(gone).closures) == {"b"}
     another = Tree(files={"a/kustomization.yaml": b"apiVersion: example.org/v1\n"})
     assert layout_of(another).closures == {}
+
+
+def test_what_is_a_patch_is_no_manifest_of_its_own() -> None:
+    """Whether it is listed as a resource, too, or not."""
+    listed = b"resources: [t.yaml, both.yaml]\npatches: [{path: p.yaml}, {path: both.yaml}]\n"
+    files = dict.fromkeys(("t.yaml", "both.yaml", "p.yaml"), b"type: Mesh\nname: default\n")
+    tree = Tree(files={**files, "kustomization.yaml": listed})
+    assert layout_of(tree).owned == {"kustomization.yaml", "both.yaml", "p.yaml"}

@@ -115,6 +115,27 @@ def test_what_proxies_would_read_otherwise_is_drift(
     assert len(_drift(monkeypatch, tmp_path, OWN, CHANGED[case])) == 1
 
 
+TRACE = """\
+type: MeshTrace
+mesh: default
+name: t
+spec:
+  targetRef: {kind: Mesh}
+  default: {backends: [{type: Zipkin, zipkin: {url: 'http://one:9411'}}]}
+"""
+
+
+@pytest.mark.parametrize(("there", "drifts"), [("one", False), ("two", True)])
+def test_a_policy_of_one_entry_drifts_as_well(
+    there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, drifts: bool
+) -> None:
+    own = TRACE.replace("mesh: default\n", "mesh: default\nlabels: {kuma.io/origin: zone}\n")
+    exported = TRACE.replace("http://one", f"http://{there}").replace(
+        "name: t\n", "name: t\nlabels: {kuma.io/origin: zone, kuma.io/zone: east}\n"
+    )
+    assert bool(_drift(monkeypatch, tmp_path, own, exported)) is drifts
+
+
 def test_a_secret_is_never_compared_aloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, other = (f"type: Secret\nmesh: default\nname: s\ndata: {data}\n" for data in ("YQ", "Yg"))
     assert _drift(monkeypatch, tmp_path, own, other) == []

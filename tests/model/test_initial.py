@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+
 import pytest
 
 from kumamigrate.model.initial import form_of, initial_policies, is_initial, possible, skips

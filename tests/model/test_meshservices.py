@@ -9,7 +9,7 @@ import pytest
 from kumamigrate.model.meshservices import as_generated, generated_services
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import Resource
-from kumamigrate.model.state import Environment, State
+from kumamigrate.model.state import Environment, State, mesh_services_mode
 from kumamigrate.source.reading.load import read_file
 
 MESH = "type: Mesh\nname: default\nmeshServices: {mode: %s}\n"
@@ -235,3 +235,18 @@ def test_an_export_is_what_the_controller_of_the_release_makes_of_it() -> None:
     assert as_generated(old, "3.0").spec == new.spec
     by_hand = Resource(type="MeshService", mesh="default", name="x", spec=old.spec)
     assert as_generated(by_hand, "3.0") is by_hand
+
+
+@pytest.mark.parametrize(
+    ("mesh", "mode"), [("default", "Exclusive"), ("other", "Disabled"), ("third", "Everywhere")]
+)
+def test_the_mode_of_a_mesh_is_what_its_own_mesh_says(mesh: str, mode: str) -> None:
+    """product.md law 1: without the field it is Disabled; without the Mesh it is as assumed."""
+    text = b"type: Mesh\nname: other\n---\ntype: Mesh\nname: default\n"
+    text += b"meshServices: {mode: Exclusive}\n"
+    state = State(
+        release="2.14",
+        environment=Environment(mesh_services="Everywhere"),
+        resources=tuple(read_resources(read_file("mesh.yaml", text))),
+    )
+    assert mesh_services_mode(state, mesh) == mode

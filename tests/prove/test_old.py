@@ -397,6 +397,25 @@ def test_limits_reach_clients_without_a_sidecar_unless_mtls_is_strict(
     assert all("a client without a sidecar" in where for where in met)
 
 
+@pytest.mark.parametrize(
+    ("headers", "same"),
+    [
+        ("{set: [{name: x, value: y}], add: [{name: z, value: w}]}", True),
+        ("{add: [{name: x, value: y}, {name: z, value: w}]}", False),
+        ("{set: [{name: x, value: y}, {name: z, value: w}]}", False),
+    ],
+)
+def test_a_header_of_a_limit_is_set_unless_it_is_appended(headers: str, *, same: bool) -> None:
+    """legacy.md: `append: true` adds one, without it the header is overwritten."""
+    before, after = PAIRS["limit"]
+    old = "{headers: [{key: x, value: y}, {key: z, value: w, append: true}]}"
+    proof = _proof(
+        before.replace("interval: 10s", f"interval: 10s, onRateLimit: {old}"),
+        after.replace("interval: 10s}", f"interval: 10s}}, onRateLimit: {{headers: {headers}}}"),
+    )
+    assert (_harmful(proof) == []) is same
+
+
 def test_who_a_limit_reaches_is_unknown_without_the_mesh() -> None:
     sides = [state("---".join((PROXIES, limit)), complete=False) for limit in PAIRS["limit"]]
     proof = prove(*sides, claims=("live",))

@@ -306,6 +306,18 @@ def test_a_reference_to_fill_in_later_is_not_proven_for_an_upgrade(tmp_path: Pat
     assert "cannot tell: a template fills in a part of MeshTimeout t (t.yaml:1:1)" in done.said
 
 
+def test_what_rests_on_nothing_that_is_filled_in_later_is_said(tmp_path: Path) -> None:
+    """Report 68: one value that nobody knows is no reason to keep quiet about the others."""
+    text = HEAD + (
+        "spec:\n  targetRef: {kind: MeshHTTPRoute, name: api}\n"
+        '  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: "${LIMIT}"}}}]\n'
+    )
+    done = run(tmp_path, {"m.yaml": MESH, "t.yaml": text})
+    (finding,) = done.of("route-in-target-ref")
+    assert "api" in finding.message
+    assert "template" not in " ".join((finding.message, finding.action, *finding.notes))
+
+
 JSON = (
     '{"type":"MeshTimeout","name":"t","mesh":"default","spec":{'
     '"targetRef":{"kind":"MeshHTTPRoute","name":"api"},'
