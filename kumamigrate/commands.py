@@ -27,7 +27,7 @@ from kumamigrate.report.forms import JSON, TEXT, Answer, Forms, forms_of
 from kumamigrate.report.invocation import invocation
 from kumamigrate.report.stats import PLANNING, REPORT, Stopwatch, stats_json, tell_stats
 from kumamigrate.report.styled import Line, line, show
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.source.reading.find import interrupted
 from kumamigrate.world.config import settings_file
 from kumamigrate.world.estate import Estate

@@ -30,10 +30,9 @@ from kumamigrate.flow.shard import Shard
 from kumamigrate.flow.told import Progress, silent
 from kumamigrate.model.state import Environment
 from kumamigrate.prover import Proof
-from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.change import Change, without_conflicts
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.scene.repository import FileContents
-from kumamigrate.scene.trial import without_conflicts
 from kumamigrate.source.reading.find import JOURNAL, interrupted
 from kumamigrate.source.text import Refusal
 from kumamigrate.world.accepted import accepted_of

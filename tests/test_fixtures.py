@@ -18,7 +18,7 @@ from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.model.initial import CHOICES, NONE
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.rulebook import rulebook
-from kumamigrate.scene.trial import owned_by_both
+from kumamigrate.scene.scene import owned_by_both
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of
 from tests.cases import Case, cases, contents

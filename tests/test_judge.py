@@ -16,7 +16,7 @@ from kumamigrate.prover import prove
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.scene.held import HeldVerdict
 from kumamigrate.scene.repository import repository_of
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.world.estate import Estate, single
 
 BY_NAME = next(rule for rule in rulebook() if rule.id == "reference-by-name")

@@ -7,6 +7,7 @@ Above them scene ← world ← flow, which only report and the commands may ask.
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -153,3 +154,24 @@ def test_only_the_source_layer_and_the_rulebook_read_yaml() -> None:
         "rewrite/rulebook.py",
         "prover/patches.py",
     }
+
+
+def test_a_reader_finds_the_files_that_the_guides_name() -> None:
+    """Where a guide says `room/module.py`, or `module` in the first column of a room's table."""
+    lost = []
+    for guide in ("CONTRIBUTING.md", "docs/glossary.md", "docs/laws.md"):
+        text = (ROOT / guide).read_text(encoding="utf-8")
+        for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", text):
+            near = (ROOT, PACKAGE, PACKAGE / "prover")
+            lost += [] if any((folder / name).is_file() for folder in near) else [name]
+        for room, rows in re.findall(
+            r"\| `([a-z/]+)/` \| knows \|\n\|---\|---\|\n((?:\|.*\n)+)", text
+        ):
+            for name in re.findall(r"`([a-z0-9_/]+)`", "\n".join(_first_cells(rows))):
+                there = PACKAGE / room / name
+                lost += [] if there.is_dir() or there.with_suffix(".py").is_file() else [name]
+    assert lost == []
+
+
+def _first_cells(rows: str) -> list[str]:
+    return [row.split("|")[1] for row in rows.splitlines()]

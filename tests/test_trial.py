@@ -10,11 +10,12 @@ import pytest
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.state import Environment
-from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.rewrite.change import Change, ResourceEdit, without_conflicts
 from kumamigrate.scene import blame
 from kumamigrate.scene.held import Counts, HeldVerdict
 from kumamigrate.scene.repository import repository_of
-from kumamigrate.scene.trial import Scene, apply, try_changes, without_conflicts
+from kumamigrate.scene.scene import Scene
+from kumamigrate.scene.trial import apply, try_changes
 
 TEXT = "type: MeshTimeout\nname: t%d\nmesh: default\nspec:\n  to: []  # keep\n"
 

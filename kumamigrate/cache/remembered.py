@@ -13,7 +13,7 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.library import Sources
 from kumamigrate.report.forms import Answer
-from kumamigrate.scene.trial import GIT_ASKED
+from kumamigrate.scene.scene import GIT_ASKED
 from kumamigrate.world.estate import Estate
 
 

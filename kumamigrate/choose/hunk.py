@@ -18,7 +18,7 @@ from kumamigrate.report.screen.onscreen import texts_of
 from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.rulebook import rulebook
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.world.estate import Estate, apply
 
 

@@ -23,7 +23,7 @@ from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
 from kumamigrate.scene.held import Held
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.world.estate import Estate, Site
 from kumamigrate.world.options import Options
 

@@ -11,7 +11,7 @@ from kumamigrate.model.release import release
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover import Effect, Proof
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 
 NOTHING = "none"
 

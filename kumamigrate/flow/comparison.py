@@ -11,7 +11,7 @@ from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.prover import Proof
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.compose import doubting
-from kumamigrate.scene.trial import owned_by_both
+from kumamigrate.scene.scene import owned_by_both
 from kumamigrate.world.estate import Estate, Site
 from kumamigrate.world.uncompared import uncompared
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
 from kumamigrate.scene.outside import names_of
-from kumamigrate.scene.trial import GIT_ASKED, Scene
+from kumamigrate.scene.scene import GIT_ASKED, Scene
 
 
 def is_deployed(scene: Scene, resource: Resource) -> bool | None:

@@ -17,7 +17,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.shown import value_words
 from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.scene.outside import names_of
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.targetref.items import from_entries, rule_entries, single_entry, to_entries, top_of
 
 DRIFT = "inventory-drift"

@@ -27,11 +27,11 @@ from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.told import Progress, telling
 from kumamigrate.flow.unfinished import OLD_FORMS, unfinished
 from kumamigrate.flow.word import with_cause
-from kumamigrate.rewrite.change import Change, Rollout
+from kumamigrate.rewrite.change import Change, Rollout, without_conflicts
 from kumamigrate.rewrite.finding import Status
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.scene.held import Held
-from kumamigrate.scene.trial import Result, try_changes, without_conflicts
+from kumamigrate.scene.trial import Result, try_changes
 from kumamigrate.world.estate import Estate, apply
 from kumamigrate.world.options import Options
 

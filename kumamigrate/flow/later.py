@@ -10,7 +10,7 @@ from kumamigrate.model.release import known_releases
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.finding import OPEN, Danger, Finding
 from kumamigrate.rewrite.rule import Rule
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.world.estate import Estate
 
 Asked = tuple[str, object]

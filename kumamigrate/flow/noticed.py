@@ -16,7 +16,7 @@ from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover import Verdict, prove
 from kumamigrate.prover.claimed import LIVE
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 
 PREDECESSORS = {
     "MeshAccessLog": "TrafficLog",

@@ -17,7 +17,7 @@ from kumamigrate.flow.word import begun
 from kumamigrate.prover.claimed import RELEASE
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.world.estate import Estate, single
 from kumamigrate.world.options import Options
 

@@ -8,8 +8,8 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
+from kumamigrate.scene.scene import Scene
 from kumamigrate.scene.suppress import Suppressions, Used
-from kumamigrate.scene.trial import Scene
 from kumamigrate.world.options import Options
 
 DEAD = ("unreached-policy", "overruled-setting", "repeated-setting", "undecided-setting")

@@ -12,8 +12,8 @@ from kumamigrate.prover import Proof
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.scene.held import Held
-from kumamigrate.scene.repository import Rejection
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
+from kumamigrate.scene.storedstate import Rejection
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.options import Options
 

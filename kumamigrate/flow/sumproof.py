@@ -23,7 +23,7 @@ from kumamigrate.prover import Effect, Proof, Verdict
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.compose import doubting
 from kumamigrate.prover.prover import prove
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 
 
 def as_a_whole(outcome: Outcome) -> Outcome:

@@ -18,7 +18,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change
 from kumamigrate.scene.blame import written
 from kumamigrate.scene.held import Cause
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 
 OLD_FORMS = "legacy-"
 """Rules with such an id convert what the old engine reads."""

@@ -12,8 +12,8 @@ from functools import cached_property
 
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.bothengines.callers import from_tags
+from kumamigrate.effective.bothengines.comeorgone import OUTBOUND_ITSELF, TAGS_HEADER
 from kumamigrate.effective.bothengines.madeoutbounds import NORMALIZED
-from kumamigrate.effective.bothengines.makers import OUTBOUND_ITSELF, TAGS_HEADER
 from kumamigrate.effective.bothengines.oldview import services_named
 from kumamigrate.effective.bothengines.whoanswers import BY_CLIENT, OUTBOUND, WHOLE, kinds_of
 from kumamigrate.effective.difference import Effect, Witness

@@ -8,7 +8,7 @@ from kumamigrate.model.kubeservices import is_headless, is_made, made_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.styled import Line, line
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.resolve import REAL
 

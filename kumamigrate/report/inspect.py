@@ -13,7 +13,7 @@ from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.styled import Line, line
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.sourcedest.admit import refusals_beside
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.table import legacy_table

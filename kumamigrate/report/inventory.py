@@ -6,7 +6,7 @@ from typing import Any
 
 from kumamigrate.inventory.stamp import Export
 from kumamigrate.report.styled import Line, line
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 
 
 def inventory_lines(scene: Scene) -> list[Line]:

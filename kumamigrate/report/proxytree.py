@@ -17,7 +17,7 @@ from kumamigrate.report.destinations import destination_lines
 from kumamigrate.report.inspect import chosen_state
 from kumamigrate.report.screen.difftext import route_words
 from kumamigrate.report.styled import Line, line
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.table import legacy_table

@@ -16,7 +16,7 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.model.workloads import implied_dataplanes
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.sourcedest.proxy import proxy_of
 from kumamigrate.sourcedest.selector import matches, selectors_of
 from kumamigrate.sourcedest.winners import old_policies

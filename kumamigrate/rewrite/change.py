@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Where
 from kumamigrate.rewrite.finding import Finding
+from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Value
 
 
@@ -57,3 +59,15 @@ class Change:
     def key(self) -> tuple[str, tuple[Where, ...]]:
         """What identifies a change across passes, so that a held one is not tried again."""
         return (self.rule, tuple(edit.where for edit in self.edits))
+
+
+def without_conflicts(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Return the changes that touch different resources; the others wait for the next pass."""
+    taken: set[tuple[str, int, FieldPath]] = set()
+    kept = []
+    for change in changes:
+        places = {(e.where.path, e.where.document, e.where.item) for e in change.edits}
+        if not places & taken:
+            taken |= places
+            kept.append(change)
+    return tuple(kept)

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from kumamigrate.admit.check import refusals_of, says_zone
-from kumamigrate.admit.places import is_template
 from kumamigrate.dataclass import dataclass, field, replace
-from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.foreign import not_modelled
-from kumamigrate.model.kinds import CLUSTER_SCOPED, KUBERNETES, OLD_POLICIES
-from kumamigrate.model.labels import Refused, stored_labels
-from kumamigrate.model.problem import Problem
 from kumamigrate.model.read import read_resources
-from kumamigrate.model.resource import FAULTY, Form, Identity, Resource, Where
-from kumamigrate.model.state import Environment, State
+from kumamigrate.model.resource import FAULTY, Identity, Resource, Where
 from kumamigrate.model.workloads import injecting
+from kumamigrate.scene.indoubt import as_applied, templated
+from kumamigrate.scene.storedstate import _faulty
 from kumamigrate.source.node import key_start, node_at
 from kumamigrate.source.reading.embedded import MARKDOWN, commands_of, embeds
 from kumamigrate.source.reading.find import (
@@ -107,9 +102,9 @@ class Repository:
             *closed,
             *inner,
             *faults,
-            *_templated(own),
+            *templated(own),
             *not_modelled(own),
-            *_as_applied(own, self.apart),
+            *as_applied(own, self.apart),
         )
 
     def with_texts(self, texts: Mapping[str, str | None]) -> Repository:
@@ -327,230 +322,3 @@ def _unreadable(path: str, error: OSError) -> Refusal:
         advice="make it readable or leave it out",
         hides=True,
     )
-
-
-def _faulty(where: Where | None, why: str, mesh: str) -> Refusal:
-    return Refusal(
-        path=where.path if where is not None else "(inventory)",
-        line=where.line if where is not None else 0,
-        column=1,
-        reason=Reason.UNREADABLE,
-        detail=why,
-        advice=REPORT_IT,
-        hides=True,
-        mesh=mesh,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejection:
-    """A resource that the release's control plane would refuse, and why.
-
-    With a `fault` nobody knows whether it would: the question was too much for this tool.
-    """
-
-    resource: Resource
-    problems: tuple[Problem, ...]
-    fault: bool = False
-
-
-Admitted = dict[tuple[str, Environment, int], tuple[Resource, Resource | Rejection]]
-"""By release, environment and id of a resource: the resource, and what is stored of it."""
-
-
-def state_of(
-    resources: Iterable[Resource],
-    *,
-    release: str,
-    environment: Environment,
-    unread: Sequence[Refusal] = (),
-    complete: bool = False,
-    known: Admitted | None = None,
-) -> tuple[State, tuple[Rejection, ...]]:
-    """Return what a control plane of a release would store of some resources.
-
-    Labels are computed; what it would refuse is left out and returned beside the state. `known`
-    remembers resources that other states share with this one.
-    """
-    stored: list[Resource] = []
-    rejections: list[Rejection] = []
-    # What else its mesh was given changes nothing about a resource.
-    reader = replace(environment, initial_policies=None)
-    for resource in resources:
-        admitted = _admitted(resource, release, reader, known)
-        if isinstance(admitted, Rejection):
-            rejections.append(admitted)
-        else:
-            stored.append(admitted)
-    faults = (
-        _faulty(one.resource.where, one.problems[0].message, one.resource.mesh)
-        for one in rejections
-        if one.fault
-    )
-    state = State(
-        release=release,
-        environment=environment,
-        resources=tuple(stored),
-        unread=(*unread, *faults, *_of_some_zone(stored, environment)),
-        complete=complete,
-    )
-    return state, tuple(rejections)
-
-
-def _of_some_zone(stored: Iterable[Resource], environment: Environment) -> Iterator[Refusal]:
-    """Yield what is there or not by the zone that reads it, which nobody named."""
-    for resource in stored:
-        if zone := says_zone(resource, environment):
-            where = resource.where
-            yield Refusal(
-                path=where.path if where is not None else "(inventory)",
-                line=where.line if where is not None else 0,
-                column=1,
-                reason=Reason.NOT_APPLIED,
-                detail=f"{resource.type} {resource.name} says it is of zone {zone}, and no control"
-                " plane of another zone takes it",
-                advice=f"--zone {zone}, if that is whose control plane reads it",
-                hides=True,
-                mesh=resource.mesh,
-                kind=resource.type,
-                digest=resource.canonical_body,
-            )
-
-
-def _admitted(
-    resource: Resource, release: str, environment: Environment, known: Admitted | None
-) -> Resource | Rejection:
-    """Return a resource as it is stored, or why it is not, from memory where that is there."""
-    if known is None:
-        return _admit_safely(resource, release, environment)
-    key = (release, environment, id(resource))
-    if key not in known:
-        known[key] = (resource, _admit_safely(resource, release, environment))
-    return known[key][1]
-
-
-def _admit_safely(
-    resource: Resource, release: str, environment: Environment
-) -> Resource | Rejection:
-    try:
-        return _admit(resource, release, environment)
-    except Exception as error:
-        problem = Problem(path=(), message=fault(error))
-        return Rejection(resource=resource, problems=(problem,), fault=True)
-
-
-def _admit(resource: Resource, release: str, environment: Environment) -> Resource | Rejection:
-    labelled = stored_labels(resource, release=release, environment=environment)
-    if isinstance(labelled, Refused) and is_template(resource.namespace):
-        labelled = _anywhere(resource, release, environment)
-    if isinstance(labelled, Refused):
-        problem = Problem(path=labelled.path, message=labelled.message)
-        return Rejection(resource=resource, problems=(problem,))
-    problems = refusals_of(labelled, release=release, environment=environment)
-    if not problems and labelled.type in OLD_POLICIES:
-        from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
-
-        problems = old_refusals_of(labelled)
-    return Rejection(resource=labelled, problems=tuple(problems)) if problems else labelled
-
-
-def _anywhere(resource: Resource, release: str, environment: Environment) -> Resource | Refused:
-    """Return what is stored of a resource whose namespace a template fills in."""
-    home = replace(resource, namespace=environment.system_namespace)
-    labelled = stored_labels(home, release=release, environment=environment)
-    if isinstance(labelled, Refused):
-        return labelled
-    return replace(labelled, namespace=resource.namespace)
-
-
-def _templated(resources: Iterable[Resource]) -> list[Refusal]:
-    """Return what is known of manifests of which a template fills in a part: not all of it.
-
-    One whose mesh is filled in may belong to any mesh, where it counts as not read.
-    """
-    found: list[Refusal] = []
-    for resource in resources:
-        if not resource.templated or not resource.mesh or resource.where is None:
-            continue
-        anywhere = is_template(resource.mesh)
-        part = "the mesh" if anywhere else "a part"
-        found.append(
-            Refusal(
-                path=resource.where.path,
-                line=resource.where.line,
-                column=1,
-                reason=Reason.TEMPLATE,
-                detail=f"a template fills in {part} of {resource.type} {resource.name}",
-                advice="render it and run on the result to be told everything",
-                mesh="" if anywhere else resource.mesh,
-                kind=resource.type,
-                hides=anywhere,
-                digest=resource.canonical_body if anywhere else "",
-            )
-        )
-    return found
-
-
-def _as_applied(
-    resources: Sequence[Resource], apart: Sequence[frozenset[str]] | None
-) -> tuple[Refusal, ...]:
-    """Return what is in doubt of manifests that are applied as they are."""
-    if apart is None:
-        return (*_homeless(resources), *_twice(resources))
-    found: dict[Refusal, None] = {}
-    for paths in apart:
-        own = [r for r in resources if r.where is not None and r.where.path in paths]
-        found.update(dict.fromkeys((*_homeless(own), *_twice(own))))
-    return tuple(found)
-
-
-def _homeless(resources: Iterable[Resource]) -> Iterator[Refusal]:
-    """Yield manifests that leave it to whoever applies them which namespace they go to."""
-    for resource in resources:
-        where = resource.where
-        if where is None or resource.namespace or not resource.mesh:
-            continue
-        if resource.form is Form.KUBERNETES and resource.type not in CLUSTER_SCOPED | KUBERNETES:
-            yield Refusal(
-                path=where.path,
-                line=where.line,
-                column=1,
-                reason=Reason.NO_NAMESPACE,
-                detail=f"{resource.type} {resource.name} has no namespace, and which one it is"
-                " applied to decides whom it reaches",
-                advice="write metadata.namespace",
-                hides=True,
-                mesh=resource.mesh,
-                kind=resource.type,
-            )
-
-
-def _twice(resources: Iterable[Resource]) -> list[Refusal]:
-    places: dict[Identity, list[Resource]] = defaultdict(list)
-    for resource in resources:
-        if resource.where is not None and (resource.mesh or resource.type == "Mesh"):
-            places[resource.identity].append(resource)
-    refusals = []
-    for double in places.values():
-        for again in double[1:]:
-            if again.body == double[0].body:
-                continue
-            first, where = double[0].where, again.where
-            assert first is not None
-            assert where is not None
-            refusals.append(
-                Refusal(
-                    path=where.path,
-                    line=where.line,
-                    column=1,
-                    reason=Reason.DUPLICATE_IDENTITY,
-                    detail=f"two files define {again.type} {again.name}, the other is"
-                    f" {first.path}:{first.line}; the one applied last wins",
-                    advice="environments of their own? see `kumamigrate environments`; a patch?"
-                    " name it in its kustomization; else remove one",
-                    hides=True,
-                    mesh=again.mesh or again.name,
-                    kind=again.type,
-                )
-            )
-    return refusals

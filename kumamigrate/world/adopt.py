@@ -12,7 +12,7 @@ from typing import Any
 from kumamigrate.errors import UsageError
 from kumamigrate.model.initial import CHOICES, as_manifest, form_of, is_initial
 from kumamigrate.model.resource import Resource
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.source.editing.emit import scalar_text
 from kumamigrate.source.editing.layout import Layout
 from kumamigrate.world.estate import Estate

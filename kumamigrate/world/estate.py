@@ -17,7 +17,7 @@ from kumamigrate.model.resource import Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.change import Change
 from kumamigrate.scene.repository import Repository, repository_of
-from kumamigrate.scene.trial import Scene, patched
+from kumamigrate.scene.scene import Scene
 from kumamigrate.source.reading.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.world.scope import Scope
@@ -170,6 +170,8 @@ def single(scene: Scene) -> Estate:
 
 def apply(estate: Estate, changes: Iterable[Change]) -> Estate | tuple[Refusal, ...]:
     """Return the estate with the changes written into its texts, or what forbids that."""
+    from kumamigrate.scene.patching import patched  # no check edits, and it is slow to import
+
     texts = patched(estate.whole.repository, changes)
     return texts if isinstance(texts, tuple) else estate.edited(texts)
 

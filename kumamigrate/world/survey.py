@@ -21,7 +21,7 @@ from kumamigrate.scene.repository import (
     load_repository,
     repository_of,
 )
-from kumamigrate.scene.trial import JOBS, Scene
+from kumamigrate.scene.scene import JOBS, Scene
 from kumamigrate.scene.worlds import at_home
 from kumamigrate.source.reading.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal

@@ -230,7 +230,7 @@ def test_a_program_that_is_installed_is_found_and_what_it_makes_is_made_anew(
 
 
 def test_what_rests_on_what_git_has_is_not_kept(desk: Desk) -> None:
-    from kumamigrate.scene.trial import GIT_ASKED
+    from kumamigrate.scene.scene import GIT_ASKED
 
     original = commands.check_estate
 

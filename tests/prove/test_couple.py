@@ -7,7 +7,7 @@ import pytest
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prover import Proof, Verdict, prove
-from kumamigrate.scene.repository import state_of
+from kumamigrate.scene.storedstate import state_of
 from kumamigrate.source.reading.load import read_file
 
 MESH = "type: Mesh\nname: default\n---\n"

@@ -14,7 +14,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prover.prover import prove
 from kumamigrate.scene.repository import repository_of
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.world.options import Options
 from tests.frontdoor import drawn
 from tests.prove import generate

@@ -13,7 +13,7 @@ from kumamigrate.model.resource import Form
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prover.proof import Proof
 from kumamigrate.prover.prover import prove
-from kumamigrate.scene.repository import state_of
+from kumamigrate.scene.storedstate import state_of
 from kumamigrate.scene.worlds import can_feel
 from kumamigrate.source.reading.load import read_file
 from tests.cases import GOLDEN, SHARED

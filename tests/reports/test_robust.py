@@ -262,7 +262,7 @@ def _call_with_faults(command: Command, words: str, *texts: str) -> Answer:
     [
         ("kumamigrate.source.reading.load.parse_document", False),
         ("kumamigrate.model.read._read_document", False),
-        ("kumamigrate.scene.repository._admit", False),
+        ("kumamigrate.scene.storedstate._admit", False),
         ("kumamigrate.prover.prover._Question._about", True),  # what holds in every mesh is written
         ("kumamigrate.flow.fixedpoint.apply", False),
     ],

@@ -19,7 +19,7 @@ from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.scene.repository import Admitted, Rejection, state_of
+from kumamigrate.scene.storedstate import Admitted, Rejection, state_of
 from kumamigrate.source.reading.load import read_file
 from tests.cases import LOADER, Case, cases
 

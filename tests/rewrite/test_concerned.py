@@ -12,7 +12,7 @@ from kumamigrate.rewrite.plan import planner_of
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of
 from tests.cases import Case, cases

@@ -15,7 +15,7 @@ from kumamigrate.rewrite.references.labelset import (
     names_it,
     question,
 )
-from kumamigrate.scene.repository import state_of
+from kumamigrate.scene.storedstate import state_of
 from kumamigrate.source.reading.load import read_file
 
 

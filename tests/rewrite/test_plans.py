@@ -12,7 +12,7 @@ from kumamigrate.rewrite.finding import Finding, Safety
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.scene.repository import state_of
+from kumamigrate.scene.storedstate import state_of
 from kumamigrate.source.reading.load import read_file
 
 

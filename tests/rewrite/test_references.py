@@ -12,7 +12,7 @@ from kumamigrate.rewrite.references.realref import Meaning, meaning, references
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
-from kumamigrate.scene.repository import state_of
+from kumamigrate.scene.storedstate import state_of
 from kumamigrate.source.reading.load import read_file
 
 

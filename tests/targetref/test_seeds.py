@@ -10,7 +10,7 @@ import yaml
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
-from kumamigrate.scene.repository import state_of
+from kumamigrate.scene.storedstate import state_of
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.route import RealResource, ServiceTag

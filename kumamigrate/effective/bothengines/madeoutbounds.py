@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.bothengines.askedproxy import AskedProxy, mentioned
+from kumamigrate.effective.bothengines.comeorgone import TAGS_HEADER
 from kumamigrate.effective.bothengines.comparedroutes import Table
-from kumamigrate.effective.bothengines.makers import TAGS_HEADER
 from kumamigrate.effective.bothengines.oldview import OldSide, Options, Routes
 from kumamigrate.effective.bothengines.requesttables import new_table, old_table
 from kumamigrate.effective.fact import SHARED, Fact, Facts, Key, joined, one_of

@@ -11,7 +11,7 @@ from kumamigrate.effective.difference import Witness
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.manifest import cut, put
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.source.text import FieldPath
 
 SECTIONS = ("to", "rules", "from")

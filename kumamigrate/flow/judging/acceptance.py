@@ -19,7 +19,8 @@ from kumamigrate.prover.agree import apart
 from kumamigrate.prover.sidebyside import EachOnce
 from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.scene.held import Counts, HeldVerdict
-from kumamigrate.scene.trial import Judge, Scene
+from kumamigrate.scene.scene import Scene
+from kumamigrate.scene.trial import Judge
 
 
 def judge_of(

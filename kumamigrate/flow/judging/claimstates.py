@@ -9,7 +9,7 @@ from kumamigrate.flow.judging.notyetthere import comes_of, unsettled, without
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover import Proof, prove
 from kumamigrate.prover.owed import Begun
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 from kumamigrate.universe.side import Contents
 
 

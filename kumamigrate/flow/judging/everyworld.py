@@ -19,7 +19,7 @@ from kumamigrate.prover.agree import agreed
 from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.prover.proof import gathered
 from kumamigrate.prover.sidebyside import MANY, MANY_TO_UPGRADE, answers
-from kumamigrate.scene.trial import JOBS, Scene
+from kumamigrate.scene.scene import JOBS, Scene
 from kumamigrate.scene.worlds import Given, can_feel, told
 
 UP_TO_25 = "2.5"

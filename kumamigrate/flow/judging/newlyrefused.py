@@ -8,8 +8,8 @@ from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.flow.judging.notyetthere import comes_of
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Identity
-from kumamigrate.scene.repository import Rejection
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
+from kumamigrate.scene.storedstate import Rejection
 from kumamigrate.source.text import FieldPath
 
 

@@ -21,7 +21,7 @@ from kumamigrate.model.release import release as release_of
 from kumamigrate.prover import Effect, prove
 from kumamigrate.prover.owed import Begun
 from kumamigrate.scene.held import HeldVerdict
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 
 _BY_ALL = {"MeshHTTPRoute", "MeshTCPRoute"}
 """Policy types that decide what others reach."""

@@ -11,7 +11,7 @@ from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.siblings import is_beside
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 
 
 def unsettled(scene: Scene) -> dict[Identity, Resource]:

@@ -10,7 +10,7 @@ from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.doubts.doubt import concerns
 from kumamigrate.prover.doubts.unreadreason import unread_reason
-from kumamigrate.scene.trial import Scene
+from kumamigrate.scene.scene import Scene
 
 
 def written_types(current: Scene, candidate: Scene) -> set[str]:

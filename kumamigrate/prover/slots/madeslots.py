@@ -12,10 +12,10 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.bothengines.askedproxy import AskedProxy, asked_of
+from kumamigrate.effective.bothengines.comeorgone import TAGS_HEADER
 from kumamigrate.effective.bothengines.comparedroutes import Table, first_difference
 from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access
 from kumamigrate.effective.bothengines.madeoutbounds import CROSSED, TREATED, outbound_places
-from kumamigrate.effective.bothengines.makers import TAGS_HEADER
 from kumamigrate.effective.bothengines.oldview import OldSide, Routes
 from kumamigrate.effective.bothengines.unsettled import unsettled
 from kumamigrate.effective.bothengines.whoanswers import OUTBOUND

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kumamigrate.effective.bothengines.makers import come_or_gone, tags_carried
+from kumamigrate.effective.bothengines.comeorgone import come_or_gone, tags_carried
 from kumamigrate.effective.bothengines.oldview import Made
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Effect, Witness, each_once
 from kumamigrate.effective.fact import LISTENER, NOTHING, Fact, Key
-from kumamigrate.effective.routeorder import only_turned
 from kumamigrate.effective.routing import (
     FAILING,
     ROUTING,
@@ -21,6 +20,7 @@ from kumamigrate.effective.routing import (
     names_of,
     routing_facts,
 )
+from kumamigrate.effective.turnedroutes import only_turned
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover.slots.activation import read_before, tag_of

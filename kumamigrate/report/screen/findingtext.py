@@ -8,7 +8,7 @@ from kumamigrate.errors import REPORT_IT
 from kumamigrate.report.screen.causes import Heap, heaped, place_of, places_of, sentences
 from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.finding import Danger, Finding
-from kumamigrate.scene.repository import Rejection
+from kumamigrate.scene.storedstate import Rejection
 
 WIDTH = 110
 MOST_IN_FULL = 3

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.effective.routeorder import only_turned
+from kumamigrate.effective.turnedroutes import only_turned
 
 
 def key(kind: str, value: str, **rest: Any) -> list[str]:

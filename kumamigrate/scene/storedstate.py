@@ -1,0 +1,150 @@
+"""What a control plane of a release would store of some resources, and what it would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kumamigrate.admit.check import refusals_of, says_zone
+from kumamigrate.admit.places import is_template
+from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.errors import REPORT_IT, fault
+from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.labels import Refused, stored_labels
+from kumamigrate.model.problem import Problem
+from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.state import Environment, State
+from kumamigrate.source.text import Reason, Refusal
+
+
+def _faulty(where: Where | None, why: str, mesh: str) -> Refusal:
+    return Refusal(
+        path=where.path if where is not None else "(inventory)",
+        line=where.line if where is not None else 0,
+        column=1,
+        reason=Reason.UNREADABLE,
+        detail=why,
+        advice=REPORT_IT,
+        hides=True,
+        mesh=mesh,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A resource that the release's control plane would refuse, and why.
+
+    With a `fault` nobody knows whether it would: the question was too much for this tool.
+    """
+
+    resource: Resource
+    problems: tuple[Problem, ...]
+    fault: bool = False
+
+
+Admitted = dict[tuple[str, Environment, int], tuple[Resource, Resource | Rejection]]
+"""By release, environment and id of a resource: the resource, and what is stored of it."""
+
+
+def state_of(
+    resources: Iterable[Resource],
+    *,
+    release: str,
+    environment: Environment,
+    unread: Sequence[Refusal] = (),
+    complete: bool = False,
+    known: Admitted | None = None,
+) -> tuple[State, tuple[Rejection, ...]]:
+    """Return what a control plane of a release would store of some resources.
+
+    Labels are computed; what it would refuse is left out and returned beside the state. `known`
+    remembers resources that other states share with this one.
+    """
+    stored: list[Resource] = []
+    rejections: list[Rejection] = []
+    # What else its mesh was given changes nothing about a resource.
+    reader = replace(environment, initial_policies=None)
+    for resource in resources:
+        admitted = _admitted(resource, release, reader, known)
+        if isinstance(admitted, Rejection):
+            rejections.append(admitted)
+        else:
+            stored.append(admitted)
+    faults = (
+        _faulty(one.resource.where, one.problems[0].message, one.resource.mesh)
+        for one in rejections
+        if one.fault
+    )
+    state = State(
+        release=release,
+        environment=environment,
+        resources=tuple(stored),
+        unread=(*unread, *faults, *_of_some_zone(stored, environment)),
+        complete=complete,
+    )
+    return state, tuple(rejections)
+
+
+def _of_some_zone(stored: Iterable[Resource], environment: Environment) -> Iterator[Refusal]:
+    """Yield what is there or not by the zone that reads it, which nobody named."""
+    for resource in stored:
+        if zone := says_zone(resource, environment):
+            where = resource.where
+            yield Refusal(
+                path=where.path if where is not None else "(inventory)",
+                line=where.line if where is not None else 0,
+                column=1,
+                reason=Reason.NOT_APPLIED,
+                detail=f"{resource.type} {resource.name} says it is of zone {zone}, and no control"
+                " plane of another zone takes it",
+                advice=f"--zone {zone}, if that is whose control plane reads it",
+                hides=True,
+                mesh=resource.mesh,
+                kind=resource.type,
+                digest=resource.canonical_body,
+            )
+
+
+def _admitted(
+    resource: Resource, release: str, environment: Environment, known: Admitted | None
+) -> Resource | Rejection:
+    """Return a resource as it is stored, or why it is not, from memory where that is there."""
+    if known is None:
+        return _admit_safely(resource, release, environment)
+    key = (release, environment, id(resource))
+    if key not in known:
+        known[key] = (resource, _admit_safely(resource, release, environment))
+    return known[key][1]
+
+
+def _admit_safely(
+    resource: Resource, release: str, environment: Environment
+) -> Resource | Rejection:
+    try:
+        return _admit(resource, release, environment)
+    except Exception as error:
+        problem = Problem(path=(), message=fault(error))
+        return Rejection(resource=resource, problems=(problem,), fault=True)
+
+
+def _admit(resource: Resource, release: str, environment: Environment) -> Resource | Rejection:
+    labelled = stored_labels(resource, release=release, environment=environment)
+    if isinstance(labelled, Refused) and is_template(resource.namespace):
+        labelled = _anywhere(resource, release, environment)
+    if isinstance(labelled, Refused):
+        problem = Problem(path=labelled.path, message=labelled.message)
+        return Rejection(resource=resource, problems=(problem,))
+    problems = refusals_of(labelled, release=release, environment=environment)
+    if not problems and labelled.type in OLD_POLICIES:
+        from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
+
+        problems = old_refusals_of(labelled)
+    return Rejection(resource=labelled, problems=tuple(problems)) if problems else labelled
+
+
+def _anywhere(resource: Resource, release: str, environment: Environment) -> Resource | Refused:
+    """Return what is stored of a resource whose namespace a template fills in."""
+    home = replace(resource, namespace=environment.system_namespace)
+    labelled = stored_labels(home, release=release, environment=environment)
+    if isinstance(labelled, Refused):
+        return labelled
+    return replace(labelled, namespace=resource.namespace)
