@@ -22,14 +22,15 @@ def inbound_fact(
     point: InboundPoint | None,
     *,
     identified: bool | None = False,
+    certified: bool | None = False,
     reached: bool = True,
     always: bool = False,
     transparent: bool = True,
 ) -> Fact:
     """Return what an inbound reads of one policy type; `point` is None where nothing reaches.
 
-    `identified`: the proxy has its certificate from a MeshIdentity (None: it may have); `reached`:
-    some policy of the type reaches the proxy.
+    `identified` and `certified`: the proxy has its certificate from a MeshIdentity (None: it may
+    have), as `At` tells them apart; `reached`: some policy of the type reaches the proxy.
     """
     reading = READINGS[policy_type]
     at = At(
@@ -38,6 +39,7 @@ def inbound_fact(
         always=always,
         release=side.release.name,
         identified=identified,
+        certified=certified,
         transparent=transparent,
         mesh_name=side.mesh,
         mesh=side.mesh_spec,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.effective.policies.meshsections import PERMISSIVE, backend_mode
+from kumamigrate.effective.policies.meshsections import OFF, PERMISSIVE, STRICT, backend_mode
+from kumamigrate.effective.policies.meshtls import unsaid_mode
 from kumamigrate.model.identity import IDENTITY, has_mtls, selects
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
@@ -40,12 +41,15 @@ def said_by(read: InboundPoint | None) -> str:
     return next((str(c["mode"]) for c in reversed(confs) if c.get("mode")), "")
 
 
-def inbound_mode(mesh: Resource | None, read: InboundPoint | None) -> str | None:
-    """Return what an inbound takes: OFF without mTLS, None where the state has no Mesh."""
-    if mesh is None:
+def inbound_mode(
+    mesh: Resource | None, read: InboundPoint | None, *, certified: bool | None = False
+) -> str | None:
+    """Return what an inbound takes: OFF without mTLS, None where the state does not say it."""
+    if mesh is None and not certified:
         return None
-    mode = backend_mode(mesh.spec)
-    return mode and (said_by(read) or mode)
+    mode = unsaid_mode(backend_mode(mesh.spec) if mesh is not None else OFF, certified)
+    found = mode and (said_by(read) or mode)
+    return found if found in (OFF, STRICT, PERMISSIVE) else None
 
 
 def sent_by_clients(spec: Mapping[str, Any]) -> str:

@@ -46,7 +46,8 @@ class At:
     it is itself. `tcp`: its listener is, or may be, one of TCP. `http`: some listener of the
     proxy is, or may be, one of HTTP, `calls`: that of some outbound. `reached`: some policy of the
     type reaches the proxy; `always`: the release fills in defaults where none does. `identified`:
-    the proxy has its certificate from a MeshIdentity (None: it may have). `others` are the services
+    the proxy has its certificate from a MeshIdentity, which ends `from` (None: it may have);
+    `certified` the same on any release. `others` are the services
     of HTTP inbounds that the proxy is not known by. `mesh` is what the Mesh says.
     """
 
@@ -63,6 +64,7 @@ class At:
     reached: bool = True
     always: bool = True
     identified: bool | None = False
+    certified: bool | None = False
     others: tuple[str, ...] = ()
     release: str = "2.14"
     mesh_name: str = ""

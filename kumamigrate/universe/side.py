@@ -8,7 +8,14 @@ from functools import cached_property
 from typing import Any
 
 from kumamigrate.model.conf import canonical
-from kumamigrate.model.identity import IDENTITY, holder_of
+from kumamigrate.model.identity import (
+    IDENTITY,
+    Holder,
+    holder_of,
+    is_ready,
+    match_labels,
+    mode_of,
+)
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
@@ -95,7 +102,8 @@ class Side:
         self.places = Places(release=self.release, mesh=mesh, real=self.real)
         self._protocols = _tag_protocols(state)
         both = reads_both(self.release)
-        self._identities = tuple(state.of_type(IDENTITY)) if both else ()
+        self._giving = tuple(i for i in state.of_type(IDENTITY) if i.mesh == mesh)
+        self._identities = self._giving if both else ()
         self._unknown: Set[Kri] = frozenset()
         ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway", IDENTITY))))
         protocols = tuple(sorted((s, tuple(sorted(p))) for s, p in self._protocols.items()))
@@ -161,8 +169,17 @@ class Side:
     def identified(self, proxy: Resource) -> bool | None:
         """Whether a proxy has its certificate from a MeshIdentity, on a release where that ends
         `from`; None where it may have."""
-        holder = holder_of(proxy, self.state) if self._identities else None
-        return False if holder is None else True if holder.sure else None
+        return _has(holder_of(proxy, self.state)) if self._identities else False
+
+    def certified(self, proxy: Resource) -> bool | None:
+        """Whether a proxy has its certificate from a MeshIdentity; of one that is made up nobody
+        knows the labels by which only some have it."""
+        found = _has(holder_of(proxy, self.state)) if self._giving else False
+        if not proxy.made_up or found is None:
+            return found
+        mode = mode_of(self.state, self.mesh)
+        gives = {is_ready(one, mode) for one in self._giving if match_labels(one)}
+        return found if gives <= {found} else None
 
     def not_knowing(self, tags: Set[str], real: Set[Kri]) -> Side:
         """Return the same side without the protocols of some service tags and real resources."""
@@ -285,3 +302,7 @@ def _real_protocol(resource: Resource, kri: Kri) -> str:
 
 def _list(value: Any) -> list[Mapping[str, Any]]:
     return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
+
+
+def _has(holder: Holder | None) -> bool | None:
+    return False if holder is None else True if holder.sure else None

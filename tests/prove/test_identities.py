@@ -54,3 +54,56 @@ def test_each_trust_that_changes_is_named(was: str, now: str, changed: tuple[str
     for name in ("t", "u"):
         assert (f"MeshTrust {name} changes which certificates" in said) is (name in changed)
     assert proof.verdict("live") is (Verdict.UNKNOWN if changed else Verdict.EQUIVALENT)
+
+
+PERMISSIVE = """
+type: Mesh
+name: default
+meshServices: {{mode: Exclusive}}
+mtls: {{enabledBackend: ca, backends: [{{name: ca, type: builtin, mode: {mode}}}]}}
+"""
+GIVES = """---
+type: MeshIdentity
+mesh: default
+name: id
+spec:
+  selector: {{dataplane: {{matchLabels: {labels}}}}}
+  spiffeID: {{trustDomain: a.local, path: /x}}
+  provider: {{type: Bundled, bundled: {bundled}}}
+"""
+READY = "{insecureAllowSelfSigned: true, autogenerate: {enabled: true}}"
+UNREADY = "{autogenerate: {enabled: true}}"
+SAID = """---
+type: MeshTLS
+mesh: default
+name: tls
+spec:
+  targetRef: {{kind: Mesh}}
+  rules: [{{default: {{{mode}tlsVersion: {{min: TLS12}}}}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("by_mesh", "said", "labels", "bundled", "same"),
+    [
+        ("PERMISSIVE", "Permissive", None, READY, True),
+        ("PERMISSIVE", "Permissive", "{}", READY, False),
+        ("PERMISSIVE", "Strict", "{}", READY, True),
+        # Some proxy may have the label, some other may not.
+        ("PERMISSIVE", "Permissive", "{app: web}", READY, False),
+        ("PERMISSIVE", "Strict", "{app: web}", READY, False),
+        ("STRICT", "Strict", "{app: web}", READY, True),
+        # One that is not ready gives nobody a certificate.
+        ("PERMISSIVE", "Permissive", "{app: web}", UNREADY, True),
+    ],
+)
+def test_who_has_an_identity_is_strict_where_no_mode_is_said(
+    by_mesh: str, said: str, labels: str | None, bundled: str, same: bool
+) -> None:
+    """The proxies are those that nobody lists; goldens features 89 and 90 have listed ones."""
+    given = PERMISSIVE.format(mode=by_mesh)
+    if labels is not None:
+        given += GIVES.format(labels=labels, bundled=bundled)
+    before, after = (state(given + SAID.format(mode=mode)) for mode in (f"mode: {said}, ", ""))
+    verdict = prove(before, after, claims=("live",)).verdict("live")
+    assert verdict is (Verdict.EQUIVALENT if same else Verdict.DIFFERENT)

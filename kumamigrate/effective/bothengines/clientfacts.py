@@ -65,7 +65,9 @@ class InboundClients:
     @cached_property
     def _mtls(self) -> str | None:
         """The mode of the inbound: STRICT keeps clients without a sidecar away; None: unknown."""
-        return inbound_mode(self.side.mesh_resource, self._point("MeshTLS")[1])
+        read = self._point("MeshTLS")[1]
+        known = self.side.certified(self.proxy)
+        return inbound_mode(self.side.mesh_resource, read, certified=known)
 
     def _met(self, client: Identity, effects: Sequence[Values]) -> tuple[Sequence[Values], str]:
         """Return what a client meets, if it can get here, and why that is undecided."""

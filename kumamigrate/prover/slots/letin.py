@@ -42,6 +42,7 @@ class Read:
             policy_type,
             self.answer(policy_type),
             identified=self.side.identified(self.proxy),
+            certified=self.side.certified(self.proxy),
             reached=self.side.signature(self.proxy, policy_type) != 0,
             always=self.always,
             transparent=may_be_transparent(self.proxy),

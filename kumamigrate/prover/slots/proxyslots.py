@@ -255,7 +255,10 @@ class ProxySlots(TwoSides):
         if policy_type in TLS_ONLY and not self._shows_certificate(was, now):
             return ()
         effect = Effect.VALUE if self.names_matter_to(was, now) else Effect.NAME
-        known = (self.before.identified(was), self.after.identified(now))
+        known = (
+            *(self.before.identified(was), self.after.identified(now)),
+            *(self.before.certified(was), self.after.certified(now)),
+        )
         transparent = (may_be_transparent(was), may_be_transparent(now))
         key = (policy_type, sig_b, sig_a, effect, *known, *reached, *transparent)
         if key not in self._inbounds:
