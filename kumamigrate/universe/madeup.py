@@ -152,7 +152,7 @@ def settings_of(requirements: Iterable[Requirement], zone: str) -> tuple[Setting
     typed = any(r.proxy_types for r in listed)
     all_spaces = [OTHER_NAMESPACE, *sorted(spaces - {OTHER_NAMESPACE})]
     first = [zone] if zone else []
-    others = [OTHER_ZONE] if zones - {zone} or zones else []
+    others = [OTHER_ZONE] if zones else []
     all_zones = list(dict.fromkeys([*first, *others, *sorted(zones)])) or [""]
     return tuple(
         Setting(namespace=space, zone=z, gateway=gateway)

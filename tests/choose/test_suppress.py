@@ -198,6 +198,13 @@ def test_rules_that_were_not_asked_leave_their_marks_in_peace(make_shop: MakeSho
     assert complaints(shop, "--ignore", RULE) == []
 
 
+def test_what_only_an_inventory_tells_is_not_missed_without_one(make_shop: MakeShop) -> None:
+    mark = MARK.replace(RULE, "inventory-drift")
+    assert mark != MARK
+    shop = make_shop({"mesh.yaml": MESH, "a.yaml": after(ALIVE, "from:", mark)})
+    assert complaints(shop, "--ignore", RULE) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -60,3 +60,11 @@ def test_what_is_a_patch_is_no_manifest_of_its_own() -> None:
     files = dict.fromkeys(("t.yaml", "both.yaml", "p.yaml"), b"type: Mesh\nname: default\n")
     tree = Tree(files={**files, "kustomization.yaml": listed})
     assert layout_of(tree).owned == {"kustomization.yaml", "both.yaml", "p.yaml"}
+
+
+def test_kustomizations_that_include_each_other_are_all_roots() -> None:
+    """Nobody is included by another one alone; each says that it goes in a circle."""
+    names = {"a": b"resources: [../b]\n", "b": b"resources: [../a]\n", "c": b"resources: [../d]\n"}
+    files = {f"{name}/kustomization.yaml": text for name, text in names.items()}
+    tree = Tree(files={**files, "d/kustomization.yaml": b"resources: []\n"})
+    assert layout_of(tree).roots == ("a", "b", "c")

@@ -8,6 +8,8 @@ import pytest
 
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.release import release
+from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.universe.answering import Endpoint
 from kumamigrate.universe.endpoints import endpoint_protocols
 
 
@@ -44,3 +46,13 @@ def test_an_inbound_that_is_ready_at_times_speaks_at_times(at_times: dict[str, A
     there = (_inbound("http"), _inbound("tcp"))
     found = _protocols(*there, _inbound("http2", **at_times))
     assert found == {"tcp"}
+
+
+def test_an_endpoint_is_called_by_all_that_tells_it_apart() -> None:
+    proxy = Resource(type="Dataplane", mesh="default", name="web-1")
+    tags = {SERVICE: "web", "version": "v1"}
+    labels = {"topology.kubernetes.io/zone": "a"}
+    one = Endpoint(proxy=proxy, address="10.0.0.1:80", tags=tags, labels=labels)
+    assert one.called == "web-1 at 10.0.0.1:80 with topology.kubernetes.io/zone=a, version=v1"
+    plain = Endpoint(proxy=proxy, address="10.0.0.1:80", tags={SERVICE: "web"}, labels={})
+    assert plain.called == "web-1 at 10.0.0.1:80"

@@ -155,9 +155,9 @@ def _new_tests(route: EffectiveRoute) -> Iterator[tuple[tuple[str, str], Test]]:
         for item in route.match.get(section) or ():
             subject = (name, str(item.get("name", "")).lower())
             kind = {
-                "Exact": "exact", "Prefix": "prefix", "RegularExpression": "regex",
+                "Prefix": "prefix", "RegularExpression": "regex",
                 "Present": "present", "Absent": "absent",
-            }.get(str(item.get("type") or "Exact"), "exact")  # fmt: skip
+            }.get(str(item.get("type")), "exact")  # fmt: skip
             yield subject, _test(subject, kind, str(item.get("value", "")))
 
 
