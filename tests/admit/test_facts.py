@@ -453,6 +453,9 @@ def test_deprecations_are_those_of_the_release(
     assert {p.field for p in found} == places
 
 
+WRONG = {"to": [{"targetRef": {"kind": "Mesh"}, "default": {"idleTimeout": "soon"}}]}
+
+
 def test_template_values_pass_and_gaps_in_templates_are_not_missing() -> None:
     spec: Any = to("MeshTimeout", {"kind": "{{ .Values.kind }}"})
     spec["to"][0]["default"] = {"idleTimeout": "{{ .Values.idle }}"}
@@ -463,6 +466,10 @@ def test_template_values_pass_and_gaps_in_templates_are_not_missing() -> None:
     assert refusals_of(resource, release="2.14", environment=EAST)
     templated = replace(resource, templated=True)
     assert not refusals_of(templated, release="2.14", environment=EAST)
+    wrong = policy("MeshTimeout", WRONG)
+    assert refusals_of(
+        replace(resource_of(wrong), templated=True), release="2.14", environment=EAST
+    )
 
 
 def test_an_unknown_release_is_an_error_of_the_caller() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -198,11 +199,17 @@ def test_rules_that_were_not_asked_leave_their_marks_in_peace(make_shop: MakeSho
     assert complaints(shop, "--ignore", RULE) == []
 
 
-def test_what_only_an_inventory_tells_is_not_missed_without_one(make_shop: MakeShop) -> None:
+def test_what_only_an_inventory_tells_is_not_missed_without_one(
+    make_shop: MakeShop, tmp_path: Path
+) -> None:
     mark = MARK.replace(RULE, "inventory-drift")
     assert mark != MARK
     shop = make_shop({"mesh.yaml": MESH, "a.yaml": after(ALIVE, "from:", mark)})
     assert complaints(shop, "--ignore", RULE) == []
+    export = tmp_path / "export.yaml"
+    export.write_text(MESH)
+    assert complaints(shop, "--inventory", str(export), "--select", "proxy-types") == []
+    assert complaints(shop, "--inventory", str(export), "--ignore", RULE) != []
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,13 @@ from kumamigrate.source.text import at_path
 NAME, PUBLISHED = "identity", "identity-published"
 """Of two that select a proxy the smaller name wins: that of the one with certificates."""
 
-_DURATION = pattern(r"([0-9]+(h|m|s))+")
+_LIFETIME = pattern(
+    r"(?:([0-9]{1,9})y)?(?:([0-9]{1,9})w)?(?:([0-9]{1,9})d)?(?:([0-9]{1,9})h)?"
+    r"((?:[0-9]{1,9}m)?(?:[0-9]{1,9}s)?(?:[0-9]{1,9}ms)?)"
+)
+"""How long a certificate of a Mesh lives: years, weeks and days as well, which a MeshIdentity,
+whose durations are Go's, does not know."""
+_HOURS = (365 * 24, 7 * 24, 24, 1)
 
 
 def enabled_backend(mesh: Resource) -> Mapping[str, Any]:
@@ -90,10 +96,20 @@ def provider_of(backend: Mapping[str, Any]) -> Json | str:
             bundled["ca"] = ca
         case other:
             return f"a {other} backend has no counterpart here; decide for Spire or an extension"
-    expiry = at_path(backend, ("dpCert", "rotation", "expiration"))
-    if isinstance(expiry, str) and _DURATION.fullmatch(expiry):
+    expiry = _in_hours(at_path(backend, ("dpCert", "rotation", "expiration")))
+    if expiry:
         bundled["certificateParameters"] = {"expiry": expiry}
     return {"type": "Bundled", "bundled": bundled}
+
+
+def _in_hours(lifetime: object) -> str:
+    """Return the lifetime of a certificate as Go writes it, empty where there is none."""
+    found = _LIFETIME.fullmatch(lifetime) if isinstance(lifetime, str) else None
+    if found is None:
+        return ""
+    *units, rest = found.groups()
+    hours = sum(int(n) * each for n, each in zip(units, _HOURS, strict=True) if n is not None)
+    return (f"{hours}h" if hours else "") + rest
 
 
 def _ca(conf: Mapping[str, Any]) -> Json | None:
