@@ -136,9 +136,9 @@ def _help(command: Command) -> str:
 
 
 def _run(given: Given) -> Exit:
-    from kumamigrate import commands
+    from kumamigrate.commands.runcommand import run
 
-    return commands.run(
+    return run(
         given,
         dry_run=given["dry_run"] or "plan" in given,
         diff=given.get("diff"),
@@ -150,9 +150,9 @@ def _run(given: Given) -> Exit:
 
 
 def _check(given: Given) -> Exit:
-    from kumamigrate import commands
+    from kumamigrate.commands.checkcommand import check
 
-    return commands.check(given, printed=given["format"], saved=given.get("output", ()))
+    return check(given, printed=given["format"], saved=given.get("output", ()))
 
 
 def _apply(given: Given) -> Exit:
@@ -168,10 +168,10 @@ def _baseline(given: Given) -> Exit:
 
 
 def _prove(given: Given) -> Exit:
-    from kumamigrate import commands
+    from kumamigrate.commands.provecommand import prove
     from kumamigrate.flow.shard import shard_of
 
-    return commands.prove(
+    return prove(
         given,
         given["before"],
         given.get("after"),
@@ -183,18 +183,18 @@ def _prove(given: Given) -> Exit:
 
 
 def _merge(given: Given) -> Exit:
-    from kumamigrate import commands
+    from kumamigrate.commands.provecommand import merge
 
     reports = given.get("reports", ())
-    return commands.merge(reports, printed=given["format"], saved=given.get("output", ()))
+    return merge(reports, printed=given["format"], saved=given.get("output", ()))
 
 
 def _inspect(given: Given) -> Exit:
-    from kumamigrate import commands
+    from kumamigrate.commands.lookcommands import inspect
 
     release = given.get("release")
     asked = given if release is None else {**given, "target": release, "source": release}
-    return commands.inspect(
+    return inspect(
         asked,
         proxy=given.get("proxy"),
         labels=given.get("labels", []),
@@ -205,9 +205,9 @@ def _inspect(given: Given) -> Exit:
 
 
 def _environments(given: Given) -> Exit:
-    from kumamigrate import commands
+    from kumamigrate.commands.lookcommands import environments
 
-    return commands.environments(given, write_them=given["write"], as_json=_as_json(given))
+    return environments(given, write_them=given["write"], as_json=_as_json(given))
 
 
 def _snapshot(given: Given) -> Exit:
@@ -234,15 +234,15 @@ def _completion(given: Given) -> Exit:
 
 
 def _rules(given: Given) -> Exit:
-    from kumamigrate import commands
+    from kumamigrate.commands.lookcommands import rules
 
-    return commands.rules(as_json=_as_json(given))
+    return rules(as_json=_as_json(given))
 
 
 def _rule(given: Given) -> Exit:
-    from kumamigrate import commands
+    from kumamigrate.commands.lookcommands import rule
 
-    return commands.rule(given["rule_id"], as_json=_as_json(given))
+    return rule(given["rule_id"], as_json=_as_json(given))
 
 
 _ACTIONS: Mapping[str, Callable[[Given], Exit]] = {

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kumamigrate.dataclass import dataclass, fields, replace
 from kumamigrate.deployment.environment import Facts
@@ -26,7 +26,6 @@ from kumamigrate.flow.pipeline import migrate as migrate_estate
 from kumamigrate.flow.pipeline import wanted
 from kumamigrate.flow.pipeline import write as write_outcome
 from kumamigrate.flow.runoutcome import Outcome
-from kumamigrate.flow.shard import Shard
 from kumamigrate.flow.told import Progress, silent
 from kumamigrate.model.state import Environment
 from kumamigrate.prover import Proof
@@ -43,6 +42,9 @@ from kumamigrate.world.estate import apply as applied
 from kumamigrate.world.options import Options, jobs_of
 from kumamigrate.world.scope import Scope, only, scope_of
 from kumamigrate.world.survey import contents_in, survey
+
+if TYPE_CHECKING:
+    from kumamigrate.flow.shard import Shard
 
 NOTHING: Mapping[str, bytes] = MappingProxyType({})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from kumamigrate.flow.pipeline import migrate
 from kumamigrate.prover import Effect
 from kumamigrate.report.exit import Exit
-from kumamigrate.report.outcome import exit_of_run
+from kumamigrate.report.exitcode import exit_of_run
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of
 from tests.cases import EXAMPLE, FIXTURES, contents

@@ -35,7 +35,7 @@ ALLOWED = {
 }
 ALLOWED["world"] |= {"model", "source"}
 ALLOWED["flow"] = {"flow", *ALLOWED["world"], *ALLOWED["rewrite"]}
-COMMANDS = {"__init__", "__main__", "arguments", "cli", "commands", "library"}
+COMMANDS = {"__init__", "__main__", "arguments", "cli", "library"}
 COMMANDS |= {"dataclass", "errors", "pattern"}
 """All that stands beside the rooms: the way in, and what every room may raise."""
 TEXT_ONLY = {"kumamigrate.source.text", "kumamigrate.source.node", "kumamigrate.source.value"}

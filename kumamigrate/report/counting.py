@@ -26,3 +26,8 @@ def fails_unwritten(outcome: Outcome) -> bool:
 
 def _is_as_dangerous(finding: Finding, fail_on: str) -> bool:
     return fail_on != "none" and finding.danger <= Danger[fail_on.upper().replace("-", "_")]
+
+
+def to_change(outcome: Outcome) -> set[str]:
+    """Return the files that a run would change, as far as a check knows."""
+    return {f.file for f in outcome.findings if f.status is Status.PENDING and f.file}

@@ -1,4 +1,4 @@
-"""A run or a check for programs and for the shell: its JSON, its exit code, what to deploy when."""
+"""A run or a check for programs: its JSON, and what to deploy when."""
 
 from __future__ import annotations
 
@@ -6,66 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from kumamigrate.flow.runoutcome import Outcome
-from kumamigrate.flow.verdict import Whole
 from kumamigrate.prover import to_json
 from kumamigrate.report.beside import beside_json
 from kumamigrate.report.bymesh import check_meshes, run_meshes
-from kumamigrate.report.counting import counts, fails_unwritten
-from kumamigrate.report.exit import Exit, worst
+from kumamigrate.report.counting import to_change
 from kumamigrate.report.inventory import inventory_json
 from kumamigrate.report.proofjson import coverage_json, refusal_json
-from kumamigrate.report.unread import not_read
 from kumamigrate.report.worldtext import world_json
 from kumamigrate.rewrite.change import Change, Rollout
-from kumamigrate.rewrite.faulty import is_fault
-from kumamigrate.rewrite.finding import OPEN, Danger, Finding, Status
+from kumamigrate.rewrite.finding import OPEN, Danger, Finding
 from kumamigrate.scene.held import Held
 
 Order = tuple[str, tuple[str, ...]]
 """What is to be done when, and the files that it is about."""
 
+
 _MODE = "mesh-services-mode"
-_WHOLE = {
-    Whole.PROVEN: Exit.CLEAN,
-    Whole.AFTER_SWITCH: Exit.DIFFERENT,
-    Whole.UNKNOWN: Exit.INCONCLUSIVE,
-    Whole.DIFFERENT: Exit.DIFFERENT,
-}
-
-
-def exit_of_run(outcome: Outcome, *, written: bool) -> Exit:
-    """Return the exit code of a run: the worst of what was held, unread or left."""
-    codes = [exit_of_state(outcome)]
-    for held in outcome.held:
-        if held.cause is None:
-            codes.append(Exit.DIFFERENT if held.witnesses else Exit.INCONCLUSIVE)
-    if _fails(outcome) or (not written and outcome.texts and fails_unwritten(outcome)):
-        codes.append(Exit.FINDINGS)
-    return worst(codes)
-
-
-def exit_of_state(outcome: Outcome) -> Exit:
-    """Return how far it can be said what a run comes to."""
-    return worst([_exit_of_reading(outcome), _exit_of_faults(outcome), _WHOLE[outcome.whole]])
-
-
-def exit_of_check(outcome: Outcome) -> Exit:
-    """Return the exit code of a check: findings, and content that could not be read."""
-    codes = [_exit_of_reading(outcome), _exit_of_faults(outcome)]
-    return worst([*codes, Exit.FINDINGS if _fails(outcome) else Exit.CLEAN])
-
-
-def _fails(outcome: Outcome) -> bool:
-    return any(counts(finding, outcome.options.fail_on) for finding in outcome.findings)
-
-
-def _exit_of_faults(outcome: Outcome) -> Exit:
-    faults = [*(one.fault for one in outcome.rejections), *map(is_fault, outcome.findings)]
-    return Exit.INCONCLUSIVE if any(faults) else Exit.CLEAN
-
-
-def _exit_of_reading(outcome: Outcome) -> Exit:
-    return Exit.INCONCLUSIVE if not_read(outcome.before.repository) else Exit.CLEAN
 
 
 def run_json(outcome: Outcome, *, written: bool) -> dict[str, Any]:
@@ -141,11 +97,6 @@ def held_json(held: Held) -> dict[str, Any]:
         **({"cause": held.cause.value} if held.cause is not None else {}),
         "refused": [refusal_json(refusal) for refusal in held.refusals],
     }
-
-
-def to_change(outcome: Outcome) -> set[str]:
-    """Return the files that a run would change, as far as a check knows."""
-    return {f.file for f in outcome.findings if f.status is Status.PENDING and f.file}
 
 
 def orders_of(outcome: Outcome) -> list[Order]:

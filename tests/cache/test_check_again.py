@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate import commands
 from kumamigrate.cli import app
+from kumamigrate.commands import checkcommand
 from tests.cases import ROOT
 from tests.runner import CliRunner, Result
 
@@ -36,13 +36,13 @@ class Desk:
         self.folder = folder
         self.patch = monkeypatch
         self.worked = 0
-        original = commands.check_estate
+        original = checkcommand.check_estate
 
         def counted(*given: object) -> object:
             self.worked += 1
             return original(*given)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(commands, "check_estate", counted)
+        monkeypatch.setattr(checkcommand, "check_estate", counted)
 
     def check(self, *words: str) -> Result:
         """Return what a check says, in this process."""
@@ -180,14 +180,14 @@ def test_an_inventory_is_read_each_time(desk: Desk, tmp_path: Path) -> None:
 def test_an_inventory_written_meanwhile_is_not_what_was_read(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "export.yaml"
     file.write_text(INVENTORY % "one")
-    original = commands.check_estate
+    original = checkcommand.check_estate
 
     def slow(*given: object) -> object:
         file.write_text(INVENTORY % "two")
         return original(*given)  # type: ignore[arg-type]
 
     with desk.patch.context() as patch:
-        patch.setattr(commands, "check_estate", slow)
+        patch.setattr(checkcommand, "check_estate", slow)
         desk.check("--inventory", str(file))
     assert list((tmp_path / "kept").rglob("*.answer")) == []
     assert desk.works("--inventory", str(file))
@@ -232,13 +232,13 @@ def test_a_program_that_is_installed_is_found_and_what_it_makes_is_made_anew(
 def test_what_rests_on_what_git_has_is_not_kept(desk: Desk) -> None:
     from kumamigrate.scene.scene import GIT_ASKED
 
-    original = commands.check_estate
+    original = checkcommand.check_estate
 
-    def asking(estate: commands.Estate, *given: object) -> object:
+    def asking(estate: checkcommand.Estate, *given: object) -> object:
         estate.sites[0].written.kept[GIT_ASKED] = True
         return original(estate, *given)  # type: ignore[arg-type]
 
-    desk.patch.setattr(commands, "check_estate", asking)
+    desk.patch.setattr(checkcommand, "check_estate", asking)
     assert desk.works()
     assert desk.works()
 

@@ -10,7 +10,7 @@ from typing import Any
 from kumamigrate.flow.pipeline import check, migrate
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.state import Environment
-from kumamigrate.report.outcome import exit_of_check, exit_of_run
+from kumamigrate.report.exitcode import exit_of_check, exit_of_run
 from kumamigrate.report.screen.runscreen import run_lines
 from kumamigrate.report.styled import plain
 from kumamigrate.world.options import Options

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
+from kumamigrate.report.counting import to_change
 from kumamigrate.report.inventory import inventory_lines
-from kumamigrate.report.outcome import to_change
 from kumamigrate.report.screen.counted import RUN, count, scope_words
 from kumamigrate.report.screen.findingtext import fault_lines, finding_lines
 from kumamigrate.report.screen.restblock import rest_lines

@@ -11,8 +11,9 @@ from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
 from kumamigrate.report.counting import counts
 from kumamigrate.report.exit import Exit
+from kumamigrate.report.exitcode import exit_of_state
 from kumamigrate.report.inventory import inventory_lines
-from kumamigrate.report.outcome import exit_of_state, orders_of
+from kumamigrate.report.outcome import orders_of
 from kumamigrate.report.screen.changeblock import change_lines
 from kumamigrate.report.screen.counted import RUN, count, scope_words
 from kumamigrate.report.screen.leftblock import left_lines
