@@ -12,8 +12,8 @@ from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.prover import Proof
 from kumamigrate.prover.claimed import LIVE
 from kumamigrate.report.diff import Texts, lines_of_patch
-from kumamigrate.report.screen.changeblock import harmless_of
 from kumamigrate.report.screen.difftext import Sides, difference_lines
+from kumamigrate.report.screen.harmlesstext import harmless_of
 from kumamigrate.report.screen.onscreen import texts_of
 from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.change import Change

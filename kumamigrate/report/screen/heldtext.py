@@ -13,10 +13,10 @@ from kumamigrate.report.screen.causes import (
     place_of,
     sentences,
 )
-from kumamigrate.report.screen.changeblock import harmless_of
 from kumamigrate.report.screen.counted import RUN
 from kumamigrate.report.screen.difftext import difference_lines
 from kumamigrate.report.screen.findingtext import INDENT, WIDTH
+from kumamigrate.report.screen.harmlesstext import harmless_of
 from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import numbers_of, with_numbers

@@ -11,9 +11,9 @@ from kumamigrate.prover import MeshProof, Proof, Verdict
 from kumamigrate.prover.claimed import COMPARED, LIVE, RELEASE
 from kumamigrate.prover.proof import ProxyVerdict
 from kumamigrate.report.screen.causes import doubts, sentences
-from kumamigrate.report.screen.changeblock import harmless_of
 from kumamigrate.report.screen.counted import count
 from kumamigrate.report.screen.difftext import NO_TEXTS, Sides, difference_lines, number_of
+from kumamigrate.report.screen.harmlesstext import harmless_of
 from kumamigrate.report.screen.restblock import facts_of, rest_lines
 from kumamigrate.report.screen.standing import Texts
 from kumamigrate.report.styled import Line, line
