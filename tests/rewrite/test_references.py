@@ -214,3 +214,22 @@ def test_a_filter_that_answers_by_itself_asks_no_backend() -> None:
     text = _route("{kind: MeshService, name: web}").replace("backendRefs", answer)
     (meant,) = _meanings(_service("web", "east", ports) + text)
     assert isinstance(meant, Meaning)
+
+
+@pytest.mark.parametrize(("tag", "place", "guessed"), [
+    ("web", "", True),
+    ("web_shop_svc_80", "k8s.kuma.io/namespace: shop, ", False),
+])  # fmt: skip
+def test_a_tag_of_kubernetes_is_nobodys_workload(tag: str, place: str, guessed: bool) -> None:
+    """An export of Kubernetes has Universal's form, and its Pods no label with such a value."""
+    service = _service("web", "east", HTTP).replace("labels: {", "labels: {" + place, 1)
+    other = (
+        "type: Dataplane\nmesh: default\nname: other\nlabels: {tier: back}\n"
+        "networking:\n  address: 192.168.0.1\n"
+        "  inbound: [{port: 80, tags: {kuma.io/service: other}}]\n---\n"
+    )
+    backend = f"{{kind: MeshServiceSubset, name: {tag}, tags: {{version: v2}}}}"
+    (meant,) = _meanings(service + other + _route(backend))
+    assert isinstance(meant, str)
+    assert "no known proxy has" in meant
+    assert (f"kuma.io/workload: {tag}" in meant) is guessed

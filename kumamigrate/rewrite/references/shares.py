@@ -103,7 +103,8 @@ def _guess(
 ) -> dict[str, str] | None:
     """Return the labels that the share would have by custom, where no known proxy shows it."""
     extra = {k: v for k, v in tags.items() if k != SERVICE}
-    workload = {} if base.form is Form.KUBERNETES else {WORKLOAD: tags[SERVICE]}
+    of_pods = base.form is Form.KUBERNETES or "_svc" in tags[SERVICE]
+    workload = {} if of_pods else {WORKLOAD: tags[SERVICE]}
     for labels in (match_labels(base), _tags_as_labels(base), workload):
         found = {**labels, **extra}
         if labels and may_be_share(found, target, home_of(base), tags, known):
