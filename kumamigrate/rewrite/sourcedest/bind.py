@@ -363,11 +363,14 @@ def _spare(view: View, done: Conversion) -> Change | None:
 
 
 def _perhaps(view: View, done: Conversion) -> Iterator[Change]:
-    """Yield the removal of each policy that may say nothing any more; whether, the proof tells."""
+    """Yield the removal of each policy that may say nothing any more; whether, the proof tells.
+
+    Not of one that stayed for a tie: who wins is open, so nothing tells what it says.
+    """
     said = {m.resource.identity: m for m in done.manual}
     for one in done.perhaps:
         policy = one.resource
-        if view.owns(policy) and policy.where is not None:
+        if policy.identity in said and view.owns(policy) and policy.where is not None:
             gone = _weighed(_finding(view, policy, f"removed: {one.reason}"), [one])
             yield Change(
                 rule=view.rule.id,
