@@ -987,6 +987,38 @@ def test_a_client_of_two_inbounds_is_named_where_policies_name_two(second: str) 
     assert any("one inbound" in fact for fact in found.assumptions) is bool(second)
 
 
+def _abort(name: str, status: int, to: str = "api", percentage: int = 50) -> str:
+    return f"""
+type: FaultInjection
+name: {name}
+mesh: default
+sources: [{{match: {{kuma.io/service: web}}}}]
+destinations: [{{match: {{kuma.io/service: {to}, kuma.io/protocol: http}}}}]
+conf: {{abort: {{httpStatus: {status}, percentage: {percentage}}}}}
+"""
+
+
+ONE, TWO = _abort("one", 500), _abort("two", 503)
+
+
+@pytest.mark.parametrize(
+    ("after", "same"),
+    [
+        ((ONE, TWO, _abort("more", 404, to="web")), True),
+        ((TWO, ONE, _abort("more", 404, to="web")), True),
+        ((ONE, _abort("two", 503, percentage=51)), False),
+        ((ONE,), False),
+    ],
+)
+def test_faults_of_one_rank_may_be_met_in_any_order(after: tuple[str, ...], *, same: bool) -> None:
+    """Which was created first Git does not tell (product.md law 5): nothing is said of what may
+    be met otherwise, and the same policies are the same in every order."""
+    found = _proof("---".join((ONE, TWO)), "---".join(after))
+    assert [w for w in found.witnesses("live") if "api" in str(w.destination)] == []
+    tied = "FaultInjection one and FaultInjection two: creation time decides between them"
+    assert any(tied in str(doubt) for doubt in found.doubts("live")) is not same
+
+
 @pytest.mark.parametrize("second", [True, False])
 def test_clients_that_old_policies_alone_name_are_named(*, second: bool) -> None:
     """Only clients named by tags are told apart."""
