@@ -5,9 +5,12 @@ Each side is asked with its own Dataplane: labels may change on the way, as may 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kumamigrate.prover.prover import prove
+from tests.frontdoor import command
 from tests.prove.states import state
 
 MESH = """
@@ -146,3 +149,48 @@ def test_a_service_reads_what_its_tag_read(
         if w.policy_type == "MeshTimeout"
     }
     assert sorted(found) == differs
+
+
+OWN_OUTBOUND = """type: Mesh
+name: default
+skipCreatingInitialPolicies: ['*']
+---
+type: MeshService
+mesh: default
+name: be
+labels: {kuma.io/origin: zone, kuma.io/zone: default, kuma.io/service: backend}
+spec:
+  selector: {dataplaneLabels: {matchLabels: {app: backend}}}
+  ports: [{port: 80, targetPort: 8080, appProtocol: http, name: main}]
+---
+type: Dataplane
+mesh: default
+name: web-1
+labels: {kuma.io/origin: zone, kuma.io/zone: default}
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 8080, tags: {kuma.io/service: web, kuma.io/protocol: http}}]
+  outbound: [{port: 11000, backendRef: {kind: MeshService, name: be, port: 80}}]
+---
+type: MeshTimeout
+mesh: default
+name: t
+labels: {kuma.io/origin: zone, kuma.io/zone: default}
+spec: {to: [{targetRef: REF, default: {http: {requestTimeout: 5s}}}]}
+"""
+
+
+def test_what_the_tag_read_is_nothing_that_an_outbound_of_its_own_read(tmp_path: Path) -> None:
+    """The outbound by tag read 5s; the one that web names itself is of the real service, in any
+    mode, and had Envoy's 15s. That it reads 5s after the upgrade is no value that was idle."""
+    files = []
+    for name, ref in (
+        ("before", "{kind: MeshService, name: backend}"),
+        ("after", "{kind: MeshService, labels: {kuma.io/display-name: be}}"),
+    ):
+        files.append(tmp_path / f"{name}.yaml")
+        files[-1].write_text(OWN_OUTBOUND.replace("REF", ref))
+    proved = command("prove", *files, "--target", "3.0", "--format", "json").json
+    (witness,) = proved["claims"]["release"]["dataplanes"]["web-1"]["witnesses"]
+    assert (witness["field"], witness["effect"]) == ("http.requestTimeout", "value")
+    assert (witness["before"]["value"], witness["after"]["value"]) == ("15s", "5s")

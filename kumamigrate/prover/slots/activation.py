@@ -1,4 +1,4 @@
-"""Values that begin to work: said before to no effect, or read by the tag whose place is taken."""
+"""Values that begin to work: they were said before, to no effect."""
 
 from __future__ import annotations
 
@@ -6,38 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.effective.compare import Difference
-from kumamigrate.effective.fact import Fact, Key
+from kumamigrate.effective.fact import Fact
 from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
-from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.targetref.backendref import ports_of
+from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
 from kumamigrate.targetref.merge import merge_entries
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource
 from kumamigrate.universe.side import Side
-
-
-def read_before(tagged: Mapping[Key, Fact] | None, found: Difference) -> bool:
-    """Whether the service tag read before what the difference has after."""
-    if tagged is None:
-        return False
-    fact = tagged.get(found.key)
-    if fact is None:
-        return not found.now.settings
-    there = (found.field in fact.settings) == (found.field in found.now.settings)
-    return there and fact.settings.get(found.field) == found.after
-
-
-def tag_of(service: Resource, section: str) -> str:
-    """Return the service tag that stands for a port of a MeshService."""
-    if service.labels.get(SERVICE):
-        return service.labels[SERVICE]
-    if not service.namespace_label:
-        return service.display_name
-    numbers = {str(p.get("name") or p.get("port")): p.get("port") for p in ports_of(service.spec)}
-    return f"{service.display_name}_{service.namespace_label}_svc_{numbers.get(section, section)}"
 
 
 def is_activation(

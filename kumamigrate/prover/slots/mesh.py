@@ -9,7 +9,6 @@ from typing import Any
 
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Effect, Witness, each_once
-from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.outboundfacts import (
     ON_OUTBOUNDS,
     facts_by_meaning,
@@ -18,16 +17,15 @@ from kumamigrate.effective.outboundfacts import (
 from kumamigrate.effective.routing import (
     ROUTING,
     TCP_ROUTING,
-    Routing,
 )
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import Resource
-from kumamigrate.prover.slots.activation import is_activation, names_route_in_to, read_before
+from kumamigrate.prover.slots.activation import is_activation, names_route_in_to
 from kumamigrate.prover.slots.routeslots import RouteSlots
 from kumamigrate.prover.slots.twosides import Witnesses
 from kumamigrate.targetref.route import Destination
 from kumamigrate.universe.network import Named, Network
-from kumamigrate.universe.side import Side, may_be_transparent
+from kumamigrate.universe.side import may_be_transparent
 
 
 @dataclass(eq=False)
@@ -153,13 +151,10 @@ class MeshComparison(RouteSlots):
         if self.before.release.name != self.after.release.name:
             before, after = facts_by_meaning(before), facts_by_meaning(after)
         found = differences(before, after, common=True)
-        tagged = self._as_tag(was, destination, partial(_tag_facts, was, policy_type))
 
         def told(difference: Difference) -> Witness:
             witness = self.witness(policy_type, "outbound", difference, destination)
-            active = read_before(tagged, difference) or is_activation(
-                self.before, was, policy_type, difference, destination
-            )
+            active = is_activation(self.before, was, policy_type, difference, destination)
             return replace(witness, effect=Effect.ACTIVATION) if active else witness
 
         return each_once(map(told, found))
@@ -170,12 +165,6 @@ class MeshComparison(RouteSlots):
         if selection.key not in self._binds:
             self._binds[selection.key] = any(_names_route(p) for p in selection.policies)
         return self._binds[selection.key]
-
-
-def _tag_facts(
-    was: Resource, policy_type: str, side: Side, routing: Routing, tag: Destination
-) -> Mapping[Key, Fact]:
-    return outbound_facts(side, was, policy_type, tag, routing, as_real=True)
 
 
 def _names_route(policy: Resource) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,19 +16,16 @@ from kumamigrate.effective.routing import (
     ROUTING,
     TCP_ROUTING,
     Routing,
-    meant,
     names_of,
     routing_facts,
 )
 from kumamigrate.effective.turnedroutes import only_turned
 from kumamigrate.model.resource import Resource
-from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prover.slots.activation import read_before, tag_of
 from kumamigrate.prover.slots.proxyslots import ProxySlots
 from kumamigrate.prover.slots.twosides import Witnesses
 from kumamigrate.sourcedest.proxy import PASS_THROUGH
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
-from kumamigrate.universe.backend import Cluster, called, own_cluster, said_port
+from kumamigrate.universe.backend import Cluster, called, said_port
 from kumamigrate.universe.side import Side
 
 _PATCHES = ("MeshProxyPatch", "ProxyTemplate")
@@ -74,13 +71,7 @@ class RouteSlots(ProxySlots):
             routing_facts(self.before, old),
             routing_facts(self.after, new),
         )
-        tagged = self._as_tag(was, destination, _routes_read)
-        every = list(differences(*facts))
-        said = self.routing_witnesses([d for d in every if read_before(tagged, d)], destination)
-        found = self.routing_witnesses(
-            [d for d in every if not read_before(tagged, d)], destination
-        )
-        found += tuple(replace(w, effect=Effect.ACTIVATION) for w in said)
+        found = self.routing_witnesses(differences(*facts), destination)
         if names:
             found += self._name_witnesses(was, now, old, new, destination, facts)
         if new.http is not None and all(map(all, made)):
@@ -175,41 +166,9 @@ class RouteSlots(ProxySlots):
     def _route_key(self, side: Side, proxy: Resource) -> tuple[Any, Any]:
         return side.signature(proxy, ROUTING), side.signature(proxy, TCP_ROUTING)
 
-    def _as_tag(
-        self,
-        was: Resource,
-        destination: Destination,
-        facts: Callable[[Side, Routing, Destination], Mapping[Key, Fact]],
-    ) -> Mapping[Key, Fact] | None:
-        """Return what the service tag read that a destination takes the place of.
-
-        Only where a later release knows no tags and the mesh had outbounds for nothing else: what
-        those read may be what the real service reads now (claim *release*). Where real outbounds
-        exist too (Everywhere, ReachableBackends), what they read themselves must stay.
-        """
-        before = self.before
-        if not before.tags_mean_services or not isinstance(destination, RealResource):
-            return None
-        if mesh_services_mode(before.state, before.mesh) != "Disabled":
-            return None
-        resource = before.real.get(destination.kri.of_section(""))
-        if resource is None or resource.type != "MeshService":
-            return None
-        tag = ServiceTag(tag_of(resource, destination.kri.section))
-        found = facts(before, self.routing(before, was, tag), tag)
-        mine = meant(before, own_cluster(tag)).key
-        return {
-            own_cluster(destination).place if key[0] == "cluster" and key[1] == mine else key: fact
-            for key, fact in found.items()
-        }
-
 
 def _presence(route: Fact) -> str | None:
     """Return whether there is a route, and whether it answers all requests with an error."""
     if not route.settings:
         return None
     return "present, answers 500" if route.settings.get(FAILING) == "all" else "present"
-
-
-def _routes_read(side: Side, routing: Routing, _destination: Destination) -> Mapping[Key, Fact]:
-    return routing_facts(side, routing)
