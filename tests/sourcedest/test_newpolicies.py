@@ -9,6 +9,7 @@ import pytest
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.sourcedest.classes import class_of
+from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped
 from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.outboundkinds import reaches_all
@@ -92,3 +93,15 @@ def test_which_policies_are_for_every_proxy(ref: Any, namespace: str, reaches: b
     world = world_of(state, "default", "2.9", ties=Ties.UNKNOWN)
     policy = Resource(type="MeshTimeout", mesh="default", name="t", namespace=namespace, spec=spec)
     assert reaches_all(policy, world) is reaches
+
+
+def test_what_is_kept_does_not_go() -> None:
+    """Nor does the Mesh, of which a field becomes a policy."""
+    gone, kept = (Resource(type="Timeout", mesh="default", name=name) for name in ("a", "b"))
+    mesh = Resource(type="Mesh", mesh="default", name="default")
+    dropped = tuple(Dropped(resource=one, reason="x") for one in (gone, kept, mesh))
+    parts = (Dropped(resource=kept, reason="x", path=("conf",)),)
+    done = Conversion(
+        kind="Timeout", mesh="default", target="2.14", dropped=dropped + parts, kept=(kept,)
+    )
+    assert done.removed() == (gone,)
