@@ -20,6 +20,7 @@ class Endpoint:
     """An inbound that gets traffic: all that clusters know of it.
 
     `labels` are those by which traffic stays near; `tags` have the protocol, wherever it is said.
+    `port` is the name of the inbound, where a MeshService asks for it.
     """
 
     proxy: Resource
@@ -27,22 +28,26 @@ class Endpoint:
     tags: Mapping[str, str]
     labels: Mapping[str, str]
     probed: Any = None
+    port: str = ""
 
     @property
     def said(self) -> str:
         """Return text that is equal for endpoints that clusters do not tell apart."""
-        return canonical([self.address, dict(self.tags), dict(self.labels), self.probed])
+        return canonical([self.address, dict(self.tags), dict(self.labels), self.probed, self.port])
 
     @property
     def called(self) -> str:
         """Return what a reader calls it: its proxy, its address and what else tells it apart."""
         rest = {**self.tags, **self.labels}
+        if self.port:
+            rest["port"] = self.port
         more = ", ".join(f"{k}={v}" for k, v in sorted(rest.items()) if k != SERVICE)
         return f"{self.proxy.name} at {self.address}" + (f" with {more}" if more else "")
 
 
 def endpoints(side: Side, near: Set[str]) -> Iterator[Endpoint]:
     """Yield the endpoints that the known Dataplanes are; `near`: labels by which one is near."""
+    asked = _asked_ports(side)
     for proxy in side.state.of_type("Dataplane"):
         net = networking(proxy)
         for inbound in filter(gets_traffic, inbounds_of(proxy)):
@@ -56,7 +61,16 @@ def endpoints(side: Side, near: Set[str]) -> Iterator[Endpoint]:
                 tags=tags,
                 labels={k: v for k, v in proxy.labels.items() if k in near},
                 probed=inbound.get("serviceProbe"),
+                port=name if (name := str(inbound.get("name") or "")) in asked else "",
             )
+
+
+def _asked_ports(side: Side) -> frozenset[str]:
+    """Return the names of inbounds that ports of MeshServices lead to."""
+    listed = (service.spec.get("ports") for service in side.state.of_type("MeshService"))
+    ports = (mapping(port) for one in listed if isinstance(one, list) for port in one)
+    found = (port.get("targetPort") for port in ports)
+    return frozenset(name for name in found if isinstance(name, str))
 
 
 def answered(side: Side, endpoint: Endpoint) -> Iterator[Kri]:

@@ -145,3 +145,33 @@ def test_who_reaches_it_on_either_side_is_told(asked: str, asks: str, told: bool
         (w.policy_type, w.direction, w.destination) for w in one.witnesses if w.field == "endpoints"
     ]
     assert found == ([("Dataplane", "outbound", "db")] if told else [])
+
+
+SERVED = """
+type: MeshService
+mesh: default
+name: db
+spec:
+  selector: {{dataplaneTags: {{kuma.io/service: db}}}}
+  ports: [{{port: 90, targetPort: {port}, appProtocol: tcp}}]
+---
+"""
+REAL = "outbound: [{port: 81, backendRef: {kind: MeshService, name: db, port: 90}}]"
+
+
+@pytest.mark.parametrize(
+    ("port", "told"), [("main", True), ("other", True), ("80", False), ("third", False)]
+)
+def test_an_inbound_that_a_port_of_a_service_names(port: str, told: bool) -> None:
+    """What it was called and what it is called now, each may be what the service asks for."""
+
+    def named(name: str) -> str:
+        inbound = f"inbound: [{{port: 80, name: {name}, tags: {{kuma.io/service: db}}}}]"
+        proxies = _proxy("one", 1, f"{_inbound('x')}\n  {REAL}") + _proxy("db-1", 2, inbound)
+        return MESH.format(mode="Exclusive") + SERVED.format(port=port) + proxies
+
+    before, after = (state(named(name), complete=True) for name in ("main", "other"))
+    claim = prove(before, after, claims=("live",)).meshes["default"].claims["live"]
+    (one,) = (proxy for proxy in claim.proxies if proxy.name == "one")
+    found = {(w.policy_type, w.destination, w.field) for w in one.witnesses}
+    assert found == ({("Dataplane", "db", "endpoints")} if told else set())
