@@ -184,7 +184,7 @@ HASHING = """
 type: MeshService
 name: db
 mesh: default
-spec: {{ports: [{{port: 80, appProtocol: tcp}}]}}
+spec: {{ports: [{{port: 80, appProtocol: {protocol}}}]}}
 ---
 type: MeshLoadBalancingStrategy
 name: z
@@ -198,9 +198,17 @@ spec:
 """
 
 
-def test_hashing_of_tcp_connections() -> None:
-    before, after = (state(HASHING.format(value=v), mode="Exclusive") for v in ("true", "false"))
-    assert live(before, after).verdict("live") is Verdict.DIFFERENT
+@pytest.mark.parametrize(
+    ("protocol", "verdict"),
+    [("tcp", Verdict.EQUIVALENT), ("kafka", Verdict.EQUIVALENT), ("http", Verdict.DIFFERENT)],
+)
+def test_hashing_of_connections(protocol: str, verdict: Verdict) -> None:
+    """Hash policies stand at routes, whatever they hash; goldens features 93 and 94."""
+    before, after = (
+        state(HASHING.format(value=v, protocol=protocol), mode="Exclusive")
+        for v in ("true", "false")
+    )
+    assert live(before, after).verdict("live") is verdict
 
 
 TO_GATEWAYS = """

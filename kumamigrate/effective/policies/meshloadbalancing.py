@@ -31,10 +31,13 @@ _OLD_HASHES = {"XX_HASH": "XXHash", "MURMUR_HASH_2": "MurmurHash2"}
 
 
 def of_conf(conf: Conf | None, at: At) -> Values:
-    """Return the hash policies of a route, or how a cluster balances."""
+    """Return the hash policies of a route, or how a cluster balances.
+
+    A listener without HTTP has no route to hash at (features 93 and 94).
+    """
     if at.part is SlotKind.CLUSTER:
         return _cluster(conf, at)
-    return _hashes(conf) if conf and (at.part is SlotKind.ROUTE or at.tcp) else {}
+    return _hashes(conf) if conf and at.part is SlotKind.ROUTE else {}
 
 
 def _hashes(conf: Conf) -> Values:
@@ -96,7 +99,8 @@ def of_old(policy: Resource | None, at: At) -> Values:
 
 
 def beside(_policy: Resource | None, conf: Conf, at: At) -> Values:
-    """Return what both come to: a conf takes it all."""
+    """Return what both come to: a conf takes it all, also at the routes of a TrafficRoute, which
+    stand at its listener."""
     return of_conf(conf, at) if at.part is SlotKind.CLUSTER else _hashes(conf)
 
 
