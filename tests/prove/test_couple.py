@@ -22,9 +22,9 @@ networking:
 """
 
 
-def _state(text: str) -> State:
+def _state(text: str, mode: str = "zone") -> State:
     read = read_file("mesh.yaml", (MESH + text).encode())
-    return state_of(read_resources(read), release="2.14", environment=Environment())[0]
+    return state_of(read_resources(read), release="2.14", environment=Environment(mode=mode))[0]
 
 
 def _policy(top: str) -> str:
@@ -39,8 +39,8 @@ SUBSET = _policy("{kind: MeshSubset, tags: {app: web}}")
 LABELS = _policy("{kind: Dataplane, labels: {app: web}}")
 
 
-def _proof(before: str, after: str) -> Proof:
-    return prove(_state(before), _state(after), claims=("live",))
+def _proof(before: str, after: str, mode: str = "zone") -> Proof:
+    return prove(_state(before, mode), _state(after, mode), claims=("live",))
 
 
 def test_labels_for_tags_are_equal_for_the_proxies_that_show_it() -> None:
@@ -147,6 +147,7 @@ networking: {address: 10.0.0.2, inbound: [{port: 80, tags: {kuma.io/service: db}
 def test_proxies_that_a_policy_does_not_reach_show_what_labels_mean(
     labels: str, verdict: Verdict
 ) -> None:
+    """On a global control plane, where resources of several zones stand beside each other."""
     before, after = (
         _policy(top).replace("name: t\n", f"name: t\n{OF_WEST}")
         for top in (
@@ -154,9 +155,9 @@ def test_proxies_that_a_policy_does_not_reach_show_what_labels_mean(
             f"{{kind: Dataplane, labels: {{{labels}}}}}",
         )
     )
-    assert _proof(IN_EAST + before, IN_EAST + after).verdict("live") is verdict
+    assert _proof(IN_EAST + before, IN_EAST + after, "global").verdict("live") is verdict
     bare = IN_EAST.replace("app: web, ", "")
-    assert _proof(bare + before, bare + after).verdict("live") is Verdict.DIFFERENT
+    assert _proof(bare + before, bare + after, "global").verdict("live") is Verdict.DIFFERENT
 
 
 @pytest.mark.parametrize("label", ["app: web", "team: a", ""], ids=["mirrored", "another", "none"])
