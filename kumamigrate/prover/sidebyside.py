@@ -21,11 +21,8 @@ from kumamigrate.dataclass import dataclass
 
 Answer = TypeVar("Answer")
 
-MANY, MANY_TO_UPGRADE = 150, 800
-"""With fewer resources than that copies of the process cost more than they save.
-
-What a copy works out ends with it, and on the way to another release the next proof asks for it.
-"""
+MANY = 150
+"""With fewer resources than that copies of the process cost more than they save."""
 
 
 def answers(questions: Sequence[Callable[[], Answer]], jobs: int) -> Iterator[Answer]:

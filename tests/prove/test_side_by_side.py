@@ -164,7 +164,6 @@ def test_a_run_says_the_same_with_any_number_of_jobs(
         return fork()
 
     monkeypatch.setattr(everyworld, "MANY", 0)
-    monkeypatch.setattr(everyworld, "MANY_TO_UPGRADE", 0)
     monkeypatch.setattr(os, "fork", counted)
     words = ("run", _repository(tmp_path), "--dry-run", "--target", target, "--format", "json")
     alone = command(*words, "--jobs", "1", given=None)

@@ -18,7 +18,7 @@ from kumamigrate.prover import MeshProof, Proof
 from kumamigrate.prover.agree import agreed
 from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.prover.proof import gathered
-from kumamigrate.prover.sidebyside import MANY, MANY_TO_UPGRADE, answers
+from kumamigrate.prover.sidebyside import MANY, answers
 from kumamigrate.scene.scene import JOBS, Scene
 from kumamigrate.scene.worlds import Given, can_feel, told
 
@@ -53,11 +53,9 @@ def open_worlds(before: Scene, after: Scene, *, today: bool = False) -> tuple[st
     return (NONE, *felt) if felt else ()
 
 
-def jobs_for(scene: Scene, *, last: bool = False) -> int:
-    """Return how many worlds of a scene are worth asking about at a time, by a proof that another
-    comes after or by the last."""
-    many = MANY if last or scene.source == scene.target else MANY_TO_UPGRADE
-    return int(scene.kept.get(JOBS, 1)) if len(scene.repository.resources) >= many else 1
+def jobs_for(scene: Scene) -> int:
+    """Return how many worlds of a scene are worth asking about at a time."""
+    return int(scene.kept.get(JOBS, 1)) if len(scene.repository.resources) >= MANY else 1
 
 
 def open_to(scenes: Iterable[Scene]) -> tuple[str, ...]:
@@ -89,7 +87,7 @@ def in_every_world(before: Scene, after: Scene, claims: tuple[str, ...], prove: 
     for (world, felt), meshes in asked.items():
         scenes = (before.in_world(world), after.in_world(world))
         questions.append(partial(prove, *scenes, felt, meshes))
-    proof, *others = answers(questions, jobs_for(after, last=True))
+    proof, *others = answers(questions, jobs_for(after))
     for (world, _), there in zip(asked, others, strict=True):
         for mesh, found in there.meshes.items():
             parts[mesh][world] = found
