@@ -182,7 +182,7 @@ spec: {to: [{targetRef: REF, default: {http: {requestTimeout: 5s}}}]}
 
 def test_what_the_tag_read_is_nothing_that_an_outbound_of_its_own_read(tmp_path: Path) -> None:
     """The outbound by tag read 5s; the one that web names itself is of the real service, in any
-    mode, and had Envoy's 15s. That it reads 5s after the upgrade is no value that was idle."""
+    mode (features 95), and had Envoy's 15s. That it reads 5s after the upgrade was idle nowhere."""
     files = []
     for name, ref in (
         ("before", "{kind: MeshService, name: backend}"),
