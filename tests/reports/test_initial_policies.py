@@ -185,3 +185,23 @@ def test_a_file_that_is_there_is_not_adopted_over(tmp_path: Path) -> None:
     place = folder(tmp_path, "a", mesh=MESH)
     folder(place, "mesh", **{"initial-policies-default": "# mine\n"})
     assert adopted(place, given="2.6").code == 2
+
+
+FROM_OF_WEST = """\
+type: MeshTimeout
+name: n
+mesh: default
+labels: {kuma.io/zone: west}
+spec:
+  targetRef: {kind: Mesh}
+  from: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 5s}}]
+"""
+
+
+def test_what_is_in_doubt_in_every_world_is_no_matter_of_initial_policies(tmp_path: Path) -> None:
+    """Nobody names the zone, so whether the policy is there is not known, whatever a mesh got."""
+    place = folder(tmp_path, "a", mesh=MESH, policy=FROM_OF_WEST)
+    (held,) = command("run", "--dry-run", place, "--format", "json", given=None).json["held"]
+    (reason,) = held["unknown"]
+    assert "says it is of zone west" in reason
+    assert not reason.startswith("with ")

@@ -65,6 +65,8 @@ def judge_of(
             asked = [world for world in worlds if not tried or world in (least, tried)]
             if any(verdict.witnesses for verdict in verdicts.of_all(asked)):
                 asked = [*worlds]
+            elif next(barred(current, candidate), None) is not None:
+                asked = [*worlds]  # the same bars every proof, so that no more are made
             # Beside a doubt no difference elsewhere is looked for: it is unknown all the same.
             found = dict.fromkeys(worlds, HeldVerdict())
             found |= dict(zip(asked, verdicts.of_all(asked), strict=True))
