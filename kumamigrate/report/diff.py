@@ -9,8 +9,6 @@ from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.report.styled import Line
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
-
-
 Texts = Mapping[str, tuple[bytes | None, bytes | None]]
 """Old and new bytes of files by path, None for one that is not there."""
 

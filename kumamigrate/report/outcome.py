@@ -19,8 +19,6 @@ from kumamigrate.scene.held import Held
 
 Order = tuple[str, tuple[str, ...]]
 """What is to be done when, and the files that it is about."""
-
-
 _MODE = "mesh-services-mode"
 
 

@@ -31,8 +31,6 @@ class Result(Generic[Trial]):
 
 
 Judge = Callable[[Scene, Scene], HeldVerdict]
-
-
 Apply = Callable[[Trial, Iterable[Change]], Trial | tuple[Refusal, ...]]
 
 

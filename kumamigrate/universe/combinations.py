@@ -15,8 +15,6 @@ from kumamigrate.universe.madeup import Atom, Requirement, Setting, in_order
 
 FEW = 7
 """Of up to so many atoms every set is tried."""
-
-
 MOST_SETS = 6_000
 """More sets than this are not tried at one place."""
 

@@ -30,8 +30,6 @@ from kumamigrate.universe.successors import Successors, service_parts
 from kumamigrate.universe.traffic import service_tags
 
 MOST_WORLDS = 6
-
-
 MOST_SERVICES = 400
 
 

@@ -38,10 +38,11 @@ def not_worse(
     """Return what got worse. For *release* a mesh that still has service-tag outbounds may be
     read in two ways: as it is, so that real services take over from tags with the upgrade, or
     as it will be once its mode is Exclusive, which comes before the upgrade."""
-    found = _worsened(claim, before, current, candidate, passing, activated)
+    worsened = partial(_worsened, claim, before, current, candidate, passing, activated)
+    found = worsened()
     if claim != "release" or found.good or not has_tag_outbounds(before):
         return found
-    switched = _worsened(claim, before, current, candidate, passing, activated, exclusive=True)
+    switched = worsened(exclusive=True)
     lost = tuple(w for w in found.witnesses if w.before.policy in _removed(current, candidate))
     # What no outbound of that mode reads is still there today: it may not just go.
     return switched if switched.good and not lost else found

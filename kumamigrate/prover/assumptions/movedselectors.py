@@ -18,8 +18,6 @@ from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.items import top_of
 
 _BY_TAG = ("MeshSubset", "MeshService", "MeshServiceSubset")
-
-
 _OF_NODES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubernetes.io/")
 
 

@@ -15,14 +15,8 @@ from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.references.topref import BECAUSE
 
 WIDTH = 110
-
-
 MOST_NOTES = 2
-
-
 MOST_NAMES = 4
-
-
 SHORT = 100
 """A diff of so many lines stands on the screen; a longer one is asked for."""
 
