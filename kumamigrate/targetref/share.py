@@ -43,6 +43,12 @@ def protocols(tags: Tags, known: Sequence[Resource]) -> set[str]:
     }
 
 
+def services_of_proxy(proxy: Resource) -> set[str]:
+    """Return the services of a proxy, by tag and by workload."""
+    tags = {_tags(inbound).get(SERVICE, "") for _, inbound in _inbounds(proxy)}
+    return {*tags, proxy.labels.get(WORKLOAD, "")} - {""}
+
+
 def labelled_inbounds(
     labels: Mapping[str, str], target: Any, zone: str, known: Sequence[Resource]
 ) -> frozenset[Inbound]:

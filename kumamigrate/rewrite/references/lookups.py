@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from kumamigrate.dataclass import replace
+from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 
@@ -22,6 +24,16 @@ def destinations_named(state: State, name: str, home: str) -> Sequence[Resource]
 def shown_as(state: State, kind: str, mesh: str, name: str) -> Sequence[Resource]:
     """Return the resources of a kind in a mesh that are shown under a name, in file order."""
     return _by(state, (kind,), _mesh_and_shown).get((mesh, name), ())
+
+
+def services_to_come(state: State, release: str) -> tuple[Resource, ...]:
+    """Return the MeshServices that a control plane of a release makes of what a state holds, and
+    that the state does not: those of meshes in mode Disabled."""
+    asked = ("to come", release)
+    if asked not in state.known:
+        state.known[asked] = generated_services(replace(state, release=release), switched=True)
+    found: tuple[Resource, ...] = state.known[asked]
+    return found
 
 
 def zones_of(state: State, mesh: str) -> frozenset[str]:

@@ -23,7 +23,12 @@ from kumamigrate.model.resource import (
     Resource,
 )
 from kumamigrate.pattern import pattern
-from kumamigrate.rewrite.references.lookups import services_named, shown_as, zones_of
+from kumamigrate.rewrite.references.lookups import (
+    services_named,
+    services_to_come,
+    shown_as,
+    zones_of,
+)
 from kumamigrate.rewrite.references.shares import BACKEND, Share, known_to, share_of
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath, at_path
@@ -143,7 +148,7 @@ def _unfit(view: View, owner: Resource, reference: Reference, found: Meaning) ->
         services = [replace(share.base, spec=share.manifest["spec"], body={})]
     else:
         kind = str(reference.ref.get("kind")).removesuffix("Subset")
-        services = _labelled(view, owner, kind, found.labels)
+        services = _labelled(view, owner, kind, found.labels) or _to_come(view, owner, found.labels)
     port = reference.ref.get("port") if found.port is None else found.port
     return not_carried(view, owner, services, port)
 
@@ -180,7 +185,7 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
             f" display name, {stem[1]} it seems, and its zone"
         )
     if len(exact) == len(loose):
-        note = "" if exact else _unseen(view, kind, name, namespace)
+        note = "" if exact else _unseen(view, owner, kind, labels)
         return Meaning(labels=_at_home(view, owner, labels, exact), note=note)
     home = owner.zone
     at_home = [r for r in loose if r.zone == home]
@@ -200,8 +205,12 @@ def _name(view: View, owner: Resource, reference: Reference, *, as_tag: bool) ->
     )
 
 
-def _unseen(view: View, kind: str, name: str, namespace: str) -> str:
-    """Say why a real resource is not at hand: its Service may be, and not be enough."""
+def _unseen(view: View, owner: Resource, kind: str, labels: Mapping[str, str]) -> str:
+    """Say why a real resource is not at hand: its Service may be, and not be enough. Nothing where
+    the upgrade makes it."""
+    name, namespace = labels[DISPLAY_NAME], labels.get(NAMESPACE, "")
+    if kind == "MeshService" and _to_come(view, owner, labels):
+        return ""
     services = _services(view, name, namespace) if kind == "MeshService" else []
     if any(is_headless(service) for service in services):
         return (
@@ -317,7 +326,7 @@ def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning
     parts = tag.split("_")
     if len(parts) == 4 and parts[2] == "svc" and is_number(parts[3]):
         labels = {DISPLAY_NAME: parts[0], NAMESPACE: parts[1]}
-        found = _labelled(view, owner, "MeshService", labels)
+        found = _services_of_tag(view, owner, labels)
         if not found and not any(
             _service_port_name(s, parts[3]) for s in _services(view, parts[0], parts[1])
         ):
@@ -328,7 +337,7 @@ def _tag_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Meaning
         port: int | None = int(parts[3])
     else:
         labels = {DISPLAY_NAME: tag}
-        found = _labelled(view, owner, "MeshService", labels)
+        found = _services_of_tag(view, owner, labels)
         if not found:
             return f"no MeshService is known for the service tag {tag}"
         port = _port_of_tag(view, found[0], tag)
@@ -353,7 +362,7 @@ def _subset_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Mean
     whole = _tag_backend(view, owner, {"kind": "MeshService", "name": tag})
     if isinstance(whole, str):
         return whole
-    found = _labelled(view, owner, "MeshService", whole.labels)
+    found = _services_of_tag(view, owner, whole.labels)
     ports = [p for r in found for _, p in _maps(r.spec.get("ports")) if p.get("port") == whole.port]
     if len(found) != 1 or len(ports) != 1:
         return f"no MeshService is known for the service tag {tag}"
@@ -452,6 +461,18 @@ def _labelled(view: View, owner: Resource, kind: str, labels: Mapping[str, str])
     """Return the resources of a kind, in the mesh of a policy, that have some labels."""
     named = shown_as(view.state, kind, owner.mesh, labels[DISPLAY_NAME])
     return [resource for resource in named if _has(resource, labels)]
+
+
+def _services_of_tag(view: View, owner: Resource, labels: Mapping[str, str]) -> list[Resource]:
+    """Return the MeshServices that a service tag may stand for: there, or with the upgrade."""
+    return _labelled(view, owner, "MeshService", labels) or _to_come(view, owner, labels)
+
+
+def _to_come(view: View, owner: Resource, labels: Mapping[str, str]) -> list[Resource]:
+    """Return the MeshServices with some labels that the target makes of what is known, in a mesh
+    that has none today."""
+    made = services_to_come(view.state, view.target.name)
+    return [one for one in made if one.mesh == owner.mesh and _has(one, labels)]
 
 
 def _has(resource: Resource, labels: Mapping[str, str]) -> bool:

@@ -16,6 +16,7 @@ from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, F
 from kumamigrate.model.state import State
 from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.rewrite.references.labelset import is_stable
+from kumamigrate.rewrite.references.lookups import services_to_come
 from kumamigrate.rewrite.siblings import plain, shortened
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.share import (
@@ -28,6 +29,7 @@ from kumamigrate.targetref.share import (
     may_be_share,
     named_by_custom,
     protocols,
+    services_of_proxy,
     tagged_inbounds,
 )
 
@@ -77,7 +79,7 @@ def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[
     number = port.get("port")
     if not isinstance(number, int):
         return f"which port of MeshService {base.display_name} is meant is not known"
-    name = there.display_name if there is not None else _free_name(view.state, base, tags)
+    name = there.display_name if there is not None else _free_name(view, base, tags, known)
     return Share(
         base=base,
         name=name,
@@ -86,7 +88,7 @@ def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[
         labels={DISPLAY_NAME: name, **_place(base)},
         manifest=None
         if there is not None
-        else _manifest(base, name, _as_tagged(port, tags, known), found or guess or {}),
+        else _manifest(base, name, _as_tagged(base, port, tags, known), found or guess or {}),
         listed=bool(tagged_inbounds(tags, known)),
         guessed=guess is not None,
     )
@@ -195,7 +197,7 @@ def _existing(
             continue
         if (service.display_name, service.namespace_label, service.zone) != wanted:
             continue
-        if service.spec.get("ports") != [_as_tagged(port, tags, known)]:
+        if service.spec.get("ports") != [_as_tagged(base, port, tags, known)]:
             continue
         target = port.get("targetPort", port.get("port"))
         if is_share(match_labels(service), target, home_of(service), tags, known):
@@ -204,13 +206,18 @@ def _existing(
 
 
 def _as_tagged(
-    port: Mapping[str, Any], tags: Mapping[str, str], known: Sequence[Resource]
+    base: Resource, port: Mapping[str, Any], tags: Mapping[str, str], known: Sequence[Resource]
 ) -> dict[str, Any]:
-    """Return the port with the protocol that a share has today: that of its service's inbounds."""
+    """Return the port with the protocol that a share has today: that of its service's inbounds.
+
+    What is called by its number in a service that a control plane makes has no name of its own.
+    """
+    unnamed = base.where is None and port.get("name") == str(port.get("port"))
+    found = {k: v for k, v in port.items() if k != "name"} if unnamed else dict(port)
     spoken = protocols({SERVICE: tags[SERVICE]}, known)
     if not spoken:
-        return dict(port)
-    return {**port, "appProtocol": spoken.pop() if len(spoken) == 1 else "tcp"}
+        return found
+    return {**found, "appProtocol": spoken.pop() if len(spoken) == 1 else "tcp"}
 
 
 def _name(base: Resource, tags: Mapping[str, str]) -> str:
@@ -218,11 +225,16 @@ def _name(base: Resource, tags: Mapping[str, str]) -> str:
     return shortened(f"{base.display_name}-{values}", LONGEST)
 
 
-def _free_name(state: State, base: Resource, tags: Mapping[str, str]) -> str:
+def _free_name(
+    view: View, base: Resource, tags: Mapping[str, str], known: Sequence[Resource]
+) -> str:
+    """Return a name for a share that no service has or gets with the upgrade."""
+    made = services_to_come(view.state, view.target.name)
     taken = {
-        r.display_name for r in state.of_type("MeshService", "Service")
+        r.display_name for r in (*view.state.of_type("MeshService", "Service"), *made)
         if r.mesh in ("", base.mesh)
     }  # fmt: skip
+    taken |= {name for proxy in known for name in services_of_proxy(proxy)}
     name = _name(base, tags)
     tries = (name, *(shortened(f"{name}-{n}", LONGEST) for n in range(2, 100)))
     return next((one for one in tries if one not in taken), name)
@@ -242,7 +254,7 @@ def _manifest(
         return {**head, "metadata": metadata, "spec": spec}
     out: dict[str, Any] = {"type": base.type, "mesh": base.mesh, "name": name}
     written = base.body.get("labels")
-    if isinstance(written, Mapping) and is_export(base):
+    if isinstance(written, Mapping) and is_export(base) and base.where is not None:
         out["name"] = name + base.name.removeprefix(base.display_name)
         out["labels"] = {
             k: name if k == DISPLAY_NAME else v for k, v in written.items() if k in _OF_EXPORTS
