@@ -6,7 +6,7 @@ is counted by what policies can tell apart. Sets are numbers: bit `n` stands for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import NAMESPACE
@@ -142,23 +142,34 @@ class TooManySetsError(Exception):
 class Combinations:
     """The sets of some atoms that one proxy can have in some surroundings.
 
-    With `one_inbound` all tags stand on one inbound.
+    Atoms that only come together count as one. With `one_inbound` all tags stand on one inbound.
     """
 
     atoms: Sequence[Atom]
     setting: Setting
     pairings: Pairings
     one_inbound: bool
+    _numbers: dict[Atom, int] = field(init=False)
     _wholes: list[tuple[Atom, ...]] = field(init=False)
     _fits: list[int] = field(init=False)
     _possible: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Work out which atoms exclude each other."""
-        self._wholes = [self.pairings.whole(atom, self.setting) for atom in self.atoms]
+        """Work out which atoms come together, and which exclude each other."""
+        wholes: dict[frozenset[Atom], int] = {}
+        self._numbers, self._wholes = {}, []
+        for atom in self.atoms:
+            whole = self.pairings.whole(atom, self.setting)
+            at = self._numbers[atom] = wholes.setdefault(frozenset(whole), len(wholes))
+            if at == len(self._wholes):
+                self._wholes.append(whole)
         asked = [asked_slots(whole, self.setting, self.one_inbound) for whole in self._wholes]
         self._possible = sum((one is not None) << at for at, one in enumerate(asked))
         self._fits = [self._possible & ~one for one in excluded(asked)]
+
+    def __len__(self) -> int:
+        """Return how many there are to combine."""
+        return len(self._wholes)
 
     def chosen(self, members: int) -> tuple[Atom, ...]:
         """Return the atoms of a set with what goes with them."""
@@ -192,13 +203,13 @@ class Combinations:
             )
         )
 
-    def among(self, atoms: Set[Atom]) -> int:
+    def among(self, atoms: Iterable[Atom]) -> int:
         """Return those that are among some atoms."""
-        return sum(1 << at for at, atom in enumerate(self.atoms) if atom in atoms)
+        return sum({1 << self._numbers[atom] for atom in atoms if atom in self._numbers})
 
     def deciding(self, parts: Sequence[Part], *, with_suspects: bool) -> Iterator[int]:
         """Yield the sets of up to so many atoms of each part, with a suspect in some part."""
-        masks = [(self._mask(part.atoms), part.most) for part in parts]
+        masks = [(self.among(part.atoms), part.most) for part in parts]
         if not with_suspects:
             yield from self._product(masks, self._possible)
             return
@@ -206,7 +217,7 @@ class Combinations:
             less = [(m, most - (i == at)) for i, (m, most) in enumerate(masks)]
             if part.anybody:
                 yield from self._product(less, self._possible)
-            for one in bits(self._mask(part.suspects) & self._possible):
+            for one in bits(self.among(part.suspects) & self._possible):
                 for members in self._product(less, self._fits[one]):
                     yield members | 1 << one
 
@@ -231,10 +242,6 @@ class Combinations:
             mask ^= lowest
             for members in self._sets(mask & self._fits[lowest.bit_length() - 1], most - 1):
                 yield members | lowest
-
-    def _mask(self, among: Iterable[Atom]) -> int:
-        numbers = {atom: at for at, atom in enumerate(self.atoms)}
-        return sum({1 << numbers[atom] for atom in among if atom in numbers})
 
 
 def limited(sets: Iterable[int]) -> list[int]:

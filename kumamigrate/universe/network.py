@@ -27,21 +27,27 @@ class Network:
     """
 
     def __init__(self, before: Side, after: Side, couples: Sequence[Couple]) -> None:
-        self._alike: dict[tuple[bool, str, str], list[Couple]] = {}
+        self._alike: dict[tuple[str, ...], list[Couple]] = {}
         for old, new in couples:
             protocols = (before.protocol(old), after.protocol(new))
-            tag = isinstance(old, ServiceTag)
-            self._alike.setdefault((tag, *protocols), []).append((old, new))
+            alike = (_kind(old), _kind(new), *protocols)
+            self._alike.setdefault(alike, []).append((old, new))
 
     def differing(
-        self, named: Named, check: Callable[[Destination, Destination], tuple[_T, ...]]
+        self,
+        named: Callable[[], Named],
+        check: Callable[[Destination, Destination], tuple[_T, ...]],
     ) -> tuple[_T, ...]:
-        """Return what a check finds; of those that read the same one may stand for all."""
+        """Return what a check finds; of those that read the same one may stand for all.
+
+        `named` is asked for only where there may be such.
+        """
         found: tuple[_T, ...] = ()
         for couples in self._alike.values():
+            by_name = named() if len(couples) > 1 else Named(frozenset(), frozenset())
             clean = False
             for couple in couples:
-                alone = any(_is_named(one, named) for one in couple)
+                alone = any(_is_named(one, by_name) for one in couple)
                 if alone or not clean:
                     here = check(*couple)
                     clean = clean or not (here or alone)
@@ -52,6 +58,10 @@ class Network:
 def same(destinations: Iterable[Destination]) -> list[Couple]:
     """Return destinations that are held to themselves."""
     return [(one, one) for one in destinations]
+
+
+def _kind(destination: Destination) -> str:
+    return "" if isinstance(destination, ServiceTag) else destination.kri.type
 
 
 def _is_named(destination: Destination, named: Named) -> bool:

@@ -24,7 +24,7 @@ from kumamigrate.prover.slots.activation import is_activation, names_route_in_to
 from kumamigrate.prover.slots.routeslots import RouteSlots
 from kumamigrate.prover.slots.twosides import Witnesses
 from kumamigrate.targetref.route import Destination
-from kumamigrate.universe.network import Named, Network
+from kumamigrate.universe.network import Named, Network, same
 from kumamigrate.universe.side import may_be_transparent
 
 
@@ -38,6 +38,7 @@ class MeshComparison(RouteSlots):
 
     _outbounds: dict[Any, Witnesses] = field(default_factory=dict, init=False)
     _tables: dict[Any, Witnesses] = field(default_factory=dict, init=False)
+    _networks: dict[tuple[Destination, ...], Network] = field(default_factory=dict, init=False)
     _binds: dict[Any, bool] = field(default_factory=dict, init=False)
 
     def outbound(
@@ -55,19 +56,32 @@ class MeshComparison(RouteSlots):
         return tuple(w for t in kinds for w in self.at(was, now, t, network, names=names))
 
     def at(
-        self, was: Resource, now: Resource, policy_type: str, network: Network, *, names: bool
+        self,
+        was: Resource,
+        now: Resource,
+        policy_type: str,
+        network: Network,
+        *,
+        names: bool,
+        reached: bool = False,
     ) -> Witnesses:
         """Return what differs in what all outbounds to some destinations read of a type."""
-        key = self._outbound_key(was, now, policy_type, names=names)
-        if key is None:
+        inputs = self._outbound_key(was, now, policy_type, names=names)
+        if inputs is None:
             return ()
-        asked = (key, id(network))
-        if asked not in self._tables:
-            self._tables[asked] = network.differing(
-                self.named(was, now, policy_type),
-                lambda one, _: self.outbound_type(was, now, policy_type, one, names=names),
+        key = (network, inputs, reached)
+        if key not in self._tables:
+            ask = partial(self._at_one, was, now, policy_type, inputs, names=names, reached=reached)
+            self._tables[key] = network.differing(
+                partial(self.named, was, now, policy_type), lambda one, _: ask(one)
             )
-        return self._tables[asked]
+        return self._tables[key]
+
+    def network(self, destinations: tuple[Destination, ...]) -> Network:
+        """Return destinations of both sides, those together that nobody tells apart."""
+        if destinations not in self._networks:
+            self._networks[destinations] = Network(self.before, self.after, same(destinations))
+        return self._networks[destinations]
 
     def named(self, was: Resource, now: Resource, policy_type: str) -> Named:
         """Return the destinations that some policy in question is about in particular."""
@@ -101,6 +115,21 @@ class MeshComparison(RouteSlots):
         inputs = self._outbound_key(was, now, policy_type, names=names)
         if inputs is None:
             return ()
+        return self._at_one(
+            was, now, policy_type, inputs, destination, names=names, reached=reached
+        )
+
+    def _at_one(
+        self,
+        was: Resource,
+        now: Resource,
+        policy_type: str,
+        inputs: tuple[Any, ...],
+        destination: Destination,
+        *,
+        names: bool,
+        reached: bool,
+    ) -> Witnesses:
         key = (destination, inputs, reached)
         if key not in self._outbounds:
             if policy_type == ROUTING:

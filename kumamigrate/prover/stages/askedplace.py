@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import Witness
@@ -57,10 +56,11 @@ def at_outbounds(
     policy_type: str, destinations: Sequence[Destination], names: bool, *, reached: bool = False
 ) -> Check:
     """Return what asks some outbounds; `reached`: as if the new engine made them."""
+    asked = tuple(destinations)
 
-    def check(pair: MeshComparison, proxy: Resource) -> list[Witness]:
-        ask = partial(pair.outbound_type, proxy, proxy, policy_type, names=names, reached=reached)
-        return [witness for destination in destinations for witness in ask(destination)]
+    def check(pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
+        network = pair.network(asked)
+        return pair.at(proxy, proxy, policy_type, network, names=names, reached=reached)
 
     return check
 

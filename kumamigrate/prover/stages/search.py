@@ -184,10 +184,12 @@ class Coverage:
     def _try_sets(self, asked: AskedPlace, where: str, slot: SearchSlot) -> None:
         every = self._sets(asked.policy_type, where, slot, one_inbound=asked.one_inbound)
         with_routes = self._beside_routes(asked, slot)
-        for chosen, setting in every:
-            self._ask(asked, chosen, setting)
-            for atoms, there in with_routes(chosen, setting):
-                self._ask(asked, atoms, there)
+        known: set[Chosen] = set()
+        for one in dict.fromkeys(every):
+            for chosen in (one, *with_routes(*one)):
+                if chosen not in known:
+                    known.add(chosen)
+                    self._ask(asked, *chosen)
 
     def _beside_routes(self, asked: AskedPlace, slot: SearchSlot) -> WithRoutes:
         """Return what adds routes to a set, where those alone leave a proxy what is asked about and

@@ -127,7 +127,7 @@ def role_of(listed: Iterable[Known], suspects: Suspects, most: int) -> Role:
 
 def sets_of(combinations: Combinations, slot: SearchSlot, parts: Sequence[Part]) -> Iterator[int]:
     """Yield the sets to try: all where there are few, else those that can decide together."""
-    if len(combinations.atoms) > FEW and not slot.every_set:
+    if len(combinations) > FEW and not slot.every_set:
         yield from combinations.deciding(parts, with_suspects=slot.compared)
         return
     every = combinations.every(MOST_TOGETHER)
@@ -140,5 +140,5 @@ def sets_of(combinations: Combinations, slot: SearchSlot, parts: Sequence[Part])
 
 def smallest(combinations: Combinations) -> list[int]:
     """Return the smallest sets, for a difference at least, where there are too many."""
-    most = 2 if count(len(combinations.atoms), 2) <= MOST_SETS else 1
+    most = 2 if count(len(combinations), 2) <= MOST_SETS else 1
     return sorted(islice(combinations.up_to(most), MOST_SETS), key=int.bit_count)
