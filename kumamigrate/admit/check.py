@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from kumamigrate.admit.constraint import all_broken, constraints_of
 from kumamigrate.admit.form import FORMS
@@ -12,7 +11,14 @@ from kumamigrate.admit.kind import dropped_fields, kind_problems, name_problems
 from kumamigrate.admit.places import is_template
 from kumamigrate.admit.reference import references_of
 from kumamigrate.admit.shape import resource_shape, spec_shape, unknown_part
-from kumamigrate.model.labels import Refused, compute_labels, is_export, is_kumas, policy_role
+from kumamigrate.model.labels import (
+    Refused,
+    compute_labels,
+    is_export,
+    is_kumas,
+    policy_role,
+    written_labels,
+)
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import MESH, ORIGIN, ROLE, ZONE, Form, Resource
@@ -114,7 +120,7 @@ def _refused_labels(
     resource: Resource, release: str, environment: Environment
 ) -> Iterator[Problem]:
     yield from _labels_of_no_form(resource)
-    if resource.form is Form.UNIVERSAL:
+    if resource.form is Form.UNIVERSAL and not resource.stored:
         yield from _labels_of_elsewhere(resource, environment)
     if is_export(resource) or is_template(resource.namespace):
         return
@@ -137,13 +143,18 @@ def _wrong_role(resource: Resource, release: str) -> Iterator[Problem]:
 
 
 def _labels_of_elsewhere(resource: Resource, environment: Environment) -> Iterator[Problem]:
-    """Yield labels by which the API of a zone sees that a resource is not its own.
+    """Yield labels by which an API sees that a resource is not its own.
 
     What says that the global control plane handed it out passes, whatever else it says.
     """
     written = written_labels(resource)
     origin = written.get(ORIGIN)
-    if environment.mode != "zone" or origin == "global" or is_template(origin):
+    if origin == "global" or is_template(origin):
+        return
+    if environment.mode != "zone":
+        if origin and not is_export(resource):
+            message = f"`{origin}` is not the origin of what a global control plane is given"
+            yield Problem(path=("labels", ORIGIN), message=message)
         return
     if origin not in (None, "", "zone"):
         message = f"{origin!r} is no origin: `zone` and `global` are"
@@ -160,23 +171,21 @@ def _labels_of_elsewhere(resource: Resource, environment: Environment) -> Iterat
 
 
 def says_zone(resource: Resource, environment: Environment) -> str:
-    """Return the zone that a resource says it is of, where nobody said which zone reads it.
+    """Return the zone that a resource says it is of, where that may be another one than reads it.
 
-    The API of another zone refuses it, so it is not known whether it is there.
+    The API of another zone refuses it, so it is not known whether it is there. What was read
+    from a store and says when it came there is.
     """
-    if resource.form is not Form.UNIVERSAL or environment.mode != "zone" or environment.zone_known:
+    if resource.form is not Form.UNIVERSAL or environment.mode != "zone" or resource.stored:
+        return ""
+    exported = is_export(resource)
+    if resource.created if exported else environment.zone_known:
         return ""
     written = written_labels(resource)
     zone = written.get(ZONE)
-    if not isinstance(zone, str) or is_export(resource) or written.get(ORIGIN) == "global":
+    if not isinstance(zone, str) or written.get(ORIGIN) == "global":
         return ""
     return "" if zone == environment.zone else zone
-
-
-def written_labels(resource: Resource) -> Mapping[str, Any]:
-    """Return the labels of a Universal resource as they stand in its text, none added."""
-    labels = resource.body.get("labels")
-    return labels if isinstance(labels, Mapping) else {}
 
 
 def _labels_of_no_form(resource: Resource) -> Iterator[Problem]:

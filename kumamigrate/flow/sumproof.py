@@ -16,6 +16,7 @@ from kumamigrate.flow.claims import (
 from kumamigrate.flow.judging.claimstates import as_exclusive, contents_of, has_tag_outbounds
 from kumamigrate.flow.judging.everywhere import merged
 from kumamigrate.flow.judging.everyworld import in_every_world
+from kumamigrate.flow.judging.updates import refused_updates
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.verdict import whole_of
 from kumamigrate.model.state import mesh_services_mode
@@ -71,6 +72,7 @@ def prove_scenes(before: Scene, after: Scene) -> Proof:
     proof = _proof(before, after, claims)
     today = _refused_changes(before, after, before.source)
     proof = doubting(proof, today, {LIVE, CARRY})
+    proof = doubting(proof, refused_updates(before, after), {LIVE, CARRY, RELEASE})
     if RELEASE in claims:
         upgraded = _refused_changes(before, after, before.target)
         proof = doubting(proof, upgraded, {RELEASE})

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.errors import SourceError, UsageError
 from kumamigrate.inventory.complete import fault_of, fault_of_text
 from kumamigrate.inventory.exported import Inventory
@@ -54,7 +55,7 @@ def resources_of(data: bytes, name: str) -> tuple[list[Resource], Export]:
     """Return the resources of one export and what it says of itself. Raises SourceError."""
     found, stamp = _whole(data, name)
     read = (read_manifest(manifest, where) for manifest, where in found)
-    resources = [resource for resource in read if resource is not None]
+    resources = [replace(resource, stored=True) for resource in read if resource is not None]
     taken, source = (stamp.taken, stamp.source) if stamp is not None else ("", "")
     return resources, Export(path=name, resources=len(resources), taken=taken, source=source)
 

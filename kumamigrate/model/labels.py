@@ -6,6 +6,7 @@ manifest says, "always" overwrites it, "never" and "kept" leave the label alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -39,7 +40,6 @@ NOT_FROM_A_ZONE = OLD_POLICIES | {
     "ExternalService",
     "GlobalSecret",
     "Mesh",
-    "MeshGateway",
     "MeshGatewayRoute",
     "MeshInsight",
     "Secret",
@@ -75,6 +75,8 @@ class Labelling:
     proxy_type: str
     producer_kinds: tuple[str, ...]
     producer_by: str
+    global_only: frozenset[str]
+    immutable: tuple[str, ...]
 
 
 @cache
@@ -91,6 +93,8 @@ def labelling(release_name: str) -> Labelling:
         proxy_type=row["proxyType"],
         producer_kinds=tuple(role["kinds"]),
         producer_by=role["by"],
+        global_only=NOT_FROM_A_ZONE.union(row["globalOnly"]),
+        immutable=tuple(row["immutable"]),
     )
 
 
@@ -106,8 +110,28 @@ def mesh_of(resource: Resource) -> str:
 
 
 def is_export(resource: Resource) -> bool:
-    """Tell whether the labels were read from a control plane's store, so that they are final."""
-    return DISPLAY_NAME in resource.labels and MESH in resource.labels
+    """Tell whether the labels were read from a control plane's store, so that they are final.
+
+    Who writes the name and the mesh by hand gets the rest from the control plane; a store says
+    when it was given a resource, or at least where it is from: Universal has no namespaces.
+    """
+    labels = written_labels(resource)
+    if DISPLAY_NAME not in labels or MESH not in labels:
+        return False
+    if resource.created or labels.get(ORIGIN) == "global":
+        return True
+    if resource.form is Form.UNIVERSAL and NAMESPACE in labels:
+        return True
+    return ZONE in labels and (ORIGIN in labels or ENV in labels)
+
+
+def written_labels(resource: Resource) -> Mapping[str, Any]:
+    """Return the labels of a resource as they stand in its text, none added."""
+    if not resource.body:
+        return resource.labels
+    kubernetes = resource.form is Form.KUBERNETES
+    holder = mapping(resource.body.get("metadata")) if kubernetes else resource.body
+    return mapping(holder.get("labels"))
 
 
 def name_in_two(resource: Resource) -> tuple[str, str]:
@@ -131,6 +155,20 @@ def compute_labels(
     """
     if not is_kumas(resource) or is_export(resource):
         return resource
+    return _computed(resource, release, environment)
+
+
+def immutable_labels(
+    resource: Resource, *, release: str, environment: Environment
+) -> dict[str, str]:
+    """Return those labels of a resource that a release lets nobody change on Universal, as its
+    API makes them of what it is given."""
+    stored = _computed(resource, release, environment)
+    labels = resource.labels if isinstance(stored, Refused) else stored.labels
+    return {key: labels[key] for key in labelling(release).immutable if key in labels}
+
+
+def _computed(resource: Resource, release: str, environment: Environment) -> Resource | Refused:
     how, known = labelling(release), _release(release)
     labels = dict(resource.labels)
     mesh = mesh_of(resource)
@@ -161,7 +199,7 @@ def stored_labels(
     a Universal store does not (matcher.md (b)).
     """
     stored = compute_labels(resource, release=release, environment=environment)
-    if isinstance(stored, Refused) or not is_kumas(resource) or is_export(resource):
+    if isinstance(stored, Refused) or not is_kumas(resource):
         return stored
     if labelling(release).display_name == "on-read" and resource.form is Form.KUBERNETES:
         shown = resource.annotations.get(DISPLAY_NAME) or resource.name
@@ -221,15 +259,20 @@ def _is_producer_item(item: Any, namespace: str, how: Labelling) -> bool:
 def _write_origin(
     labels: dict[str, str], resource: Resource, how: Labelling, environment: Environment
 ) -> None:
-    from_zone = environment.mode == "zone" and resource.type not in NOT_FROM_A_ZONE
+    from_zone = environment.mode == "zone" and resource.type not in how.global_only
     if how.origin == "always":
         labels[ORIGIN] = environment.mode
     elif how.origin == "if-absent" and from_zone:
         labels.setdefault(ORIGIN, "zone")
     if not from_zone or how.zone == "never" or labels.get(ORIGIN) == "global":
         return
-    for key, value in ((ZONE, environment.zone), (ENV, resource.form.value)):
-        labels[key] = value if how.zone == "always" else labels.get(key, value)
+    # Where nobody names the zone, what is written is the better guess.
+    if how.zone != "always" or not environment.zone_known:
+        labels.setdefault(ZONE, environment.zone)
+    else:
+        labels[ZONE] = environment.zone
+    form = resource.form.value
+    labels[ENV] = form if how.zone == "always" else labels.get(ENV, form)
 
 
 def _write_namespace(labels: dict[str, str], resource: Resource, how: Labelling) -> None:

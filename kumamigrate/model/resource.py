@@ -62,7 +62,8 @@ class Resource:
     `spec_path` leads from the resource's own root to it, for finding lines.
     `body` is the whole manifest. `made_up` marks witnesses. `templated` means that some value
     inside comes from a template and is unknown; `branches` tells the branches and loops of its
-    file from others. `kept` is what was read of it, for those who read it again.
+    file from others. `stored` means that an inventory holds it: no API is asked whether it takes
+    it. `kept` is what was read of it, for those who read it again.
     """
 
     type: str
@@ -80,6 +81,7 @@ class Resource:
     made_up: bool = False
     templated: bool = False
     branches: tuple[str, ...] = ()
+    stored: bool = False
     kept: dict[Hashable, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property

@@ -9,7 +9,7 @@ from kumamigrate.admit.places import is_template
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.labels import Refused, stored_labels
+from kumamigrate.model.labels import Refused, is_export, stored_labels
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State
@@ -85,23 +85,33 @@ def state_of(
 
 
 def _of_some_zone(stored: Iterable[Resource], environment: Environment) -> Iterator[Refusal]:
-    """Yield what is there or not by the zone that reads it, which nobody named."""
-    for resource in stored:
-        if zone := says_zone(resource, environment):
-            where = resource.where
-            yield Refusal(
-                path=where.path if where is not None else "(inventory)",
-                line=where.line if where is not None else 0,
-                column=1,
-                reason=Reason.NOT_APPLIED,
-                detail=f"{resource.type} {resource.name} says it is of zone {zone}, and no control"
-                " plane of another zone takes it",
-                advice=f"--zone {zone}, if that is whose control plane reads it",
-                hides=True,
-                mesh=resource.mesh,
-                kind=resource.type,
-                digest=resource.canonical_body,
-            )
+    """Yield what is there or not by the zone that reads it.
+
+    Where nobody named it, exports without their times are of the zone that all of them name.
+    """
+    zones = [(one, zone) for one in stored if (zone := says_zone(one, environment))]
+    of_one = len({zone for one, zone in zones if is_export(one)}) < 2
+    for resource, zone in zones:
+        exported = is_export(resource)
+        if exported and of_one and not environment.zone_known:
+            continue
+        where = resource.where
+        yield Refusal(
+            path=where.path if where is not None else "(inventory)",
+            line=where.line if where is not None else 0,
+            column=1,
+            reason=Reason.NOT_APPLIED,
+            detail=f"{resource.type} {resource.name} says it is of zone {zone}, and no control"
+            " plane of another zone takes it",
+            advice="what was read from a control plane belongs into an inventory, or says its"
+            " creationTime"
+            if exported
+            else f"--zone {zone}, if that is whose control plane reads it",
+            hides=True,
+            mesh=resource.mesh,
+            kind=resource.type,
+            digest=resource.canonical_body,
+        )
 
 
 def _admitted(

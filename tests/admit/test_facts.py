@@ -138,7 +138,7 @@ def test_what_may_stand_at_the_top_depends_on_the_computed_role() -> None:
 
 
 def test_the_role_of_an_export_is_the_one_it_carries() -> None:
-    labels = {MESH: "default", DISPLAY_NAME: "p", ROLE: "consumer"}
+    labels = {MESH: "default", DISPLAY_NAME: "p", ROLE: "consumer", ORIGIN: "global"}
     spec = to("MeshTimeout", top={"kind": "MeshGateway", "name": "g"})
     assert refused("MeshTimeout", spec, "2.14", labels=labels) == {"spec.targetRef.kind"}
 

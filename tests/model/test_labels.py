@@ -16,7 +16,17 @@ from kumamigrate.model.labels import (
     policy_role,
     stored_labels,
 )
-from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, ORIGIN, PROXY_TYPE, ROLE, ZONE
+from kumamigrate.model.read import read_manifest
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    MESH,
+    NAMESPACE,
+    ORIGIN,
+    PROXY_TYPE,
+    ROLE,
+    ZONE,
+    Where,
+)
 from kumamigrate.model.state import Environment
 from tests.admit.manifest import resource_of
 from tests.frontdoor import command
@@ -76,7 +86,55 @@ def test_an_export_keeps_its_labels(release: str) -> None:
     manifest = policy("MeshTimeout", to({"kind": "Mesh"}), labels=labels)
     resource = resource_of(manifest)
     assert is_export(resource)
+    read = stored_labels(resource, release=release, environment=EAST)
+    # A Kubernetes store of 2.x makes up the display name, whatever a label says.
+    shown = "other" if release == "3.0" else "p"
+    assert read == resource.with_labels({**labels, DISPLAY_NAME: shown})
+    universal = {"type": "MeshTimeout", "mesh": "m", "name": "p", "labels": labels}
+    resource = resource_of({**universal, "spec": to({"kind": "Mesh"})})
     assert stored_labels(resource, release=release, environment=EAST) == resource
+
+
+@pytest.mark.parametrize(
+    ("labels", "created", "exported"),
+    [
+        ({}, False, False),
+        ({}, True, True),
+        ({ORIGIN: "zone"}, False, False),
+        ({ORIGIN: "zone", ZONE: "west"}, False, True),
+        ({ORIGIN: "global"}, False, True),
+    ],
+)
+def test_a_name_and_a_mesh_by_hand_make_no_export(
+    labels: dict[str, str], created: bool, exported: bool
+) -> None:
+    """2.14 gives a Universal file with these two labels its zone and its origin all the same."""
+    manifest: dict[str, Any] = {
+        "type": "MeshTimeout",
+        "mesh": "m",
+        "name": "p",
+        "labels": {DISPLAY_NAME: "p", MESH: "m", **labels},
+        "spec": to({"kind": "Mesh"}),
+    }
+    if created:
+        manifest["creationTime"] = "2026-01-01T00:00:00Z"
+    resource = read_manifest(manifest, Where(path="t.yaml", document=0))
+    assert resource is not None
+    assert is_export(resource) is exported
+    stored = compute_labels(resource, release="2.14", environment=EAST)
+    assert not isinstance(stored, Refused)
+    given = stored.labels
+    assert given.get(ZONE) == ("east" if not exported else labels.get(ZONE))
+
+
+def test_which_kinds_a_zone_hands_out() -> None:
+    """Asked of 2.14: a MeshGateway is its own, a MeshMultiZoneService and an old policy are not."""
+    own = {"MeshGateway": True, "MeshMultiZoneService": False, "Timeout": False}
+    for kind, zoned in own.items():
+        labels = labels_of({"type": kind, "mesh": "m", "name": "p"}, "2.14", EAST)
+        assert (ORIGIN in labels, ZONE in labels) == (zoned, zoned), kind
+    first = labels_of({"type": "MeshMultiZoneService", "mesh": "m", "name": "p"}, "2.9", EAST)
+    assert first[ZONE] == "east"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,120 @@
+"""What the API of 2.14 on Universal lets be changed of labels, asked of a zone and of a global one.
+
+What it refuses to change is no verdict: the stored resource stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kumamigrate.admit.check import refusals_of
+from kumamigrate.model.labels import Refused, compute_labels, immutable_labels
+from kumamigrate.model.state import Environment
+from tests.admit.manifest import resource_of
+from tests.cases import GOLDEN
+from tests.frontdoor import command
+
+ASKED = json.loads((GOLDEN / "label-changes-2.14.json").read_text("utf-8"))
+MODES = {mode: Environment(mode=mode, zone="east") for mode in ASKED}
+ROWS = [(mode, row) for mode, rows in ASKED.items() for row in rows]
+
+
+def _given(row: Mapping[str, Any], side: str) -> Any:
+    return resource_of({"type": row["kind"], "mesh": "default", "name": "t", "labels": row[side]})
+
+
+def _refused(resource: Any, environment: Environment) -> set[str]:
+    resource = resource_of({**resource.body, "spec": {}, "labels": dict(resource.labels)})
+    found = refusals_of(resource, release="2.14", environment=environment)
+    return {problem.field for problem in found if problem.path[0] == "labels"}
+
+
+def test_what_is_stored_and_what_may_change_is_what_the_api_said() -> None:
+    for mode, row in ROWS:
+        environment = MODES[mode]
+        old, new = (_given(row, side) for side in ("before", "after"))
+        assert bool(_refused(old, environment)) is ("refused" in row), row
+        if "refused" in row:
+            continue
+        stored = compute_labels(old, release="2.14", environment=environment)
+        assert not isinstance(stored, Refused)
+        told = {k: v for k, v in stored.labels.items() if k != "kuma.io/proxy-type"}
+        assert told == {k: v for k, v in row["stored"].items() if k != "kuma.io/proxy-type"}, row
+        was, then = (
+            immutable_labels(one, release="2.14", environment=environment) for one in (old, new)
+        )
+        kept = all(then.get(label) == value for label, value in was.items())
+        assert (kept and not _refused(new, environment)) is row["taken"], row
+
+
+POLICY = {
+    "type": "MeshTimeout",
+    "mesh": "default",
+    "name": "t",
+    "spec": {"to": [{"targetRef": {"kind": "Mesh"}, "default": {"idleTimeout": "9s"}}]},
+}
+
+
+def _said(folder: Path, before: Any, after: Any, *words: str) -> dict[str, Any]:
+    mesh = {"type": "Mesh", "name": "default", "meshServices": {"mode": "Exclusive"}}
+    for name, one in (("before", before), ("after", after)):
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump_all([mesh, one]), encoding="utf-8")
+    paths = [folder / f"{name}.yaml" for name in ("before", "after")]
+    flags = ("--target", "2.14", "--initial-policies", "none", "--format", "json", *words)
+    claim: dict[str, Any] = command("prove", *paths, *flags, given=None).json["claims"]["live"]
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ({}, {"kuma.io/display-name": "x"}, "equivalent"),
+        ({"kuma.io/display-name": "x"}, {}, "unknown"),
+        ({"kuma.io/display-name": "x"}, {"kuma.io/display-name": "z"}, "unknown"),
+        ({"kuma.io/zone": "east"}, {}, "equivalent"),
+        ({"kuma.io/origin": "global"}, {"kuma.io/origin": "zone"}, "different"),
+        ({"team": "red"}, {}, "equivalent"),
+    ],
+)
+def test_a_change_that_the_api_refuses_is_no_equivalence(
+    tmp_path: Path, before: dict[str, str], after: dict[str, str], verdict: str
+) -> None:
+    states = ({**POLICY, "labels": before}, {**POLICY, "labels": after})
+    found = _said(tmp_path, *states, "--zone", "east")
+    assert found["verdict"] == verdict
+    assert ("does not let the label" in str(found.get("unknown"))) is (verdict != "equivalent")
+
+
+WEST = {"kuma.io/mesh": "default", "kuma.io/display-name": "t", "kuma.io/zone": "west"}
+WRITTEN_OUT = {"idleTimeout": "9s", "connectionTimeout": "5s"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "more", "verdict", "why"),
+    [
+        (WEST, {}, "unknown", "`west` is not the zone of this control plane"),
+        ({**WEST, "kuma.io/origin": "zone"}, {}, "unknown", "says it is of zone west"),
+        ({**WEST, "kuma.io/origin": "global"}, {}, "equivalent", ""),
+        (
+            {**WEST, "kuma.io/origin": "zone"},
+            {"creationTime": "2026-01-01T00:00:00Z"},
+            "equivalent",
+            "",
+        ),
+    ],
+    ids=["by hand", "perhaps an export", "of a global one", "an export"],
+)
+def test_an_export_of_another_zone_says_when_it_was_made(
+    tmp_path: Path, labels: dict[str, str], more: dict[str, str], verdict: str, why: str
+) -> None:
+    before = {**POLICY, "labels": labels, **more}
+    spec = {"to": [{"targetRef": {"kind": "Mesh"}, "default": WRITTEN_OUT}]}
+    found = _said(tmp_path, before, {**before, "spec": spec}, "--zone", "east")
+    assert found["verdict"] == verdict
+    assert why in str(found.get("unknown"))
