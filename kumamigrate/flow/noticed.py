@@ -86,15 +86,17 @@ class MeshWorld:
             locate_before=self.scene.locate,
             locate_after=self.scene.locate,
         )
-        found = proof.meshes[self.mesh].claims[LIVE]
+        mesh = proof.meshes[self.mesh]
+        found = mesh.claims[LIVE]
         known = [proxy for proxy in found.proxies if not proxy.made_up]
         same = all(p.verdict is Verdict.EQUIVALENT for p in known)
         return Noticed(
             witnesses=found.witnesses,
+            # What holds for the proxies of the state alone tells nothing of those to come.
             unknown=tuple(map(str, found.doubts))
             if found.verdict is not Verdict.EQUIVALENT
-            else (),
-            rests=tuple(dict.fromkeys((*proof.assumptions, *proof.beyond))),
+            else mesh.beyond,
+            rests=proof.assumptions,
             listed=bool(known) and same,
         )
 

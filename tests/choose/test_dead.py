@@ -265,3 +265,42 @@ def test_an_old_policy_that_never_wins(make_shop: MakeShop) -> None:
     shop.write("mesh.yaml", MESH.replace("Exclusive", "Disabled"))
     found = {file: rule for rule, file, _, _ in dead(shop, "--target", "2.9")}
     assert found.get("wide.yaml") == OVERRULED
+
+
+TIED = """\
+type: Dataplane
+mesh: default
+name: orders-1
+networking:
+  address: 192.168.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: orders, kuma.io/protocol: http}}]
+---
+type: TrafficRoute
+name: route-all
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {destination: {kuma.io/service: '*'}}
+---
+type: Retry
+name: first
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {http: {numRetries: 7}}
+---
+type: Retry
+name: second
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {http: {numRetries: 3}}
+"""
+
+
+def test_of_two_that_tie_neither_is_dead_since_no_listed_proxy_calls_anybody(
+    make_shop: MakeShop,
+) -> None:
+    """A proxy to come may have an outbound; which of the two it reads goes by their age."""
+    shop = make_shop({"mesh.yaml": MESH.replace("Exclusive", "Disabled"), "old.yaml": TIED})
+    assert dead(shop) == []

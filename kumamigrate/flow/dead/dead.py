@@ -87,7 +87,7 @@ def _look(site: Site) -> Looked:
             continue  # refused, or not known as a whole
         noticed = in_all(worlds[asked], removing(policy))
         last = noticed[-1]
-        if not last.witnesses and last.unknown:
+        if not last.witnesses and last.unknown and not _for_listed(last, policy, worlds[asked]):
             # Who refers to it would miss it: that is no doubt, and nothing is dead.
             if not any(f"{policy.type} {policy.name}" in why for why in last.unknown):
                 undecided[where] = (policy, last.unknown[0])
@@ -95,6 +95,11 @@ def _look(site: Site) -> Looked:
         for one in _of_policy(worlds[asked], policy, noticed, site):
             dead[where, one.path] = one
     return Looked(dead=dead, seen=frozenset(seen), undecided=undecided)
+
+
+def _for_listed(noticed: Noticed, policy: Resource, worlds: Sequence[MeshWorld]) -> bool:
+    """Say whether no proxy reads a policy of those that an inventory holds, which are all."""
+    return noticed.listed and policy.mesh in worlds[0].state.exported
 
 
 def _stored(world: MeshWorld, written: Resource) -> Resource | None:
@@ -108,7 +113,7 @@ def _of_policy(
     """Yield what is dead of a policy: all of it, or parts."""
     if noticed[-1].nothing:
         yield _dead(worlds, policy, PolicyPart(path=(), rest=policy, only=policy), noticed)
-    elif noticed[-1].listed and policy.mesh in worlds[0].state.exported:
+    elif _for_listed(noticed[-1], policy, worlds):
         number = sum(1 for r in worlds[0].state.of_type("Dataplane") if r.mesh == policy.mesh)
         proxies = "the one proxy known does not read it" if number == 1 else ""
         said = proxies or f"none of the {number} proxies known reads it"
