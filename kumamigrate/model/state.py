@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import Identity, Resource, mapping
 from kumamigrate.source.text import Refusal
 
 UNNAMED_ZONE = "default"
@@ -74,6 +74,15 @@ class State:
             for at, resource in enumerate(self.resources):
                 places.setdefault(resource.type, []).append(at)
         return places
+
+    def called(self, identity: Identity) -> Sequence[Resource]:
+        """Return the resources of one identity, in file order; several are a conflict."""
+        by_identity: dict[Identity, list[Resource]] | None = self.known.get("called")
+        if by_identity is None:
+            by_identity = self.known["called"] = {}
+            for resource in self.resources:
+                by_identity.setdefault(resource.identity, []).append(resource)
+        return by_identity.get(identity, ())
 
     def meshes(self) -> tuple[str, ...]:
         """Return the names of all meshes that some resource belongs to, sorted."""

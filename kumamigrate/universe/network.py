@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from kumamigrate.model.kri import Kri
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.side import Side
 
@@ -13,11 +12,8 @@ _T = TypeVar("_T")
 Couple = tuple[Destination, Destination]
 
 
-class Named(NamedTuple):
-    """Destinations that some policies are about in particular."""
-
-    tags: Set[str]
-    kris: Set[Kri]
+IsNamed = Callable[[Destination], bool]
+"""Whether some policy in question is about a destination in particular."""
 
 
 class Network:
@@ -34,20 +30,14 @@ class Network:
             self._alike.setdefault(alike, []).append((old, new))
 
     def differing(
-        self,
-        named: Callable[[], Named],
-        check: Callable[[Destination, Destination], tuple[_T, ...]],
+        self, is_named: IsNamed, check: Callable[[Destination, Destination], tuple[_T, ...]]
     ) -> tuple[_T, ...]:
-        """Return what a check finds; of those that read the same one may stand for all.
-
-        `named` is asked for only where there may be such.
-        """
+        """Return what a check finds; of those that read the same one may stand for all."""
         found: tuple[_T, ...] = ()
         for couples in self._alike.values():
-            by_name = named() if len(couples) > 1 else Named(frozenset(), frozenset())
             clean = False
             for couple in couples:
-                alone = any(_is_named(one, by_name) for one in couple)
+                alone = len(couples) > 1 and any(map(is_named, couple))
                 if alone or not clean:
                     here = check(*couple)
                     clean = clean or not (here or alone)
@@ -62,10 +52,3 @@ def same(destinations: Iterable[Destination]) -> list[Couple]:
 
 def _kind(destination: Destination) -> str:
     return "" if isinstance(destination, ServiceTag) else destination.kri.type
-
-
-def _is_named(destination: Destination, named: Named) -> bool:
-    """Whether some policy is about a destination in particular."""
-    if isinstance(destination, ServiceTag):
-        return destination.service in named.tags
-    return destination.kri.of_section("") in named.kris

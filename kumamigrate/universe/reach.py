@@ -66,6 +66,8 @@ class Reach:
             self._by_name.setdefault(route.display_name, []).append(route)
         self._known: dict[str, tuple[Known, ...]] = {}
         self._places: dict[str, dict[Place, list[int]]] = {}
+        self._naming: dict[str, dict[Place, set[int]]] = {}
+        self._selected: dict[Hashable, frozenset[int]] = {}
         self._routes: dict[Destination, tuple[Known, ...]] = {}
         self._read_already: dict[int, Known] = {}
         kept = side.contents.kept
@@ -129,6 +131,31 @@ class Reach:
                 for place in [None] if known.everything else about:
                     places.setdefault(place, []).append(at)
         return self._places[policy_type]
+
+    def is_named(self, proxy: Resource, policy_type: str, destination: Destination) -> bool:
+        """Whether a policy of a type that reaches a proxy is about a destination in particular."""
+        place: Place
+        if isinstance(destination, ServiceTag):
+            place = destination.service
+        else:
+            place = destination.kri.of_section("")
+        named_by = self._naming_of(policy_type).get(place)
+        if not named_by:
+            return False
+        selection = self.side.selection(proxy, policy_type)
+        if selection.key not in self._selected:
+            self._selected[selection.key] = frozenset(map(id, selection.policies))
+        return not named_by.isdisjoint(self._selected[selection.key])
+
+    def _naming_of(self, policy_type: str) -> dict[Place, set[int]]:
+        """Return the ids of the policies of a type by what they are about in particular."""
+        if policy_type not in self._naming:
+            naming = self._naming.setdefault(policy_type, {})
+            for known in self.of(policy_type):
+                places: tuple[Place, ...] = (*known.tags, *known.kris)
+                for place in places:
+                    naming.setdefault(place, set()).add(id(known.policy))
+        return self._naming[policy_type]
 
     def clusters_at(self, destination: Destination) -> tuple[Destination, ...]:
         """Return a destination and all that routes from it can lead to."""

@@ -38,6 +38,16 @@ spec:
   - targetRef: {kind: Mesh}
     default: {http: {requestTimeout: 9s}}
 """
+OLD = """\
+apiVersion: kuma.io/v1alpha1
+kind: Timeout
+mesh: default
+metadata: {name: old}
+spec:
+  sources: [{match: {kuma.io/service: "*"}}]
+  destinations: [{match: {kuma.io/service: "*"}}]
+  conf: {connectTimeout: 3s}
+"""
 
 
 def _square(number: int) -> int:
@@ -146,15 +156,21 @@ def test_what_is_known_is_not_asked_again() -> None:
     assert asked == ["a", "bb", "ccc"]
 
 
-def _repository(tmp_path: Path) -> Path:
-    (tmp_path / "mesh.yaml").write_text(MESH, encoding="utf-8")
+def _repository(tmp_path: Path, mode: str = "Exclusive", more: str = "") -> Path:
+    mesh = MESH.replace("Exclusive", mode)
+    (tmp_path / "mesh.yaml").write_text(mesh, encoding="utf-8")
     (tmp_path / "slow.yaml").write_text(TIMEOUT, encoding="utf-8")
+    if more:
+        (tmp_path / "more.yaml").write_text(more, encoding="utf-8")
     return tmp_path
 
 
 @pytest.mark.parametrize("target", ["2.14", "3.0"])
+@pytest.mark.parametrize(
+    ("mode", "more"), [("Exclusive", ""), ("Everywhere", ""), ("Everywhere", OLD)]
+)
 def test_a_run_says_the_same_with_any_number_of_jobs(
-    tmp_path: Path, target: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, target: str, mode: str, more: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied: list[int] = []
     fork = os.fork
@@ -165,7 +181,15 @@ def test_a_run_says_the_same_with_any_number_of_jobs(
 
     monkeypatch.setattr(everyworld, "MANY", 0)
     monkeypatch.setattr(os, "fork", counted)
-    words = ("run", _repository(tmp_path), "--dry-run", "--target", target, "--format", "json")
+    words = (
+        "run",
+        _repository(tmp_path, mode, more),
+        "--dry-run",
+        "--target",
+        target,
+        "--format",
+        "json",
+    )
     alone = command(*words, "--jobs", "1", given=None)
     assert not copied
     several = command(*words, "--jobs", "3", given=None)

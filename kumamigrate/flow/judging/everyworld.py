@@ -7,12 +7,13 @@ touch nothing that an initial policy has a say in.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.flow.judging.beyond25 import is_beyond
 from kumamigrate.model.initial import NONE, possible
+from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity
 from kumamigrate.prover import MeshProof, Proof
 from kumamigrate.prover.agree import agreed
@@ -34,6 +35,25 @@ class Types:
 
     present: frozenset[str]
     touched: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class InOneWorld:
+    """Some claims about two scenes in one world, for some meshes or for all (None)."""
+
+    world: str
+    scenes: tuple[Scene, Scene]
+    claims: tuple[str, ...]
+    meshes: Collection[str] | None
+
+    def by_claim(self) -> Iterator[InOneWorld]:
+        """Yield it claim by claim. What old policies say only claim *live* compares, so that all
+        others rest on it where there are any."""
+        before = self.scenes[0]
+        state = before.state(before.source)[0]
+        together = next(state.of_type(*OLD_POLICIES), None) is not None
+        for claims in (self.claims,) if together else [(one,) for one in self.claims]:
+            yield replace(self, claims=claims)
 
 
 def open_worlds(before: Scene, after: Scene, *, today: bool = False) -> tuple[str, ...]:
@@ -82,20 +102,49 @@ def in_every_world(before: Scene, after: Scene, claims: tuple[str, ...], prove: 
                 felt = tuple(c for c in felt if c != LIVE)
             if felt:
                 asked[world, felt].add(mesh)
-    parts: dict[str, dict[str, MeshProof]] = defaultdict(dict)
-    questions = [partial(prove, before, after, claims, None)]
+    questions = [InOneWorld(NONE, (before, after), claims, None)]
     for (world, felt), meshes in asked.items():
         scenes = (before.in_world(world), after.in_world(world))
-        questions.append(partial(prove, *scenes, felt, meshes))
-    proof, *others = answers(questions, jobs_for(after))
-    for (world, _), there in zip(asked, others, strict=True):
+        questions.append(InOneWorld(world, scenes, felt, meshes))
+    proof, *others = _asked(questions, prove, jobs_for(after))
+    parts: dict[str, dict[str, MeshProof]] = defaultdict(dict)
+    for question, there in zip(questions[1:], others, strict=True):
         for mesh, found in there.meshes.items():
-            parts[mesh][world] = found
+            parts[mesh][question.world] = found
     every = {
         mesh: _assuming(_whichever(found, parts.get(mesh, {})), given.get(mesh), types, before)
         for mesh, found in proof.meshes.items()
     }
     return replace(proof, meshes=every)
+
+
+def _asked(questions: Sequence[InOneWorld], prove: Prove, jobs: int) -> list[Proof]:
+    """Return the answers to questions; where several are asked at a time, claim by claim, and
+    first those that take longest."""
+    apart = [
+        (at, one)
+        for at, question in enumerate(questions)
+        for one in (question.by_claim() if jobs > 1 else (question,))
+    ]
+    apart.sort(key=lambda asked: -len(asked[1].claims))
+    found = answers([partial(prove, *q.scenes, q.claims, q.meshes) for _, q in apart], jobs)
+    parts: dict[int, list[Proof]] = defaultdict(list)
+    for (at, _), proof in zip(apart, found, strict=True):
+        parts[at].append(proof)
+    return [_as_one(parts[at], question.claims) for at, question in enumerate(questions)]
+
+
+def _as_one(parts: Sequence[Proof], claims: tuple[str, ...]) -> Proof:
+    """Return proofs of single claims as one."""
+    if len(parts) == 1:
+        return parts[0]
+    meshes = {}
+    for mesh in parts[0].meshes:
+        mine = [part.meshes[mesh] for part in parts]
+        results = {name: result for one in mine for name, result in one.claims.items()}
+        meshes[mesh] = gathered(mine, {claim: results[claim] for claim in claims})
+    upgraded = next((p for p in parts if p.release_after != p.release_before), parts[0])
+    return replace(upgraded, meshes=meshes)
 
 
 def _whichever(least: MeshProof, others: dict[str, MeshProof]) -> MeshProof:

@@ -100,9 +100,9 @@ def _all_couples(
     for policy_type in (ROUTING, *CARRIED):
         key = ("carry", id(couples), policy_type, *_inputs(pair, was, now, policy_type))
         if key not in pair.kept:
-            named = partial(pair.named, was, now, policy_type)
+            is_named = partial(pair.is_named, was, now, policy_type)
             check = partial(carry_one, pair, was, now, policy_type)
-            pair.kept[key] = couples.differing(named, check)
+            pair.kept[key] = couples.differing(is_named, check)
         found += pair.kept[key]
     return found
 

@@ -27,7 +27,7 @@ def is_activation(
         return False
     if policy_type not in BY_ROUTE or policy_type not in before.types:
         return False
-    if not _is_new_there(before, policy_type, found):
+    if not _is_new_there(before, found):
         return False
     there = _old_place(before, was, policy_type, route)
     inert = () if there is None else tuple(e for e in there.entries if e.via is not None)
@@ -45,7 +45,7 @@ def is_activation(
     return switched and whole.get(found.field) == found.after
 
 
-def _is_new_there(before: Side, policy_type: str, found: Difference) -> bool:
+def _is_new_there(before: Side, found: Difference) -> bool:
     """Whether the value comes from a policy on a route that had no say on real ones before.
 
     A policy that took effect and says something else now is no activation, whatever an inert
@@ -56,12 +56,7 @@ def _is_new_there(before: Side, policy_type: str, found: Difference) -> bool:
     source = winner_of(found.now.found, tuple(found.field.split(".")))
     if source is None:
         return True
-    mine = (
-        policy
-        for policy in before.state.of_type(policy_type)
-        if policy.identity == source.policy.identity
-    )
-    return not any(map(names_route_in_to, mine))
+    return not any(map(names_route_in_to, before.state.called(source.policy.identity)))
 
 
 def _old_place(

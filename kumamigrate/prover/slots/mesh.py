@@ -18,13 +18,12 @@ from kumamigrate.effective.routing import (
     ROUTING,
     TCP_ROUTING,
 )
-from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.slots.activation import is_activation, names_route_in_to
 from kumamigrate.prover.slots.routeslots import RouteSlots
 from kumamigrate.prover.slots.twosides import Witnesses
 from kumamigrate.targetref.route import Destination
-from kumamigrate.universe.network import Named, Network, same
+from kumamigrate.universe.network import Network, same
 from kumamigrate.universe.side import may_be_transparent
 
 
@@ -72,9 +71,8 @@ class MeshComparison(RouteSlots):
         key = (network, inputs, reached)
         if key not in self._tables:
             ask = partial(self._at_one, was, now, policy_type, inputs, names=names, reached=reached)
-            self._tables[key] = network.differing(
-                partial(self.named, was, now, policy_type), lambda one, _: ask(one)
-            )
+            is_named = partial(self.is_named, was, now, policy_type)
+            self._tables[key] = network.differing(is_named, lambda one, _: ask(one))
         return self._tables[key]
 
     def network(self, destinations: tuple[Destination, ...]) -> Network:
@@ -83,20 +81,15 @@ class MeshComparison(RouteSlots):
             self._networks[destinations] = Network(self.before, self.after, same(destinations))
         return self._networks[destinations]
 
-    def named(self, was: Resource, now: Resource, policy_type: str) -> Named:
-        """Return the destinations that some policy in question is about in particular."""
-        tags: set[str] = set()
-        kris: set[Kri] = set()
-        for reach, side, proxy in zip(
-            self.reaches, (self.before, self.after), (was, now), strict=True
-        ):
-            for kind in dict.fromkeys((policy_type, ROUTING, TCP_ROUTING)):
-                if kind in side.types:
-                    for policy in side.selection(proxy, kind).policies:
-                        known = reach.known(policy)
-                        tags |= known.tags
-                        kris |= known.kris
-        return Named(tags, kris)
+    def is_named(
+        self, was: Resource, now: Resource, policy_type: str, destination: Destination
+    ) -> bool:
+        """Whether some policy in question is about a destination in particular."""
+        return any(
+            reach.is_named(proxy, kind, destination)
+            for reach, proxy in zip(self.reaches, (was, now), strict=True)
+            for kind in (policy_type, ROUTING, TCP_ROUTING)
+        )
 
     def outbound_type(
         self,
