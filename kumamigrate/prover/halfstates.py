@@ -23,6 +23,9 @@ from kumamigrate.model.resource import (
     mapping,
 )
 from kumamigrate.model.state import State
+from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.targetref.backendref import ports_of
+from kumamigrate.targetref.share import WORKLOAD, Tags, home_of, match_labels, share_tags
 
 _SERVICES = ("MeshExternalService", "MeshMultiZoneService", "MeshService")
 _SAID_BY_MESH = ("MeshAccessLog", "MeshMetric", "MeshPassthrough", "MeshTLS", "MeshTrace")
@@ -35,10 +38,10 @@ _OTHERS = {"ExternalService": ("MeshExternalService",), "MeshGatewayRoute": ("Me
 def halfway(before: State, after: State, upgraded: State) -> Iterator[State]:
     """Yield states between two of one mesh in which old forms have been converted.
 
-    The first have beside what stood only what is new in the end, and refer to services by names
-    as an older release would; the last has all policies of the types that say now what old ones
-    said as they are in the end. `upgraded` is the state after as the last release stores it: real
-    services have the labels already that it gives them.
+    The first have beside what stood only what is new in the end, and refer to services by names, to
+    shares of them and to proxies by tags, as an older release would; the last has all policies of
+    the types that say now what old ones said as they are in the end. `upgraded` is the state after
+    as the last release stores it: real services have the labels already that it gives them.
     """
     gone = _gone(before, after)
     types = _in_place_of(gone)
@@ -48,7 +51,12 @@ def halfway(before: State, after: State, upgraded: State) -> Iterator[State]:
         return
     came = _came(before, after, types)
     tried = [(gone, came), (gone | types, came)]
-    named = tuple(_by_name(resource, upgraded) for resource in came)
+    shares = _shares(before, upgraded, came[0].mesh) if came else {}
+    named = tuple(
+        _by_name(resource, before, upgraded, shares)
+        for resource in came
+        if resource.type != "MeshService" or resource.display_name not in shares
+    )
     if named != came:
         tried.insert(0, (gone, named))
     known = [_said(before.resources), _said(after.resources)]
@@ -122,9 +130,30 @@ def _labelled(resources: tuple[Resource, ...], upgraded: State) -> tuple[Resourc
     return tuple(map(one, resources))
 
 
-def _by_name(resource: Resource, state: State) -> Resource:
-    """Return a policy that calls services by name or tag where it calls them by labels."""
-    tags = {r.display_name: r.labels[SERVICE] for r in state.of_type("MeshService")
+def _shares(before: State, upgraded: State, mesh: str) -> Mapping[str, Tags]:
+    """Return the tags that MeshServices stand for which are new, by name: a service and more."""
+    there = _by_identity(before)
+    listed = (r for r in upgraded.of_type("Dataplane") if r.mesh == mesh and not r.made_up)
+    known = (*listed, *implied_dataplanes(upgraded, mesh))
+    found = {}
+    for service in upgraded.of_type("MeshService"):
+        ports = ports_of(service.spec)
+        if service.mesh != mesh or service.identity in there or len(ports) != 1:
+            continue
+        target = ports[0].get("targetPort", ports[0].get("port"))
+        tags = share_tags(match_labels(service), target, home_of(service), known)
+        if len(tags) > 1:
+            found[service.display_name] = tags
+    return found
+
+
+def _by_name(
+    resource: Resource, before: State, upgraded: State, shares: Mapping[str, Tags]
+) -> Resource:
+    """Return a policy that calls services by name or tag where it calls them by labels, and so
+    proxies by labels that none has before. What it says of a share its service says.
+    """
+    tags = {r.display_name: r.labels[SERVICE] for r in upgraded.of_type("MeshService")
             if SERVICE in r.labels}  # fmt: skip
 
     def walked(node: Any) -> Any:
@@ -139,10 +168,32 @@ def _by_name(resource: Resource, state: State) -> Resource:
         home, port = labels.get(NAMESPACE), node.get("port") or node.get("sectionName")
         parts = [named, home, "svc", *([str(port)] if port else [])]
         rest = {k: v for k, v in node.items() if k not in ("labels", "port", "sectionName")}
+        if named in shares:
+            more = dict(shares[named])
+            whole = more.pop(SERVICE)
+            return {**rest, "kind": "MeshServiceSubset", "name": whole, "tags": more}
         return {**rest, "name": tags.get(named) or ("_".join(parts) if home else named)}
 
-    spec = walked(resource.spec)
+    spec = {key: walked(value) for key, value in resource.spec.items()}
+    if isinstance(spec.get("to"), list):
+        spec["to"] = [e for e in spec["to"] if _kind(mapping(e)) != "MeshServiceSubset"]
+    if "targetRef" in spec:
+        spec["targetRef"] = _by_tags(spec["targetRef"], before)
     return resource if spec == resource.spec else replace(resource, spec=spec, body={})
+
+
+def _by_tags(ref: Any, before: State) -> Any:
+    """Return a reference to proxies by the tags that labels stand for which no proxy has yet."""
+    labels = mapping(mapping(ref).get("labels"))
+    there = any(labels.items() <= r.labels.items() for r in before.of_type("Dataplane"))
+    if mapping(ref).get("kind") != "Dataplane" or not labels or there:
+        return ref
+    tags = {SERVICE if key == WORKLOAD else key: value for key, value in labels.items()}
+    return {"kind": "MeshSubset", "tags": tags}
+
+
+def _kind(entry: Mapping[str, Any]) -> Any:
+    return mapping(entry.get("targetRef")).get("kind")
 
 
 def _by_identity(state: State) -> dict[Identity, Resource]:

@@ -82,6 +82,27 @@ def is_share(
     return bool(today) or _is_shown(labels, target, zone, tags, known)
 
 
+def share_tags(
+    labels: Mapping[str, str], target: Any, zone: str, known: Sequence[Resource]
+) -> dict[str, str]:
+    """Return the tags that labels stand for among the known proxies, kuma.io/service included,
+    none where they stand for no share of one service."""
+    chosen = labelled_inbounds(labels, target, zone, known)
+    sets = [
+        _tags(inbound)
+        for proxy in known
+        for at, inbound in _inbounds(proxy)
+        if (proxy.namespace, proxy.name, at) in chosen
+    ]
+    services = {tags.get(SERVICE) for tags in sets}
+    service = services.pop() if len(services) == 1 else None
+    if service is None:
+        return {}
+    said = {k: v for k, v in labels.items() if all(tags.get(k) == v for tags in sets)}
+    tags = {**said, SERVICE: service}
+    return tags if is_share(labels, target, zone, tags, known) else {}
+
+
 def may_be_share(
     labels: Mapping[str, str], target: Any, zone: str, tags: Tags, known: Sequence[Resource]
 ) -> bool:

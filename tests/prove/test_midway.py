@@ -13,6 +13,7 @@ from kumamigrate.prover import prove
 from kumamigrate.prover.halfstates import halfway
 from kumamigrate.prover.midway import over_midway
 from kumamigrate.prover.proof import ClaimResult, MeshProof, Verdict
+from tests.cases import FIXTURES
 from tests.frontdoor import command
 from tests.prove.states import state
 from tests.test_story import told_of_folders
@@ -116,12 +117,29 @@ spec:
     - targetRef: {kind: Mesh}
       default: {local: {http: {requestRate: {num: 5, interval: 10s}}}}
 """
+CANARY = (
+    FIXTURES.joinpath("legacy-traffic-route", "canary-for-3.0", "before", "mesh.yaml").read_text()
+    + """---
+type: Timeout
+mesh: default
+name: pay
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: pay}}]
+conf: {connectTimeout: 3s, http: {requestTimeout: 7s}}
+"""
+)
+"""Shares by tags in the route, a client by tag, and what its service's Timeout says of each."""
 
 
 @pytest.mark.parametrize(
     ("text", "target"),
-    [(EXCLUSIVE, "3.0"), (LOGGED, "3.0"), (GATEWAY, "2.14")],
-    ids=["last TrafficRoute in mode Exclusive", "log by tag", "old policy beside a gateway"],
+    [(EXCLUSIVE, "3.0"), (LOGGED, "3.0"), (CANARY, "3.0"), (GATEWAY, "2.14")],
+    ids=[
+        "last TrafficRoute in mode Exclusive",
+        "log by tag",
+        "canary in mode Disabled",
+        "old policy beside a gateway",
+    ],
 )
 def test_two_folders_tell_the_story_of_the_run(text: str, target: str, tmp_path: Path) -> None:
     """None of them is to be seen without a state in between: 2.14 reads the references of 3.0 as
@@ -133,8 +151,14 @@ def test_two_folders_tell_the_story_of_the_run(text: str, target: str, tmp_path:
 
 @pytest.mark.parametrize(
     ("text", "old", "new"),
-    [(LOGGED, "/tmp/access.log", "/tmp/other.log"), (EXCLUSIVE, "weight: 1", "weight: 0")],
-    ids=["another file", "no share"],
+    [
+        (LOGGED, "/tmp/access.log", "/tmp/other.log"),
+        (EXCLUSIVE, "weight: 1", "weight: 0"),
+        (CANARY, "weight: 90", "weight: 80"),
+        (CANARY, "workload: pay\n        version: v2", "workload: pay\n        version: v1"),
+        (CANARY, "requestTimeout: 7s", "requestTimeout: 8s"),
+    ],
+    ids=["another file", "no share", "another share", "other proxies", "another timeout"],
 )
 def test_a_wrong_half_is_one_of_the_whole(text: str, old: str, new: str, tmp_path: Path) -> None:
     one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
