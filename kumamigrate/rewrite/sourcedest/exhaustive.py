@@ -58,6 +58,24 @@ def exhaustive(type_: str, conf: Json, below: Iterable[Json]) -> tuple[Json, tup
     return result, tuple(dict.fromkeys(inherited))
 
 
+def beside(type_: str, conf: Json, broad: Json) -> Json:
+    """Return what a conf says that an entry for all traffic of the same policy does not.
+
+    Only where each field stands for itself (`neutral.json`, apart): others are read as sections.
+    """
+    if not table()[type_].get("apart"):
+        return conf
+    found: Json = {}
+    for key, value in conf.items():
+        other = broad.get(key)
+        if isinstance(value, Mapping) and isinstance(other, Mapping):
+            value = {k: v for k, v in value.items() if k not in other or other[k] != v}
+            other = {}
+        if value != other:
+            found[key] = value
+    return found or conf
+
+
 def _settle(conf: Json, path: tuple[str, ...], rules: Mapping[str, Any]) -> Iterator[str]:
     node: Any = conf
     for depth, key in enumerate(path):

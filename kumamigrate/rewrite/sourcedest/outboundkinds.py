@@ -8,6 +8,7 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.policies.meshhealthcheck import UNPROBED
 from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
+from kumamigrate.model.conf import patch
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.versions import at_least
@@ -102,6 +103,7 @@ def _kept_off(world: KnownWorld) -> Iterator[Json]:
     for service in world.services:
         conf = exhaustive.off_at("MeshTimeout", service, world)
         if service not in settled and (settled or conf != all_off):
+            conf = conf if settled else exhaustive.beside("MeshTimeout", conf, all_off)
             yield {"targetRef": {"kind": "MeshService", "name": service}, "default": conf}
 
 
@@ -122,11 +124,16 @@ def _settled(world: KnownWorld) -> set[str]:
 
 
 def _entries(policy: Resource) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    items = policy.spec.get("to")
-    for item in items if isinstance(items, list) else ():
-        ref = mapping(mapping(item).get("targetRef"))
+    """Yield what a policy says of services by name; what it says of all traffic says so, too."""
+    listed = policy.spec.get("to")
+    items = [mapping(item) for item in (listed if isinstance(listed, list) else ())]
+    refs = [mapping(item.get("targetRef")) for item in items]
+    confs = [mapping(item.get("default")) for item in items]
+    broad = {k: v for r, c in zip(refs, confs, strict=True) if r.get("kind") == "Mesh"
+             for k, v in c.items()}  # fmt: skip
+    for ref, conf in zip(refs, confs, strict=True):
         if ref.get("kind") == "MeshService":
-            yield str(ref.get("name")), mapping(mapping(item).get("default"))
+            yield str(ref.get("name")), patch(broad, conf)
 
 
 def _says_all(conf: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ a class restates all that its proxies read, so nothing depends on a broader poli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
@@ -395,7 +395,8 @@ def _drafts(
         if entries and not winners:  # it only switches off what broader classes have
             winners.extend(r for d in drafts if item.within(d.item) for r in d.winners)
         if entries and winners:
-            drafts.append(PolicyDraft(item=item, to=_to(entries), winners=distinct(winners)))
+            to = _to(type_, entries, {name for confs in lower for name in confs})
+            drafts.append(PolicyDraft(item=item, to=to, winners=distinct(winners)))
     return tuple(drafts), tuple(manual)
 
 
@@ -422,9 +423,13 @@ def _leak(policy: Resource, service: str, inherited: tuple[str, ...]) -> Manual:
     )
 
 
-def _to(entries: Mapping[str, Json]) -> list[Json]:
+def _to(type_: str, entries: Mapping[str, Json], below: Set[str]) -> list[Json]:
+    """Return entries; one for a service that no broader policy has needs not say again what that
+    for all traffic says."""
     result = []
     for service, conf in entries.items():
+        if service not in (OTHER_SERVICE, *below) and OTHER_SERVICE in entries:
+            conf = exhaustive.beside(type_, conf, entries[OTHER_SERVICE])
         ref: Json = {"kind": "MeshService", "name": service}
         if service == OTHER_SERVICE:
             ref = {"kind": "Mesh"}
