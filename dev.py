@@ -83,17 +83,22 @@ def test() -> int:
     """Run the tests on all cores; further arguments go to pytest (`-n 0`: in one process).
 
     To have every assertion tell what it compared takes ten seconds of each core before the first
-    test runs, so that is asked of what failed alone.
+    test runs, so that is asked of what failed alone. What Python compiles is kept, beside the
+    sources' folders where it is not to be in them: else each process compiles everything.
     """
+    env = dict(os.environ)
+    if env.pop("PYTHONDONTWRITEBYTECODE", None):
+        env.setdefault("PYTHONPYCACHEPREFIX", str(ROOT / ".pytest_cache" / "compiled"))
     further = sys.argv[2:]
     command = [str(PYTHON), "-m", "pytest"]
     # Neighbours stay in one process, since they share what they load, until another has no work.
     spread = [] if "no:xdist" in further else ["-n", "auto", "--dist", "worksteal"]
     quick = [] if further else ["--assert=plain"]
-    code = subprocess.run([*command, *spread, *quick, *further], cwd=ROOT, check=False).returncode
+    words = [*spread, *quick, *further]
+    code = subprocess.run([*command, *words], cwd=ROOT, env=env, check=False).returncode
     if code == 1 and quick:
         print("dev.py: what failed once more, with what was compared …", flush=True)
-        subprocess.run([*command, "--last-failed", "-n", "0"], cwd=ROOT, check=False)
+        subprocess.run([*command, "--last-failed", "-n", "0"], cwd=ROOT, env=env, check=False)
     return code
 
 

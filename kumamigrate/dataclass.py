@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dataclasses import replace as replace
 else:
     _set = object.__setattr__
+    _become = object.__dict__["__class__"].__set__
 
     class _Missing:
         """Stands for a default that is not there."""
@@ -168,6 +169,11 @@ else:
     def _init(cls, *, held):
         """Return a function that takes the fields of a class and sets them."""
         given, lines, known = [], [], {"_set": _set, "_missing": MISSING}
+        opened = held and "__slots__" in vars(cls)
+        if opened:
+            # As one of a class that refuses nothing the object is filled in half the time.
+            known |= {"_become": _become, "_open": _open_twin(cls), "_class": cls}
+            lines.append("  _become(self, _open)")
         for name, one in cls.__declared__.items():
             known[f"_default_{name}"] = one.default
             known[f"_make_{name}"] = one.default_factory
@@ -180,8 +186,11 @@ else:
                 given.append(f"{name}=_missing")
             else:
                 given.append(name if one.default is MISSING else f"{name}=_default_{name}")
-            line = f"  _set(self, {name!r}, {value})" if held else f"  self.{name} = {value}"
+            by_force = held and not opened
+            line = f"  _set(self, {name!r}, {value})" if by_force else f"  self.{name} = {value}"
             lines.append(line)
+        if opened:
+            lines.append("  _become(self, _class)")
         if "__post_init__" in cls.__dict__:
             lines.append("  self.__post_init__()")
         if cls.__declared_options__["kw_only"] and given:
@@ -193,6 +202,10 @@ else:
         made = names["make"](**known)
         made.__qualname__ = f"{cls.__qualname__}.__init__"
         return made
+
+    def _open_twin(cls):
+        """Return a class with the same fields, whose objects take changes."""
+        return type(cls.__name__, cls.__bases__, {"__slots__": tuple(cls.__declared__)})
 
     def _getter(names):
         return attrgetter(*names) if names else lambda _: ()

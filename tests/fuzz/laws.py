@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import kumamigrate
 from kumamigrate.cli import app
@@ -25,6 +28,9 @@ TEMPLATED = ("{{", "{%", "<%", "#@")
 """What makes a text a template, of which another reader sees the marks."""
 BREAKING = ("\ufeff", "\u2028", "\u2029", "\x85")
 """What ends or begins a line for Go's reader, as for libyaml, and not for every other one."""
+
+KUMA = re.compile(rb"^(?:type: (?:Mesh|Dataplane|Traffic|Zone)\w*|apiVersion: kuma\.io/.*)$", re.M)
+"""What makes a text certainly one of Kuma's."""
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -102,6 +108,70 @@ def plans_without_faults(data: bytes) -> None:
             file = after.estate.whole.repository.files.get("a.yaml")
             if file is not None:
                 _reads_alike("a.yaml", file.render())
+
+
+def leaves_a_repository_alone(folder: Path, files: Mapping[str, bytes], target: str) -> None:
+    """Hold that commands which only read touch none of many files, and name what they refuse."""
+    _write(folder, {**files, "m.yaml": MESH})
+    before = _files(folder)
+    for words in (("check",), ("run", "--dry-run")):
+        _names_what_it_refuses(_report(folder, (*words, "--target", target)), files)
+    assert _files(folder) == before
+
+
+def writes_a_repository(folder: Path, files: Mapping[str, bytes], target: str) -> None:
+    """Hold that a run over many files changes what it names, there alone, and once.
+
+    What it writes is what a dry run before it showed as a patch, as Git applies it.
+    """
+    _write(folder, {**files, "m.yaml": MESH})
+    before = _files(folder)
+    words = ("run", "--target", target)
+    shown = _report(folder, (*words, "--dry-run", "--diff", "p.diff"))
+    patch = (folder / "p.diff").read_bytes()
+    (folder / "p.diff").unlink()
+    assert _files(folder) == before, "a dry run changed something"
+    report = _report(folder, words)
+    after = _files(folder)
+    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    assert changed == set(report["files"]) == set(shown["files"]), changed
+    _names_what_it_refuses(report, files)
+    for name in sorted(changed & before.keys()):
+        _changes_nothing_else(name, before[name], after.get(name, b""), report)
+        if name in after:
+            _reads_alike(name, after[name])
+    _write(folder, before)
+    if patch:
+        command = ("git", "apply", "--whitespace=nowarn", "-")
+        subprocess.run(command, cwd=folder, input=patch, check=True, capture_output=True)
+    assert _files(folder) == after, "the patch is not what was written"
+    assert not _report(folder, words)["files"], "a second run changed something"
+    assert _files(folder) == after
+
+
+def _report(folder: Path, words: Sequence[str]) -> Any:
+    _, out = answer(folder, (*words, "--initial-policies", "none", "--format", "json"))
+    return json.loads(out)
+
+
+def _names_what_it_refuses(report: Any, files: Mapping[str, bytes]) -> None:
+    named = {unread["file"] for unread in report["coverage"]["unread"]}
+    for name, data in files.items():
+        if name not in named and KUMA.search(data):
+            assert not read_file(name, data).refusals, name
+
+
+def _changes_nothing_else(name: str, before: bytes, after: bytes, report: Any) -> None:
+    """Hold that documents of which a report says nothing keep every byte."""
+    told = [f["line"] for f in report["findings"] if (f["file"], f["status"]) == (name, "fixed")]
+    left, line = after.splitlines(keepends=True), 1
+    kept = re.split(rb"^---.*\n", after, flags=re.MULTILINE)
+    for document in re.split(rb"(?<=\n)(?=---)", before):
+        end = line + document.count(b"\n")
+        if not any(line <= at <= end for at in told):
+            text = re.sub(rb"^---.*\n", b"", document)
+            assert text in kept, (name, line, text, left)
+        line = end
 
 
 def _reads_alike(name: str, data: bytes) -> None:

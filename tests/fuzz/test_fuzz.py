@@ -46,3 +46,13 @@ def test_what_rules_would_write_reads_as_it_should(data: bytes) -> None:
 @given(inputs.words)
 def test_every_command_line_has_an_answer(folder: Path, words: list[str]) -> None:
     laws.takes_words(folder, words)
+
+
+@pytest.mark.parametrize("target", ["2.14", "3.0"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_repository_of_odd_files_is_answered_and_written_once(
+    seed: int, target: str, folder: Path
+) -> None:
+    files = inputs.repository(20, seed)
+    laws.leaves_a_repository_alone(folder, files, target)
+    laws.writes_a_repository(folder, files, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kumamigrate.source.node import AliasNode, MapNode, ScalarNode, SeqNode, node_at
-from kumamigrate.source.reading.load import json_value, read_file
+from kumamigrate.source.reading.load import KEPT_BYTES, json_value, read_file
 from kumamigrate.source.text import Reason, SourceFile
 
 BOM = b"\xef\xbb\xbf"
@@ -348,3 +348,12 @@ def test_kuma_content_below_the_root_bars_the_mesh_it_is_in(
 )
 def test_kuma_content_at_the_root_is_not(text: str) -> None:
     assert read(text).refusals == ()
+
+
+def test_what_was_read_last_is_read_once_with_its_trees_unless_it_is_large() -> None:
+    text = b"type: Mesh\nname: default\n"
+    first = read_file("a.yaml", text)
+    assert read_file("a.yaml", bytes(bytearray(text))) is first
+    assert read_file("b.yaml", text).path == "b.yaml"
+    large = text + b"# " + b"x" * KEPT_BYTES
+    assert read_file("a.yaml", large) is not read_file("a.yaml", large)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.pattern import pattern
@@ -21,6 +22,8 @@ from kumamigrate.source.text import Document, FieldPath, Later, Reason, Refusal,
 __all__ = ["json_value", "read_file"]
 
 MAX_BYTES = 10 * 1024 * 1024
+KEPT_BYTES = 100_000
+"""A larger file is read anew each time: trees take many times as much memory as text."""
 _BOM = b"\xef\xbb\xbf"
 _LINE_BREAK = pattern(r"\r\n|\n|\r")
 _MARKER = pattern(r"(?:\A|(?<=[\n\r]))(---|\.\.\.)(?=[ \t\r\n]|\Z)")
@@ -40,7 +43,20 @@ _TAB_ADVICE = "indent with spaces: neither Kuma's reader nor this tool accepts t
 
 
 def read_file(path: str, data: bytes) -> SourceFile:
-    """Return the file with every document that could be read, and refusals for the others."""
+    """Return the file with every document that could be read, and refusals for the others.
+
+    What was read last is kept, with the trees that were built of it: an edited text is read for
+    the check of the edit, for the trial of the change, and once more where the change holds.
+    """
+    return _read_last(path, data) if len(data) <= KEPT_BYTES else _read(path, data)
+
+
+@lru_cache(maxsize=64)
+def _read_last(path: str, data: bytes) -> SourceFile:
+    return _read(path, data)
+
+
+def _read(path: str, data: bytes) -> SourceFile:
     if len(data) > MAX_BYTES:
         detail = f"{len(data)} bytes; the limit is {MAX_BYTES}"
         return _refused(path, Reason.TOO_LARGE, detail)
