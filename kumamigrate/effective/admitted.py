@@ -26,6 +26,8 @@ from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.inbound import InboundPoint
 
 Names = tuple[str, ...]
+Subsets = Sequence[tuple[str, Sequence[tuple[str, bool]]]]
+"""Action of each rule of a `from` list, and the names that a certificate has to hold, or not."""
 
 ALLOW, SHADOW = "Allow", "AllowWithShadowDeny"
 _BY_SNI = "goes by its SNI as well"
@@ -57,10 +59,11 @@ def admitted(state: State, mesh: str, point: InboundPoint | None, *, by_rules: b
     """Return what an inbound does with each client that it lets in, of those whose certificate
     is known."""
     found = {}
+    subsets = () if by_rules or point is None else _subsets(point, mesh)
     for client, names in certificates(state, mesh).items():
         if names is None:
             continue
-        action = _by_rules(point, names) if by_rules else _by_from(point, names, mesh)
+        action = _by_rules(point, names) if by_rules else _by_from(subsets, names)
         if action:
             found[f"client {client}"] = action
     return found
@@ -90,21 +93,32 @@ def _meets(match: Any, text: str) -> bool:
     return text.startswith(value) if spiffe.get("type") == "Prefix" else text == value
 
 
-def _by_from(point: InboundPoint | None, names: Names, mesh: str) -> str:
-    actions = {
-        str(rule.conf.get("action"))
-        for rule in (point.from_rules if point is not None else ())
-        if all(_has(names, mesh, tag.key, tag.value) is not tag.negated for tag in rule.subset)
-    }
-    allowed = {action.replace("_", "").lower() for action in actions}
-    if not names or not allowed & {"allow", "allowwithshadowdeny"}:
+def _subsets(point: InboundPoint, mesh: str) -> Subsets:
+    """Return the `from` list of an inbound by the names in the certificates of its clients."""
+    return [
+        (
+            str(rule.conf.get("action")).replace("_", "").lower(),
+            [(_name(mesh, tag.key, tag.value), not tag.negated) for tag in rule.subset],
+        )
+        for rule in point.from_rules
+    ]
+
+
+def _name(mesh: str, key: str, value: str) -> str:
+    return old_id(mesh, value) if key == SERVICE else f"kuma://{key}/{value}"
+
+
+def _by_from(subsets: Subsets, names: Names) -> str:
+    if not names:
         return ""
-    return ALLOW if "allow" in allowed else SHADOW
-
-
-def _has(names: Sequence[str], mesh: str, key: str, value: str) -> bool:
-    wanted = old_id(mesh, value) if key == SERVICE else f"kuma://{key}/{value}"
-    return wanted in names
+    allowed = {
+        action
+        for action, asked in subsets
+        if all((name in names) is there for name, there in asked)
+    }
+    if "allow" in allowed:
+        return ALLOW
+    return SHADOW if "allowwithshadowdeny" in allowed else ""
 
 
 def everybody_identified(state: State, mesh: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
@@ -12,7 +13,7 @@ from kumamigrate.model.release import Release
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.entry import Entry
 from kumamigrate.targetref.items import from_entries, rule_entries, top_of
-from kumamigrate.targetref.sort import Ranked, compare, match_rank, sort_stable
+from kumamigrate.targetref.sort import Ranked, compare, keys_of, match_rank, sort_stable
 from kumamigrate.targetref.torules import SubsetRule, build_rules, from_items
 
 
@@ -43,11 +44,13 @@ def inbound_rules(
     policies: Sequence[Resource], kind: PolicyType, release: Release
 ) -> tuple[InboundRule, ...]:
     """Return the inbound rules of the policies on one point, strongest match first."""
-    ranked = sort_stable(
-        [(Ranked(p, top_of(p, release)), p) for p in policies],
-        lambda a, b: compare(release, release.inbound_sort, a[0], b[0]),
+    ranked = [Ranked(policy, top_of(policy, release)) for policy in policies]
+    ordered = sort_stable(
+        ranked,
+        partial(compare, release, release.inbound_sort),
+        lambda: keys_of(release, release.inbound_sort, ranked),
     )
-    entries = [e for _, policy in ranked for e in rule_entries(policy, kind, release)]
+    entries = [e for one in ordered for e in rule_entries(one.policy, kind, release)]
     entries.sort(key=lambda e: match_rank(e.match))
     return tuple(InboundRule(match=e.match, conf=e.conf, entries=(e,)) for e in entries)
 

@@ -199,7 +199,7 @@ def test_keys_sort_as_the_levels_compare(release: str) -> None:
     rules = release_of(release)
     for seed in range(30):
         items = _ranked(Random(seed))
-        for levels in (rules.policy_sort, rules.resource_sort):
+        for levels in (rules.policy_sort, rules.resource_sort, rules.inbound_sort):
             keys = keys_of(rules, levels, items)
             assert keys is not None
             by_key = [items[at] for at in sorted(range(len(items)), key=keys.__getitem__)]

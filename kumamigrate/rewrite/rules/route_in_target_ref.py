@@ -8,6 +8,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.conf import JsonConf, normal
+from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import EFFECT, Identity, Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
@@ -33,6 +34,7 @@ from kumamigrate.rewrite.routes.routes import (
     old_route_name,
     reference,
     routes_called,
+    routes_meant,
 )
 from kumamigrate.rewrite.routes.routewords import (
     ambiguous,
@@ -476,10 +478,14 @@ def _dead_entries(view: View) -> Iterator[Finding]:
         for policy in view.of_type(*TYPES, "MeshAccessLog", "MeshLoadBalancingStrategy")
         if policy.labels.get(EFFECT) != "shadow" and _may_name_route(policy)
     ]
-    index = index_of(view.state) if policies else None
+    if not policies:
+        return
+    index = index_of(view.state)
     for policy in policies:
-        for route in view.state.of_type(ROUTE):
-            if index is not None and route.mesh == policy.mesh and never_meet(policy, route):
+        meant = {*routes_meant(policy, index, view.source)}
+        routes = view.state.of_type(ROUTE) if meant else ()
+        for route in (one for one in routes if kri_of(one) in meant):
+            if route.mesh == policy.mesh and never_meet(policy, route):
                 for at, _ in entries_on(policy, route, index, view.source):
                     yield dead(view, policy, route, ("to", at, "targetRef"))
 
