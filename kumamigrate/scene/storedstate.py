@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from kumamigrate.admit.check import refusals_of, says_zone
 from kumamigrate.admit.places import is_template
@@ -41,8 +42,17 @@ class Rejection:
     fault: bool = False
 
 
-Admitted = dict[tuple[str, Environment, int], tuple[Resource, Resource | Rejection]]
-"""By release, environment and id of a resource: the resource, and what is stored of it."""
+class Admission(NamedTuple):
+    """What is stored of a resource, which is kept so that its id stays its own, or why it is not;
+    and the zone that it says it is of, where it may not be there in another (`says_zone`)."""
+
+    resource: Resource
+    stored: Resource | Rejection
+    zone: str
+
+
+Admitted = dict[tuple[str, Environment], dict[int, Admission]]
+"""By release and environment, of each resource by its id."""
 
 
 def state_of(
@@ -61,14 +71,20 @@ def state_of(
     """
     stored: list[Resource] = []
     rejections: list[Rejection] = []
+    zoned: list[tuple[Resource, str]] = []
     # What else its mesh was given changes nothing about a resource.
     reader = replace(environment, initial_policies=None)
+    admissions = {} if known is None else known.setdefault((release, reader), {})
     for resource in resources:
-        admitted = _admitted(resource, release, reader, known)
-        if isinstance(admitted, Rejection):
-            rejections.append(admitted)
-        else:
-            stored.append(admitted)
+        admission = admissions.get(id(resource))
+        if admission is None:
+            admission = admissions[id(resource)] = _admission(resource, release, reader)
+        if isinstance(admission.stored, Rejection):
+            rejections.append(admission.stored)
+            continue
+        stored.append(admission.stored)
+        if admission.zone:
+            zoned.append((admission.stored, admission.zone))
     faults = (
         _faulty(one.resource.where, one.problems[0].message, one.resource.mesh)
         for one in rejections
@@ -78,18 +94,19 @@ def state_of(
         release=release,
         environment=environment,
         resources=tuple(stored),
-        unread=(*unread, *faults, *_of_some_zone(stored, environment)),
+        unread=(*unread, *faults, *_of_some_zone(zoned, environment)),
         complete=complete,
     )
     return state, tuple(rejections)
 
 
-def _of_some_zone(stored: Iterable[Resource], environment: Environment) -> Iterator[Refusal]:
+def _of_some_zone(
+    zones: Sequence[tuple[Resource, str]], environment: Environment
+) -> Iterator[Refusal]:
     """Yield what is there or not by the zone that reads it.
 
     Where nobody named it, exports without their times are of the zone that all of them name.
     """
-    zones = [(one, zone) for one in stored if (zone := says_zone(one, environment))]
     of_one = len({zone for one, zone in zones if is_export(one)}) < 2
     for resource, zone in zones:
         exported = is_export(resource)
@@ -114,16 +131,10 @@ def _of_some_zone(stored: Iterable[Resource], environment: Environment) -> Itera
         )
 
 
-def _admitted(
-    resource: Resource, release: str, environment: Environment, known: Admitted | None
-) -> Resource | Rejection:
-    """Return a resource as it is stored, or why it is not, from memory where that is there."""
-    if known is None:
-        return _admit_safely(resource, release, environment)
-    key = (release, environment, id(resource))
-    if key not in known:
-        known[key] = (resource, _admit_safely(resource, release, environment))
-    return known[key][1]
+def _admission(resource: Resource, release: str, environment: Environment) -> Admission:
+    stored = _admit_safely(resource, release, environment)
+    zone = "" if isinstance(stored, Rejection) else says_zone(stored, environment)
+    return Admission(resource, stored, zone)
 
 
 def _admit_safely(
