@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from kumamigrate.effective.difference import Value, Witness
+from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -52,16 +53,35 @@ class EndpointMoves:
 
     @cached_property
     def _moved(self) -> Moved:
-        kinds = [side.kinds.get("Dataplane") for side in self._sides]
-        if kinds[0] == kinds[1]:
-            return {}
-        old, new = (_by_service(side, self._pair.chosen.near) for side in self._sides)
+        old, new = self._by_side()
         moved: dict[Destination, tuple[list[Endpoint], list[Endpoint]]] = {}
         for at, (mine, other) in enumerate(((old, new), (new, old))):
             for key, one in mine.items():
                 if key not in other:
                     moved.setdefault(key[0], ([], []))[at].append(one)
         return moved
+
+    def _by_side(self) -> list[Mapping[tuple[Destination, str], Endpoint]]:
+        """Return the endpoints of each side's services.
+
+        Where the later release reads no tags, those of services that both sides have, by their
+        addresses: how services and labels come to be chosen is what the way there changes.
+        """
+        if self._pair.before.release.subset_rules == self._pair.after.release.subset_rules:
+            kinds = [side.kinds.get("Dataplane") for side in self._sides]
+            if kinds[0] == kinds[1]:
+                return [{}, {}]
+            return [_by_service(side, self._pair.chosen.near) for side in self._sides]
+        both = set.intersection(*({*map(kri_of, _services(side))} for side in self._sides))
+        return [
+            {
+                (RealResource(kri), one.address): one
+                for one in endpoints(side, frozenset())
+                for kri in answered(side, one)
+                if kri in both
+            }
+            for side in self._sides
+        ]
 
     def _reaches(self, side: Side, proxy: Resource, destination: Destination) -> bool:
         """Whether a proxy may have endpoints of a service: at an outbound, or behind one."""
@@ -74,6 +94,10 @@ class EndpointMoves:
             return True  # a TrafficRoute may lead anywhere
         reach = self._pair.reaches[self._sides.index(side)]
         return any(_bare(d) == destination for one in there for d in reach.clusters_at(one))
+
+
+def _services(side: Side) -> Iterator[Resource]:
+    return side.state.of_type("MeshService", "MeshMultiZoneService")
 
 
 def _by_service(side: Side, near: Set[str]) -> dict[tuple[Destination, str], Endpoint]:

@@ -9,12 +9,13 @@ from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.model.resource import Resource
-from kumamigrate.prover.claimed import CARRY, LIVE
+from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.carry import (
     as_tags,
     carry_doubts,
     carry_witnesses,
 )
+from kumamigrate.prover.claims.upgrade import upgrade_dataplane_differences
 from kumamigrate.prover.crossmesh import CrossMesh, cross_mesh_differences
 from kumamigrate.prover.doubts.concern import Concerns
 from kumamigrate.prover.doubts.doubt import tie_doubts
@@ -73,7 +74,7 @@ class ProxyDifferences:
             unknown += tuple(note_doubts(subject.workload))
         sure = tuple(w for w in every if w.policy_type not in chance)
         listed = not subject.made_up and subject.workload is None
-        alone = not listed or self.claim != LIVE
+        alone = not listed or self.claim == CARRY
         moved = () if alone else (*self._of_others(subject.was, subject.now),)
         made = self.old.of(subject.was, subject.now) if listed else SAME
         unknown += (*self.concerns.of_proxy(subject.was, subject.now), *made.doubts)
@@ -84,6 +85,8 @@ class ProxyDifferences:
     def _of_others(self, was: Resource, now: Resource) -> Iterator[Witness]:
         """Yield what differs for a proxy as others are no longer what they were."""
         yield from self._endpoints.of(was, now)
+        if self.claim != LIVE:
+            return
         sides = ((self.pair.before, was), (self.pair.after, now))
         for one in self.across:
             if any(one.concerns(side, proxy) for side, proxy in sides):
@@ -98,7 +101,9 @@ class ProxyDifferences:
         return tuple(cross_mesh_differences(self.pair.before, self.pair.after))
 
     def _come_or_gone(self, subject: Subject) -> Iterator[Witness]:
-        if self.claim == LIVE:
+        proxy = subject.was or subject.now
+        gone = self.claim == RELEASE and proxy is not None and not is_builtin(proxy)
+        if self.claim == LIVE or gone:
             yield Witness(
                 mesh=self.pair.before.mesh,
                 proxy=subject.name,
@@ -123,6 +128,9 @@ class ProxyDifferences:
         found: list[Witness] = []
         if own and self.claim == LIVE:
             found += self._itself(was, now)
+        elif own:
+            sides = (self.pair.before, self.pair.after)
+            found += upgrade_dataplane_differences(*sides, was, now)
         found += self._outbounds(was, now)
         if self.outbounds.tags_end:
             found += as_tags(carry_witnesses(self.pair, was, now, self.outbounds.couples))

@@ -55,7 +55,7 @@ def meant_by(places: Places, ref: Mapping[str, Any], policy: Resource | None) ->
     by_tags = kind == "MeshServiceSubset" or (kind == "MeshService" and not port)
     if by_tags and places.release.subset_rules:
         return tagged(ref)
-    labels = ref.get("labels")
+    labels = ref.get("labels") or _named(places, ref, kind)
     if isinstance(labels, Mapping) and labels:
         found = _having(places, kind, _placed(places, labels, policy))
         if not found:
@@ -70,6 +70,17 @@ def meant_by(places: Places, ref: Mapping[str, Any], policy: Resource | None) ->
     name = str(ref["name"])
     kri = Kri(type=kind, mesh=places.mesh, zone=zone, namespace=namespace, name=name)
     return _at_port(places, kri, port)
+
+
+def _named(places: Places, ref: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """Return the labels that a name is for 3.0, whichever zone the resource is of."""
+    name, namespace = str(ref.get("name") or ""), ref.get("namespace")
+    if places.release.subset_rules or not name:
+        return {}
+    legacy = name.split("_")
+    if kind == "MeshService" and not namespace and len(legacy) == 4 and legacy[2] == "svc":
+        name, namespace = legacy[:2]
+    return {DISPLAY_NAME: name, **({NAMESPACE: namespace} if namespace else {})}
 
 
 def called_by_number(places: Places, dataplane: Resource) -> dict[Kri, str]:

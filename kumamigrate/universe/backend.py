@@ -144,7 +144,7 @@ def listed_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster]:
     return {
         f"{address}{_or(cluster, at)}": cluster
         for address, item in _by_address(proxy)
-        if not _never_made(proxy, item)
+        if not _never_made(side, proxy, item)
         for at, cluster in enumerate(outbound_destinations(side, proxy, item))
     }
 
@@ -167,12 +167,18 @@ def _or(cluster: Cluster, at: int) -> str:
     return f" or {called(cluster.destination)}" if at else ""
 
 
-def _never_made(proxy: Resource, outbound: Mapping[str, Any]) -> bool:
+def _never_made(side: Side, proxy: Resource, outbound: Mapping[str, Any]) -> bool:
     """Whether a zone makes no outbound for what a Dataplane says.
 
-    A name means a resource of the Dataplane's own zone, and no zone has a MeshMultiZoneService.
+    Before 3.0 a name means a resource of the Dataplane's own zone, of which a
+    MeshMultiZoneService is only where its labels say so by hand.
     """
     ref = outbound.get("backendRef")
-    if not isinstance(ref, Mapping) or ref.get("labels"):
+    if not isinstance(ref, Mapping) or ref.get("labels") or not side.release.subset_rules:
         return False
-    return ref.get("kind") == "MeshMultiZoneService" and bool(proxy.zone)
+    if ref.get("kind") != "MeshMultiZoneService" or not proxy.zone:
+        return False
+    several = side.state.of_type("MeshMultiZoneService")
+    return not any(
+        r.name == ref.get("name") and r.zone == proxy.zone for r in several if not r.made_up
+    )

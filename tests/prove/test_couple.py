@@ -119,18 +119,19 @@ def test_what_is_known_must_tell_it_from_others(known: str, before: str, after: 
     assert proof.verdict("live") is Verdict.DIFFERENT
 
 
-OF_WEST = "labels: {kuma.io/origin: zone, kuma.io/zone: west}\n"
-IN_EAST = """type: Dataplane
+SYNCED = "kuma.io/mesh: default, kuma.io/origin: zone"
+OF_WEST = f"labels: {{kuma.io/display-name: t, {SYNCED}, kuma.io/zone: west}}\n"
+IN_EAST = f"""type: Dataplane
 mesh: default
 name: web-1
-labels: {app: web, kuma.io/origin: zone, kuma.io/zone: east}
-networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+labels: {{app: web, kuma.io/display-name: web-1, {SYNCED}, kuma.io/zone: east}}
+networking: {{address: 10.0.0.1, inbound: [{{port: 80, tags: {{kuma.io/service: web}}}}]}}
 ---
 type: Dataplane
 mesh: default
 name: db-1
-labels: {app: db, kuma.io/origin: zone, kuma.io/zone: east}
-networking: {address: 10.0.0.2, inbound: [{port: 80, tags: {kuma.io/service: db}}]}
+labels: {{app: db, kuma.io/display-name: db-1, {SYNCED}, kuma.io/zone: east}}
+networking: {{address: 10.0.0.2, inbound: [{{port: 80, tags: {{kuma.io/service: db}}}}]}}
 ---
 """
 

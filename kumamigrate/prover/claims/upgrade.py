@@ -6,18 +6,23 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from kumamigrate.dataclass import replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.unset import begins, unset_differences
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.packed import packed
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.prover.assumptions.subset_service import comes_for_share
 from kumamigrate.prover.gateway import is_builtin
-from kumamigrate.prover.nonpolicy import ground_differences
-from kumamigrate.universe.side import Side
+from kumamigrate.prover.nonpolicy import dataplane_differences, ground_differences
+from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL
+from kumamigrate.universe.endpoints import PROTOCOL
+from kumamigrate.universe.side import Side, networking
 
+_REACH = ("reachableServices", "reachableBackends", "directAccessServices")
+"""What a Dataplane says of services that it reaches: see `_unread`."""
 GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
 """Kinds that go with the built-in gateways, and that no other proxy reads."""
 _SERVICES = ("%KUMA_SOURCE_SERVICE%", "%KUMA_DESTINATION_SERVICE%")
@@ -36,7 +41,7 @@ def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> It
         return
     moved = _table()["moved"]
     gone = _table()["gone"]
-    coming = _coming(before)
+    coming, by_tags = _coming(before), _by_tags(before)
     for witness in ground_differences(before, after, labels):
         if witness.policy_type == "Mesh" or witness.policy_type in gone:
             continue
@@ -45,8 +50,49 @@ def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> It
         if witness.before.value is None and (witness.policy_type, witness.destination) in coming:
             continue
         roots = moved.get(witness.policy_type, ())
+        if witness.policy_type == "MeshService" and witness.destination in by_tags:
+            roots = (*roots, "selector.dataplaneLabels")
         if not any(witness.field == root or witness.field.startswith(f"{root}.") for root in roots):
             yield witness
+
+
+def upgrade_dataplane_differences(
+    before: Side, after: Side, was: Resource, now: Resource
+) -> Iterator[Witness]:
+    """Yield differences in what both releases read of a Dataplane: its addresses, its ports."""
+    if _ends(before, after):
+        was, now = _in_common(was), _in_common(now)
+    yield from dataplane_differences(before.mesh, was, now, frozenset())
+
+
+def _in_common(dataplane: Resource) -> Resource:
+    """Return a Dataplane without what the later release words in another way, or not at all."""
+    net = {k: v for k, v in networking(dataplane).items() if k != "gateway"}
+    if isinstance(net.get("inbound"), list):
+        net["inbound"] = [_without_tags(inbound) for inbound in net["inbound"]]
+    transparent = net.get("transparentProxying")
+    if isinstance(transparent, Mapping):
+        kept = {k: v for k, v in transparent.items() if k not in _REACH}
+        net["transparentProxying"] = kept
+    spec = {k: v for k, v in dataplane.spec.items() if k not in ("metrics", "probes")}
+    return replace(dataplane, spec={**spec, "networking": net})
+
+
+def _without_tags(inbound: Any) -> Any:
+    if not isinstance(inbound, Mapping):
+        return inbound
+    spoken = inbound.get("protocol") or mapping(inbound.get("tags")).get(PROTOCOL)
+    kept = {k: v for k, v in inbound.items() if k != "tags"}
+    return {**kept, "protocol": spoken or DEFAULT_PROTOCOL}
+
+
+def _by_tags(side: Side) -> set[str]:
+    """Return the MeshServices that choose by tags, for which the later release wants labels."""
+    return {
+        f"{r.name}.{r.namespace}" if r.namespace else r.name
+        for r in side.state.of_type("MeshService")
+        if "dataplaneTags" in mapping(r.spec.get("selector"))
+    }
 
 
 def _coming(before: Side) -> set[tuple[str, str]]:
