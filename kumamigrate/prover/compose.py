@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from kumamigrate.dataclass import replace
-from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.effective.difference import HARMLESS, Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.proof import (
@@ -19,15 +19,20 @@ from kumamigrate.prover.proof import (
 )
 
 
-def chained(first: MeshProof, second: MeshProof) -> MeshProof:
+def chained(first: MeshProof, second: MeshProof, told: ClaimResult | None = None) -> MeshProof:
     """Return the proof of the whole way in a mesh. `first` proves claim *live* alone.
 
     Differences of both halves are differences of the whole, even if they should cancel out. The
-    other claims of `second` start in the middle; they hold from the beginning where *live* does.
+    other claims of `second` start in the middle; they hold from the beginning where *live* does,
+    and what the first half changes without harm they change as well. `told` is what is said of
+    claim *live* for the whole way: what stands there need not be said again.
     """
     lived = first.claims[LIVE]
+    fresh = _without(lived, told)
     claims = {
-        name: _both(lived, result) if name == LIVE else upon(name, result, lived)
+        name: _both(lived, result)
+        if name == LIVE
+        else replace(_both(fresh, upon(name, result, lived)), modes=result.modes)
         for name, result in second.claims.items()
     }
     return MeshProof(
@@ -38,6 +43,26 @@ def chained(first: MeshProof, second: MeshProof) -> MeshProof:
         assumptions=tuple(dict.fromkeys((*first.assumptions, *second.assumptions))),
         ties=tuple(dict.fromkeys((*first.ties, *second.ties))),
     )
+
+
+def _without(lived: ClaimResult, told: ClaimResult | None) -> ClaimResult:
+    """Return the differences of a claim but for those that are told, and no doubts.
+
+    What begins to work is told of each proxy, the rest of any.
+    """
+    known = {_said(witness) for witness in told.witnesses} if told is not None else set()
+    proxies = []
+    for proxy in lived.proxies:
+        left = tuple(w for w in proxy.witnesses if _said(w) not in known)
+        if left:
+            proxies.append(replace(proxy, verdict=Verdict.DIFFERENT, witnesses=left, unknown=()))
+    verdict = Verdict.DIFFERENT if proxies else Verdict.EQUIVALENT
+    return ClaimResult(verdict=verdict, proxies=tuple(proxies))
+
+
+def _said(witness: Witness) -> tuple[str, ...]:
+    proxy = witness.proxy if witness.effect is Effect.ACTIVATION else ""
+    return (proxy, *witness.slot, *witness.values)
 
 
 def _both(first: ClaimResult, second: ClaimResult) -> ClaimResult:

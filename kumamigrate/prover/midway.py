@@ -33,7 +33,8 @@ def over_midway(
             break
         first = ask(before, middle, None, (LIVE,))
         if _is_good(first.claims[LIVE]):
-            found = _better(found, chained(first, ask(middle, after, upgraded, left)))
+            second = ask(middle, after, upgraded, left)
+            found = _better(found, chained(first, second, found.claims.get(LIVE)))
     return found
 
 
@@ -55,5 +56,13 @@ def _is_good(result: ClaimResult) -> bool:
 
 
 def _is_worse(one: ClaimResult, other: ClaimResult) -> bool:
+    """Say whether another result says more: a better verdict, or fewer differences, since what a
+    state in between shows as well is no difference of the whole way."""
     verdict = other.allowing(HARMLESS)
+    if one.allowing(HARMLESS) is verdict is Verdict.DIFFERENT:
+        return _harm(other) < _harm(one)
     return worst((one.allowing(HARMLESS), verdict)) is not verdict
+
+
+def _harm(result: ClaimResult) -> int:
+    return sum(witness.effect not in HARMLESS for witness in result.witnesses)

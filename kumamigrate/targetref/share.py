@@ -94,13 +94,26 @@ def share_tags(
         for at, inbound in _inbounds(proxy)
         if (proxy.namespace, proxy.name, at) in chosen
     ]
-    services = {tags.get(SERVICE) for tags in sets}
-    service = services.pop() if len(services) == 1 else None
-    if service is None:
-        return {}
-    said = {k: v for k, v in labels.items() if all(tags.get(k) == v for tags in sets)}
-    tags = {**said, SERVICE: service}
-    return tags if is_share(labels, target, zone, tags, known) else {}
+    services = {tags.get(SERVICE, "") for tags in sets} if sets else _alike(labels, known)
+    naming = {NAMESPACE, *(() if sets else NAMING)}
+    said = {
+        k: v
+        for k, v in labels.items()
+        if k not in naming and all(tags.get(k) == v for tags in sets)
+    }
+    tried = ({**said, SERVICE: service} for service in sorted(services - {""}))
+    found = [tags for tags in tried if is_share(labels, target, zone, tags, known)]
+    return found[0] if len(found) == 1 else {}
+
+
+def _alike(labels: Mapping[str, str], known: Sequence[Resource]) -> set[str]:
+    """Return the services of proxies that belong to the application that labels name."""
+    named = {k: v for k, v in labels.items() if k in NAMING}
+    found = {labels.get(WORKLOAD, "")}
+    for proxy in known:
+        if named and named.items() <= proxy.labels.items():
+            found |= {_tags(inbound).get(SERVICE, "") for _, inbound in _inbounds(proxy)}
+    return found
 
 
 def may_be_share(

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.model.state import State
 from kumamigrate.prover import prove
 from kumamigrate.prover.halfstates import halfway
 from kumamigrate.prover.midway import over_midway
-from kumamigrate.prover.proof import ClaimResult, MeshProof, Verdict
+from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
 from tests.cases import FIXTURES
 from tests.frontdoor import command
 from tests.prove.states import state
 from tests.test_story import told_of_folders
 
+HERE = Path(__file__).parent
 PROXY = """---
 type: Dataplane
 mesh: default
@@ -149,6 +152,41 @@ def test_two_folders_tell_the_story_of_the_run(text: str, target: str, tmp_path:
     assert claim["allowing"] == "equivalent"
 
 
+def test_what_begins_to_work_on_the_way_is_told_of_the_whole(tmp_path: Path) -> None:
+    """A 2.14 connects within 5s whatever a Timeout says, a 3.0 within what the MeshTimeout says:
+    asked of both."""
+    proved = told_of_folders(CANARY, tmp_path, "--target", "3.0")
+    claim = proved["claims"]["release"]
+    assert (claim["verdict"], claim["allowing"]) == ("different", "equivalent")
+    told = claim["dataplanes"]["web-1"]["witnesses"]
+    values = {(w["field"], w["before"]["value"], w["after"]["value"], w["effect"]) for w in told}
+    assert values == {("connectionTimeout", "5s", "3s", "activation")}
+
+
+@pytest.mark.parametrize("name", ["canary", "canary-of-one-share"])
+def test_running_control_planes_make_the_same_but_for_what_is_told(name: str) -> None:
+    """Old policies on a 2.14, what a run made of them on a 3.0: asked of both, twice."""
+    folder = HERE.parent / "golden" / "over-midway" / name
+    asked = ("--from", "2.14", "--target", "3.0", "--zone", "east", "--initial-policies", "none")
+    states = (folder / "before.yaml", folder / "after.yaml")
+    claim = command("prove", *states, *asked, "--format", "json").json["claims"]["release"]
+    truth = json.loads((folder / "verdict.json").read_text())["dataplanes"]
+    found = {name: one["verdict"] for name, one in claim["dataplanes"].items()}
+    changed = [n for n, t in truth.items() if not (t["outbound"]["same"] and t["inbound"]["same"])]
+    assert [n for n in changed if found[n] == "equivalent"] == []
+    assert changed
+    assert claim["allowing"] == "equivalent"
+
+
+def test_all_proxies_of_one_share_make_no_share_of_the_service(tmp_path: Path) -> None:
+    """The service that comes of them is the whole of it, also where it has the same proxies."""
+    one, other = (f"http, version: {name}}}}}]" for name in ("v1", "v2"))
+    proxies = CANARY.replace(one, other)
+    assert proxies != CANARY
+    proved = told_of_folders(proxies, tmp_path, "--target", "3.0")
+    assert proved["claims"]["release"]["allowing"] == "equivalent"
+
+
 @pytest.mark.parametrize(
     ("text", "old", "new"),
     [
@@ -170,6 +208,35 @@ def test_a_wrong_half_is_one_of_the_whole(text: str, old: str, new: str, tmp_pat
     two.write_text(written.replace(old, new))
     proved = command("prove", one, two, "--target", "3.0", "--format", "json").json
     assert proved["claims"]["release"]["allowing"] != "equivalent"
+
+
+def test_what_a_state_in_between_shows_as_well_is_no_difference_of_the_whole() -> None:
+    before, after = _converted()
+    real, false = (
+        Witness(
+            mesh="default",
+            proxy="web-1",
+            policy_type="MeshTimeout",
+            direction="outbound",
+            field=field,
+            before=Value(value="1s"),
+            after=Value(value="2s"),
+        )
+        for field in ("connectionTimeout", "idleTimeout")
+    )
+
+    def proof(names: Sequence[str], *witnesses: Witness) -> MeshProof:
+        verdict = Verdict.DIFFERENT if witnesses else Verdict.EQUIVALENT
+        proxy = ProxyVerdict(name="web-1", verdict=verdict, witnesses=witnesses)
+        result = ClaimResult(verdict=verdict, proxies=(proxy,))
+        return MeshProof(mesh="default", claims=dict.fromkeys(names, result))
+
+    def ask(_: State, __: State, later: State | None, names: Sequence[str]) -> MeshProof:
+        return proof(names, *((real,) if later is not None else ()))
+
+    found = proof(["release"], real, false)
+    came = over_midway(found, before, after, replace(after, release="3.0"), ask)
+    assert came.claims["release"].witnesses == (real,)
 
 
 def test_there_is_no_state_in_between_where_nothing_old_goes() -> None:

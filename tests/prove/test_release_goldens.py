@@ -83,6 +83,8 @@ def test_where_services_are_chosen_by_labels_the_same_is_equivalent(
     [
         ("share-of-known-proxies", "equivalent"),
         ("two-shares-that-nobody-has", "equivalent"),
+        ("share-in-mode-disabled", "equivalent"),
+        ("share-of-a-service-to-come", "equivalent"),
         ("share-on-your-word", "unknown"),
     ],
 )

@@ -23,7 +23,9 @@ Shares = Mapping[Kri, Cluster]
 def shares_of(before: Side, after: Side) -> Shares:
     """Return the MeshServices of `after` that select what tags in routes of `before` select.
 
-    None of them may be a service that `before` has: it got other traffic then.
+    None of them may be a service that `before` has: it got other traffic then. Nor is it the
+    service of which the tags are a share, which comes where mode Disabled had none, even if all
+    proxies known are of that share.
     """
     if after.release.subset_rules:
         return {}
@@ -38,9 +40,10 @@ def shares_of(before: Side, after: Side) -> Shares:
         ports = ports_of(service.spec)
         if service.made_up or kri_of(service) in old or len(ports) != 1:
             continue
-        mine = [one for one in wanted if _stands_for(service, ports[0], one, known, is_share)]
+        others = [one for one in wanted if not _is_the_whole(service, one)]
+        mine = [one for one in others if _stands_for(service, ports[0], one, known, is_share)]
         if not mine:
-            called_so = (one for one in wanted if _is_called_after(service, one))
+            called_so = (one for one in others if _is_called_after(service, one))
             mine = [
                 one for one in called_so if _stands_for(service, ports[0], one, known, may_be_share)
             ]
@@ -48,6 +51,12 @@ def shares_of(before: Side, after: Side) -> Shares:
             section = str(ports[0].get("name") or ports[0].get("port", ""))
             found[kri_of(service, section)] = mine[0]
     return found
+
+
+def _is_the_whole(service: Resource, one: Cluster) -> bool:
+    """Say whether a MeshService has the name of the service that tags are a share of."""
+    assert isinstance(one.destination, ServiceTag)
+    return service.display_name == one.destination.service.split("_")[0]
 
 
 def _is_called_after(service: Resource, one: Cluster) -> bool:
