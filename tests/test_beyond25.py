@@ -125,3 +125,16 @@ def test_what_can_go_out_today_is_asked_on_the_release_in_use(target: str) -> No
     # What the upgrade makes of the policies up to 2.5 is another question.
     assert ("2.5" in open_worlds(before, after)) is (target == "3.0")
     assert "2.6" in open_worlds(before, after, today=True)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("MeshAccessLog", "MeshCircuitBreaker", "MeshHTTPRoute", "MeshHealthCheck"),
+        *("MeshLoadBalancingStrategy", "MeshMetric", "MeshPassthrough", "MeshRetry", "MeshTLS"),
+        *("MeshTimeout", "MeshTrace"),
+    ],
+)
+def test_each_type_of_which_policies_up_to_2_5_have_no_say_counts(kind: str) -> None:
+    assert asked(*CHANGED, kind)
+    assert not asked(*CHANGED, kind, "MeshTrafficPermission")

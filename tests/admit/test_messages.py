@@ -83,3 +83,19 @@ def test_problems_of_a_resource_stand_below_its_spec() -> None:
         mesh = Resource(type="Mesh", mesh="", name="default", spec=spec, spec_path=path)
         _, problems = read_ground(mesh, "2.14")
         assert [one.path for one in problems] == [(*path, "routing", "zoneEgress")]
+
+
+@pytest.mark.parametrize("spec", [[], "x", None])
+@pytest.mark.parametrize("kind", ["MeshTrust", "MeshService", "MeshIdentity"])
+def test_a_spec_that_is_no_mapping_is_a_problem(kind: str, spec: Any) -> None:
+    one = Resource(type=kind, mesh="default", name="a", spec={}, body={"type": kind, "spec": spec})
+    _, (problem,) = read_ground(one, "2.14")
+    assert (problem.message, problem.path) == ("must be a mapping", ("spec",))
+    assert problem.missing is (spec is None)
+
+
+def test_a_part_of_a_match_that_is_no_mapping_is_a_problem() -> None:
+    spec = {"to": [{"targetRef": {"kind": "Mesh"}, "rules": [{"matches": [{"path": "/v1"}]}]}]}
+    route = Resource(type="MeshHTTPRoute", mesh="default", name="r", spec=spec)
+    _, problems = read_ground(route, "2.14")
+    assert [one.path[-1] for one in problems] == ["path"]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kumamigrate.flow.word import _is_at
+from kumamigrate.scene.repository import Repository
+from kumamigrate.source.reading.load import read_file
+from kumamigrate.world.accepted import Accepted
 from tests.choose.conftest import MakeShop
 from tests.choose.shop import MESH, Shop, findings
 
@@ -108,3 +114,22 @@ def test_a_place_is_a_line_of_the_text_before_other_rules_moved_it(make_shop: Ma
     assert {"from-section", "permission-action-upper-case"} <= fixed
     assert "action: Allow" in shop.read("a.yaml")
     assert not [f for f in done.json["findings"] if f["rule"] == "unused-accept"]
+
+
+PLACE = Accepted(rule="from-section", file="a.yaml", line=2, text=b"one\ntwo\nthree\n")
+
+
+@pytest.mark.parametrize(
+    ("now", "there"),
+    [
+        (b"one\ntwo\nthree\n", [2]),
+        (b"zero\none\ntwo\nthree\n", [3]),
+        (b"one\nthree\n", []),
+        (b"two\nthree\n", [1]),
+    ],
+)
+def test_a_place_is_where_its_line_went(now: bytes, there: list[int]) -> None:
+    repository = Repository(root=Path("/nowhere"), files={"a.yaml": read_file("a.yaml", now)})
+    found = [n for n in range(-1, 6) if _is_at(PLACE, ("a.yaml", n), repository)]
+    assert found == there
+    assert not any(_is_at(PLACE, ("b.yaml", n), repository) for n in range(5))

@@ -228,3 +228,24 @@ def test_where_the_chart_of_a_helm_release_lies(spec: str, chart: Chart | None) 
     )
     found = [one.chart for one in pointers(Tree(files=tree(f"{CHART}=== m.yaml\n{text}")))]
     assert found == ([] if chart is None else [chart])
+
+
+@pytest.mark.parametrize(
+    ("source", "changes"),
+    [
+        ("plugin: {name: envsubst}", ("plugin",)),
+        ("kustomize: {namePrefix: x-}", ("kustomize.namePrefix",)),
+        ("directory: {exclude: a.yaml}", ("directory.exclude",)),
+        ("directory: {recurse: true}", ()),
+    ],
+)
+def test_an_application_says_what_it_makes_of_its_folder(
+    source: str, changes: tuple[str, ...]
+) -> None:
+    application = (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n"
+        f"spec:\n  source:\n    path: base\n    {source}\n"
+    )
+    files = {"app.yaml": application.encode(), "base/a.yaml": b"a: 1\n"}
+    (pointer,) = pointers(Tree(files=files))
+    assert (pointer.folder, pointer.changes) == ("base", changes)

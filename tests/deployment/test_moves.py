@@ -78,3 +78,8 @@ def test_keys_with_a_slash_or_a_tilde_survive_a_pointer() -> None:
     path = ("metadata", "labels", "kuma.io/~x", 0)
     old = {"metadata": {"labels": {"kuma.io/~x": [1]}}}
     assert pointer_path(pointer(path), old) == path
+
+
+def test_a_number_is_a_place_in_a_list_and_a_key_elsewhere() -> None:
+    value = {"ports": {"80": ["a", "b"]}}
+    assert pointer_path("/ports/80/1", value) == ("ports", "80", 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -119,3 +121,32 @@ def test_any_name_can_be_asked_for_and_is_told_apart(tmp_path: Path) -> None:
     for answer in ("a\udce9", "b\udce9", "", None, False, b""):
         tree.note("link", "x", answer)
     assert len({digest for *_, digest in tree.asked}) == 6
+
+
+def test_where_a_link_led_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for name in ("b", "c"):
+        (tmp_path / "a" / name).write_text("")
+    (tmp_path / "link").symlink_to("a/b")
+    tree = Tree(files={}, root=tmp_path)
+    assert tree.real("link") == "a/b"
+    (noted,) = (one for one in tree.asked if one[:2] == ("link", "link"))
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("a/c")
+    again = Tree(files={}, root=tmp_path)
+    assert again.real("link") == "a/c"
+    assert noted not in again.asked
+
+
+def test_a_program_gets_what_it_needs_to_run_and_nothing_else(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed = {name: f"/{name}" for name in ("LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT")}
+    for name, value in {**needed, "AWS_SECRET_ACCESS_KEY": "x", "KUBECONFIG": "/config"}.items():
+        monkeypatch.setenv(name, value)
+    said = _python(place, "import json, os; print(json.dumps(dict(os.environ)))")
+    given = json.loads(said.text)
+    assert {name: given.get(name) for name in needed} == needed
+    assert given["PATH"] == os.environ["PATH"]
+    assert "AWS_SECRET_ACCESS_KEY" not in given
+    assert given["KUBECONFIG"] == os.devnull

@@ -13,6 +13,8 @@ from typing import Any
 import kumamigrate
 from kumamigrate.cli import app
 from kumamigrate.library import EditRefusedError, Sources
+from kumamigrate.model.kinds import GLOBAL_SCOPED, MESH_SCOPED
+from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment
 from kumamigrate.scene.repository import FileContents
 from kumamigrate.source.reading.load import read_file
@@ -29,7 +31,8 @@ TEMPLATED = ("{{", "{%", "<%", "#@")
 BREAKING = ("\ufeff", "\u2028", "\u2029", "\x85")
 """What ends or begins a line for Go's reader, as for libyaml, and not for every other one."""
 
-KUMA = re.compile(rb"^(?:type: (?:Mesh|Dataplane|Traffic|Zone)\w*|apiVersion: kuma\.io/.*)$", re.M)
+TYPES = "|".join(sorted({*MESH_SCOPED, *GLOBAL_SCOPED, *release("2.14").policy_types}))
+KUMA = re.compile(rf"^(?:type: (?:{TYPES})|apiVersion: kuma\.io/.*)$".encode(), re.M)
 """What makes a text certainly one of Kuma's."""
 
 

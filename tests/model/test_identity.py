@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.model.identity import holder_of, names_of, old_names, spiffe_id
+from kumamigrate.model.identity import holder_of, is_ready, names_of, old_names, spiffe_id
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 
@@ -95,3 +95,13 @@ def test_the_identity_with_most_labels_wins_then_the_smaller_name() -> None:
         assert holder is not None
         assert holder.identity.name == "z"
     assert holder_of(proxy, _state(_identity("b", provider=SPIRE), _identity("a"))) is None
+
+
+def test_whether_certificates_are_given_out_cannot_be_told_without_the_mode() -> None:
+    ready = _identity(provider=SPIRE)
+    assert [is_ready(ready, mode) for mode in ("Exclusive", "Everywhere", None)] == [
+        True,
+        False,
+        None,
+    ]
+    assert is_ready(_identity(), None) is False

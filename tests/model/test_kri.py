@@ -58,3 +58,8 @@ def test_3_0_ignores_the_keys_it_does_not_know() -> None:
     assert read_target_ref(given, _2_14).name == "x"
     got = read_target_ref(given, _3_0)
     assert (got.name, got.namespace, got.proxy_types) == (None, None, None)
+
+
+def test_a_mesh_is_in_no_mesh_whatever_it_is_said_to_be_in() -> None:
+    mesh = Resource(type="Mesh", mesh="default", name="default")
+    assert kri_of(mesh) == mesh_kri("default")

@@ -8,7 +8,7 @@ import pytest
 
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
-from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.model.workloads import _number, implied_dataplanes
 from kumamigrate.source.reading.load import read_file
 
 NAMESPACE = """apiVersion: v1
@@ -89,3 +89,10 @@ def test_a_pod_that_no_service_selects_has_the_inbound_of_its_workload() -> None
 def test_pods_without_a_sidecar_or_of_another_mesh_are_none() -> None:
     assert implied_dataplanes(_state(DEPLOYMENT + SERVICE), "default") == ()
     assert implied_dataplanes(_state(NAMESPACE + DEPLOYMENT), "other") == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "number"), [("80", 80), (80, 80), ("http", None), (None, None), ([80], None)]
+)
+def test_a_port_is_a_number_or_says_none(said: object, number: int | None) -> None:
+    assert _number(said) == number

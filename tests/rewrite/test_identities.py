@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kumamigrate.rewrite.identities.manifests import provider_of
+from kumamigrate.rewrite.references.spiffe import Clients, matches_for
 
 OWN = {"meshTrustCreation": "Enabled", "insecureAllowSelfSigned": True}
 SECRETS = {"cert": {"secret": "ca-cert"}, "key": {"secret": "ca-key"}}
@@ -62,3 +63,10 @@ def test_days_and_years_are_hours(written: str, expiry: str) -> None:
     found = provider_of({"type": "builtin", "dpCert": {"rotation": {"expiration": written}}})
     assert isinstance(found, dict)
     assert found["bundled"]["certificateParameters"] == {"expiry": expiry}
+
+
+@pytest.mark.parametrize("target", [{"kind": "Mesh"}, {"kind": "MeshSubset", "tags": None}])
+def test_a_target_without_tags_names_everybody(target: dict[str, Any]) -> None:
+    """Nothing was filled in: only that no client is known keeps it from an answer."""
+    said = matches_for(target, Clients())
+    assert said == "no Dataplane or workload is known, so neither are the clients"

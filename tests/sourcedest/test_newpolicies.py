@@ -10,6 +10,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.sourcedest.classes import class_of
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped
+from kumamigrate.rewrite.sourcedest.exhaustive import off_at
 from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.outboundkinds import reaches_all
@@ -105,3 +106,23 @@ def test_what_is_kept_does_not_go() -> None:
         kind="Timeout", mesh="default", target="2.14", dropped=dropped + parts, kept=(kept,)
     )
     assert done.removed() == (gone,)
+
+
+@pytest.mark.parametrize("release", ["2.9", "2.14"])
+@pytest.mark.parametrize("protocol", ["http", "http2", "tcp"])
+def test_idle_connections_of_http_end_after_an_hour_where_nothing_is_said_since_2_10(
+    protocol: str, release: str
+) -> None:
+    """legacy.md fact 6."""
+    tags = {SERVICE: "web", "kuma.io/protocol": protocol}
+    networking = {"address": "10.0.0.1", "inbound": [{"port": 80, "tags": tags}]}
+    bodies = [
+        {"type": "Mesh", "name": "default"},
+        {"type": "Dataplane", "name": "web-1", "networking": networking},
+    ]
+    given = tuple(resource(body, at) for at, body in enumerate(bodies))
+    state = State(release=release, environment=Environment(zone="east"), resources=given)
+    world = world_of(state, "default", release, ties=Ties.UNKNOWN)
+    hour = protocol != "tcp" and release == "2.14"
+    assert (off_at("MeshTimeout", "web", world)["idleTimeout"] == "1h") is hour
+    assert "idleTimeout" not in off_at("MeshRetry", "web", world)

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from kumamigrate.model.kri import kri_of
+from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
+from kumamigrate.targetref.backendref import tcp_protocols
 from kumamigrate.targetref.explain import overruled, winner_of
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.route import RealResource, ServiceTag
@@ -279,3 +281,18 @@ def test_a_mesh_that_is_not_there_has_no_mesh_wide_rule() -> None:
     assert len(Matcher(whole).rules(PROXY, "MeshTimeout").resource_rules) == 1
     open_ended = type(whole)(release="2.14", resources=(PROXY, policy))
     assert len(Matcher(open_ended).rules(PROXY, "MeshTimeout").resource_rules) == 1
+
+
+@pytest.mark.parametrize("kind", ["MeshExternalService", "MeshMultiZoneService"])
+def test_only_a_mesh_service_can_be_meant_by_a_service_tag(kind: str) -> None:
+    """matcher-notes §1.7: of other kinds such a name is a name."""
+    web = service("web.shop", (80, "main"), shown="web", namespace="shop", **EAST)
+    named = resource(kind, "web_shop_svc_80", {"ports": [{"port": 80}]}, **EAST)
+    policy = timeout("t", None, (on("web_shop_svc_80", kind), "1s"), **EAST)
+    (key,) = _keys(policy, web, named)
+    assert key.endswith("_web_shop_svc_80_")
+
+
+def test_a_tcp_route_carries_kafka_as_long_as_there_are_subsets() -> None:
+    """legacy.md §1.2: a split with a destination that speaks TCP or Kafka is a MeshTCPRoute."""
+    assert tcp_protocols(release_of("2.14")) == ("tcp", "http", "http2", "grpc", "kafka")

@@ -1,0 +1,126 @@
+"""Small things that what a proof looks at rests on: made-up services, references, clusters."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import Environment, State
+from kumamigrate.targetref.route import RealResource, ServiceTag
+from kumamigrate.universe.backend import outbound_destinations
+from kumamigrate.universe.chosen import chosen_by
+from kumamigrate.universe.namedresources import carries
+from kumamigrate.universe.services import _made_up
+from kumamigrate.universe.side import Contents, Side
+
+MESH, NAME, ZONE = "kuma.io/mesh", "kuma.io/display-name", "kuma.io/zone"
+ORIGIN = "kuma.io/origin"
+OWN = {MESH: "default", NAME: "web"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "given", "labels"),
+    [
+        ("zone", {}, {**OWN, ZONE: "east", ORIGIN: "zone"}),
+        ("zone", {ZONE: "west"}, {**OWN, ZONE: "west", ORIGIN: "zone"}),
+        ("zone", {ORIGIN: "global"}, {**OWN, ORIGIN: "global"}),
+        ("global", {}, OWN),
+        ("global", {ZONE: "west"}, {**OWN, ZONE: "west", ORIGIN: "zone"}),
+    ],
+)
+def test_a_made_up_service_has_the_labels_that_its_control_plane_would_write(
+    mode: Any, given: dict[str, str], labels: dict[str, str]
+) -> None:
+    state = State(release="2.14", environment=Environment(zone="east", mode=mode))
+    made = _made_up("MeshService", "web", given, [{"port": 80}], state, "default")
+    assert made.labels == labels
+    assert (made.name, made.mesh, made.made_up) == ("web", "default", True)
+
+
+def _service(**labels: str) -> Resource:
+    return Resource(type="MeshService", mesh="default", name="web", labels={**OWN, **labels})
+
+
+@pytest.mark.parametrize(
+    ("asked", "carried"),
+    [
+        ((("app", "x"),), True),
+        ((("app", "y"),), False),
+        ((("app", "x"), (NAME, "web")), True),
+        ((("app", "x"), (NAME, "api")), False),
+        (((NAME, "web"),), True),
+        (((NAME, "api"),), False),
+    ],
+)
+def test_a_reference_means_what_carries_each_of_its_labels(
+    asked: tuple[tuple[str, str], ...], carried: bool
+) -> None:
+    assert carries(_service(app="x"), asked) is carried
+
+
+@pytest.mark.parametrize(
+    ("outbound", "tags"),
+    [
+        ({"port": 1, "service": "web"}, ()),
+        ({"port": 1, "tags": {"kuma.io/service": "web"}}, ()),
+        ({"port": 1, "service": "api", "tags": {"kuma.io/service": "web", "v": 1}}, (("v", "1"),)),
+    ],
+)
+def test_an_outbound_leads_to_its_service_tag_wherever_it_says_it(
+    outbound: dict[str, Any], tags: Any
+) -> None:
+    """Before there were tags, an outbound had a field `service`."""
+    nobody = cast("Any", None)
+    (cluster,) = outbound_destinations(nobody, nobody, outbound)
+    assert (cluster.destination, cluster.tags) == (ServiceTag("web"), tags)
+
+
+def test_an_outbound_that_names_no_service_leads_to_the_one_without_a_name() -> None:
+    nobody = cast("Any", None)
+    (cluster,) = outbound_destinations(nobody, nobody, {"port": 1})
+    assert cluster.destination == ServiceTag("")
+
+
+@pytest.mark.parametrize("key", ["backendRef", "backendRefs"])
+def test_services_are_chosen_by_labels_of_one_backend_and_of_several(key: str) -> None:
+    ref = {"kind": "MeshService", "labels": {"app": "x"}}
+    spec = {"to": [{"rules": [{"default": {key: ref if key == "backendRef" else [ref]}}]}]}
+    route = Resource(type="MeshHTTPRoute", mesh="default", name="r", labels={}, spec=spec)
+    side = Side(State(release="2.14", resources=(route,)), "default", Contents())
+    assert chosen_by(side).of_services == {"app"}
+
+
+def test_a_proxy_reaches_what_its_annotation_chooses_by_labels() -> None:
+    said = "refs: [{kind: MeshService, labels: {app: x}}]"
+    proxy = Resource(
+        type="Dataplane",
+        mesh="default",
+        name="a",
+        labels={},
+        spec={},
+        annotations={"kuma.io/reachable-backends": said, "kuma.io/other": "{tier: y}"},
+    )
+    side = Side(State(release="2.14", resources=(proxy,)), "default", Contents())
+    chosen = chosen_by(side).of_services
+    assert "app" in chosen
+    assert "tier" not in chosen
+
+
+def test_an_outbound_to_a_backend_without_a_port_asks_for_port_0() -> None:
+    """Absent numbers of a Dataplane are 0, and no service has such a port."""
+    web = Resource(
+        type="MeshService",
+        mesh="default",
+        name="web",
+        labels={NAME: "web"},
+        spec={"ports": [{"port": 80}]},
+    )
+    proxy = Resource(type="Dataplane", mesh="default", name="a", labels={}, spec={})
+    side = Side(State(release="2.14", resources=(web, proxy)), "default", Contents())
+    ref = {"kind": "MeshService", "name": "web"}
+    for port, section in (({}, "0"), ({"port": 80}, "80")):
+        (cluster,) = outbound_destinations(side, proxy, {"backendRef": {**ref, **port}})
+        assert isinstance(cluster.destination, RealResource)
+        assert cluster.destination.kri.section == section
