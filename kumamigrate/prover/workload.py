@@ -73,10 +73,18 @@ def workload_differences(one: Workload, mesh: str, chosen: Chosen) -> tuple[Witn
 def note_doubts(one: Workload) -> Iterator[Doubt]:
     """Yield a doubt for each annotation of Kuma's that changed: none of them is modelled."""
     if one.was is not None and one.now is not None:
-        for name in _changed(_notes(one.was), _notes(one.now)):
+        yield from changed_note_doubts(one.was, one.now)
+
+
+def changed_note_doubts(
+    was: Resource, now: Resource, besides: frozenset[str] = frozenset()
+) -> Iterator[Doubt]:
+    """Yield a doubt for each annotation of Kuma's that changed, but for some."""
+    for name in _changed(_notes(was), _notes(now)):
+        if name not in besides:
             yield Doubt(
                 DoubtKind.WORKLOAD,
-                f"annotation {name} of workload {one.key[1]} changed; see by hand what it does",
+                f"annotation {name} of workload {was.name} changed; see by hand what it does",
             )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.select import has_tags
 from kumamigrate.targetref.share import match_labels
 from kumamigrate.universe.endpoints import PROTOCOL, gets_traffic
@@ -47,8 +48,17 @@ class Endpoint:
 
 def endpoints(side: Side, near: Set[str]) -> Iterator[Endpoint]:
     """Yield the endpoints that the known Dataplanes are; `near`: labels by which one is near."""
+    yield from _endpoints_of(side, side.state.of_type("Dataplane"), near)
+
+
+def workload_endpoints(side: Side) -> Iterator[Endpoint]:
+    """Yield the endpoints that the Pods of known workloads are, each called by its workload."""
+    yield from _endpoints_of(side, implied_dataplanes(side.state, side.mesh), frozenset())
+
+
+def _endpoints_of(side: Side, proxies: Iterable[Resource], near: Set[str]) -> Iterator[Endpoint]:
     asked = _asked_ports(side)
-    for proxy in side.state.of_type("Dataplane"):
+    for proxy in proxies:
         net = networking(proxy)
         for inbound in filter(gets_traffic, inbounds_of(proxy)):
             host = inbound.get("address") or net.get("advertisedAddress") or net.get("address")

@@ -7,9 +7,10 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.dataclass import replace
-from kumamigrate.effective.difference import Witness
+from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.unset import begins, unset_differences
+from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource, mapping
@@ -17,7 +18,9 @@ from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.prover.assumptions.subset_service import comes_for_share
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.nonpolicy import dataplane_differences, ground_differences
+from kumamigrate.prover.workload import changed_note_doubts
 from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL
+from kumamigrate.universe.answering import answered, workload_endpoints
 from kumamigrate.universe.endpoints import PROTOCOL
 from kumamigrate.universe.side import Side, networking
 
@@ -36,6 +39,7 @@ def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> It
     reads nothing, and the kinds it does not know are doubts.
     """
     yield from unset_differences(before, after)
+    yield from _answered_by_others(before, after)
     if not _ends(before, after):
         yield from ground_differences(before, after, labels)
         return
@@ -54,6 +58,45 @@ def upgrade_differences(before: Side, after: Side, labels: frozenset[str]) -> It
             roots = (*roots, "selector.dataplaneLabels")
         if not any(witness.field == root or witness.field.startswith(f"{root}.") for root in roots):
             yield witness
+
+
+def _answered_by_others(before: Side, after: Side) -> Iterator[Witness]:
+    """Yield the services for which other workloads answer, where both sides have both."""
+    both = _workloads(before) & _workloads(after)
+    old, new = _answering(before), _answering(after)
+    for kri in sorted(old.keys() & new.keys()):
+        was, now = (sorted(found[kri] & both) for found in (old, new))
+        if was != now:
+            name = f"{kri.name}.{kri.namespace}" if kri.namespace else kri.name
+            yield Witness(
+                mesh=before.mesh,
+                proxy="",
+                policy_type="MeshService",
+                direction="mesh",
+                destination=name,
+                place=name,
+                field="endpoints",
+                before=Value(value=was),
+                after=Value(value=now),
+            )
+
+
+def _workloads(side: Side) -> set[str]:
+    return {_full_name(pod) for pod in implied_dataplanes(side.state, side.mesh)}
+
+
+def _answering(side: Side) -> dict[Kri, set[str]]:
+    """Return the workloads that answer for each MeshService."""
+    found: dict[Kri, set[str]] = {kri_of(r): set() for r in side.state.of_type("MeshService")}
+    for one in workload_endpoints(side):
+        for kri in answered(side, one):
+            if kri in found:
+                found[kri].add(_full_name(one.proxy))
+    return found
+
+
+def _full_name(resource: Resource) -> str:
+    return f"{resource.name}.{resource.namespace}" if resource.namespace else resource.name
 
 
 def upgrade_dataplane_differences(
@@ -228,10 +271,20 @@ def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:
         return
     pods = {r.identity: r for r in implied_dataplanes(after.state, after.mesh)}
     for pod in implied_dataplanes(before.state, before.mesh):
-        notes = pods[pod.identity].annotations if pod.identity in pods else {}
+        now = pods.get(pod.identity)
+        notes = now.annotations if now is not None else {}
+        if now is not None:
+            yield from changed_note_doubts(pod, now, _reworded())
         for name, said in _table()["annotations"].items():
             if _counts(pod.annotations.get(name), said) and said.get("instead") not in notes:
                 yield _not_read(after, f"annotation {name} of workload {pod.name}", said)
+
+
+@cache
+def _reworded() -> frozenset[str]:
+    """Return the annotations that the later release does not read, and what takes their place."""
+    table = _table()["annotations"]
+    return frozenset((*table, *(said["instead"] for said in table.values() if "instead" in said)))
 
 
 def _unread(before: Side, after: Side) -> Iterator[Doubt]:
