@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import FIXTURES
 from tests.frontdoor import Answer, command
 
 MESH = """apiVersion: kuma.io/v1alpha1
@@ -209,6 +210,20 @@ def test_what_goes_is_named_with_what_it_becomes_and_files_with_it(repository: P
     said = command("run", "--dry-run", given=None).out
     assert "REMOVED  TrafficPermission all (p.yaml): becomes MeshTrafficPermission all\n" in said
     assert "REMOVED  TrafficRoute all (route.yaml)" in said
+
+
+def test_a_share_of_a_service_is_new_and_takes_no_policys_place(repository: Path) -> None:
+    """It begins with the name of its service, as a Timeout for that may, and is something else."""
+    canary = FIXTURES.joinpath("legacy-traffic-route", "canary-for-3.0", "before", "mesh.yaml")
+    timeout = "conf: {connectTimeout: 3s, http: {requestTimeout: 7s}}\n"
+    mesh = f"{canary.read_text()}---\ntype: Timeout\n{OLD.replace('all', 'pay')}{timeout}"
+    (repository / "mesh.yaml").write_text(mesh)
+    asked = ("run", "--dry-run", "--target", "3.0", "--initial-policies", "none")
+    said = command(*asked, given=None).out
+    assert "  new      MeshService pay-v1 (mesh.yaml), MeshService pay-v2 (mesh.yaml)\n" in said
+    assert "REMOVED  Timeout pay (mesh.yaml): becomes MeshTimeout pay" in said
+    assert "Proved: no live value changes with the upgrade to 3.0" in said
+    assert "connection timeout  5s → 3s" in said.partition("it starts to work")[2]
 
 
 def test_what_2_14_overrules_of_an_old_timeout_starts_to_work(repository: Path) -> None:

@@ -128,11 +128,12 @@ def _is_bare(text: bytes) -> bool:
 
 def _follows(new: Resource, old: Resource) -> bool:
     """Say whether a resource stands for one that goes: another kind of its name, or more than
-    its name in the same file."""
+    its name in the same file, which the MeshService of a share has of its service's."""
     if new.name == old.name:
         return new.mesh == old.mesh
     here = new.where is not None and old.where is not None and new.where.path == old.where.path
-    return here and f"-{old.name}-" in f"-{new.name}-" and new.type != old.type
+    further = here and f"-{old.name}-" in f"-{new.name}-"
+    return further and new.type not in (old.type, "MeshService")
 
 
 def _named(resources: Sequence[Resource], most: int) -> str:
