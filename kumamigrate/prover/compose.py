@@ -48,7 +48,7 @@ def chained(first: MeshProof, second: MeshProof, told: ClaimResult | None = None
 def _without(lived: ClaimResult, told: ClaimResult | None) -> ClaimResult:
     """Return the differences of a claim but for those that are told, and no doubts.
 
-    What begins to work is told of each proxy, the rest of any.
+    What begins to work is told of each proxy and place, the rest once.
     """
     known = {_said(witness) for witness in told.witnesses} if told is not None else set()
     proxies = []
@@ -61,8 +61,10 @@ def _without(lived: ClaimResult, told: ClaimResult | None) -> ClaimResult:
 
 
 def _said(witness: Witness) -> tuple[str, ...]:
-    proxy = witness.proxy if witness.effect is Effect.ACTIVATION else ""
-    return (proxy, *witness.slot, *witness.values)
+    """Return what tells two differences apart; what harms nobody is told once for all places."""
+    if witness.effect is Effect.ACTIVATION:
+        return witness.key
+    return (witness.policy_type, witness.field, *witness.values)
 
 
 def _both(first: ClaimResult, second: ClaimResult) -> ClaimResult:
