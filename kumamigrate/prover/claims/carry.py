@@ -96,15 +96,20 @@ def unreplaced(pair: MeshComparison, services: Iterable[str]) -> tuple[str, ...]
 def _all_couples(
     pair: MeshComparison, was: Resource, now: Resource, couples: Network
 ) -> tuple[Witness, ...]:
-    found: tuple[Witness, ...] = ()
-    for policy_type in (ROUTING, *CARRIED):
-        key = ("carry", id(couples), policy_type, *_inputs(pair, was, now, policy_type))
-        if key not in pair.kept:
-            is_named = partial(pair.is_named, was, now, policy_type)
-            check = partial(carry_one, pair, was, now, policy_type)
-            pair.kept[key] = couples.differing(is_named, check)
-        found += pair.kept[key]
-    return found
+    kinds = (ROUTING, *CARRIED)
+    return tuple(w for kind in kinds for w in carry_all(pair, was, now, kind, couples))
+
+
+def carry_all(
+    pair: MeshComparison, was: Resource, now: Resource, policy_type: str, couples: Network
+) -> tuple[Witness, ...]:
+    """Return what of one policy type, or of the routes, is not carried over for some services."""
+    key = ("carry", couples, *_inputs(pair, was, now, policy_type))
+    if key not in pair.kept:
+        is_named = partial(pair.is_named, was, now, policy_type)
+        check = partial(carry_one, pair, was, now, policy_type)
+        pair.kept[key] = couples.differing(is_named, check)
+    return pair.kept[key]
 
 
 def carry_one(
@@ -119,8 +124,9 @@ def carry_one(
     there = pair.before.types | pair.after.types | {ROUTING}
     if not pair.compares(policy_type) or policy_type not in there:
         return ()
-    own = _own(pair, was, now) if policy_type in BY_OUTBOUND else (None, None)
-    key = ("carry", policy_type, old, new, own, *_inputs(pair, was, now, policy_type))
+    inputs = _inputs(pair, was, now, policy_type)
+    own = inputs[0]
+    key = ("carry", old, new, inputs)
     if key not in pair.kept:
         left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
         clusters, wrong = _clusters(pair, left, right, old, new)
@@ -208,11 +214,14 @@ def _pair(
 
 def _inputs(
     pair: MeshComparison, was: Resource, now: Resource, policy_type: str
-) -> tuple[Any, ...]:
+) -> tuple[tuple[Own, Own], Any, Any, str]:
+    """Return all that outbounds' differences in a type depend on."""
     kinds = dict.fromkeys((ROUTING, TCP_ROUTING, policy_type))
     return (
+        _own(pair, was, now) if policy_type in BY_OUTBOUND else (None, None),
         tuple(pair.before.signature(was, kind) for kind in kinds),
         tuple(pair.after.signature(now, kind) for kind in kinds),
+        policy_type,
     )
 
 

@@ -23,7 +23,7 @@ from kumamigrate.prover.slots.activation import is_activation, names_route_in_to
 from kumamigrate.prover.slots.routeslots import RouteSlots
 from kumamigrate.prover.slots.twosides import Witnesses
 from kumamigrate.targetref.route import Destination
-from kumamigrate.universe.network import Network, same
+from kumamigrate.universe.network import Couple, Network
 from kumamigrate.universe.side import may_be_transparent
 
 
@@ -37,7 +37,7 @@ class MeshComparison(RouteSlots):
 
     _outbounds: dict[Any, Witnesses] = field(default_factory=dict, init=False)
     _tables: dict[Any, Witnesses] = field(default_factory=dict, init=False)
-    _networks: dict[tuple[Destination, ...], Network] = field(default_factory=dict, init=False)
+    _networks: dict[tuple[Couple, ...], Network] = field(default_factory=dict, init=False)
     _binds: dict[Any, bool] = field(default_factory=dict, init=False)
 
     def outbound(
@@ -75,11 +75,11 @@ class MeshComparison(RouteSlots):
             self._tables[key] = network.differing(is_named, lambda one, _: ask(one))
         return self._tables[key]
 
-    def network(self, destinations: tuple[Destination, ...]) -> Network:
+    def network(self, couples: tuple[Couple, ...]) -> Network:
         """Return destinations of both sides, those together that nobody tells apart."""
-        if destinations not in self._networks:
-            self._networks[destinations] = Network(self.before, self.after, same(destinations))
-        return self._networks[destinations]
+        if couples not in self._networks:
+            self._networks[couples] = Network(self.before, self.after, couples)
+        return self._networks[couples]
 
     def is_named(
         self, was: Resource, now: Resource, policy_type: str, destination: Destination

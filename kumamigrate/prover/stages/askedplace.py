@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import Witness
 from kumamigrate.model.resource import Resource
-from kumamigrate.prover.claims.carry import as_tags, carry_one
+from kumamigrate.prover.claims.carry import as_tags, carry_all
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.backend import called
+from kumamigrate.universe.network import same
 
 Check = Callable[[MeshComparison, Resource], Sequence[Witness]]
 """Returns what differs for a proxy at one place of two sides."""
@@ -56,7 +57,7 @@ def at_outbounds(
     policy_type: str, destinations: Sequence[Destination], names: bool, *, reached: bool = False
 ) -> Check:
     """Return what asks some outbounds; `reached`: as if the new engine made them."""
-    asked = tuple(destinations)
+    asked = tuple(same(destinations))
 
     def check(pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
         network = pair.network(asked)
@@ -69,11 +70,10 @@ def carried_over(
     policy_type: str, couples: Sequence[tuple[ServiceTag, RealResource]], live: bool
 ) -> Check:
     """Return what asks service tags with what replaces each; `live`: as outbounds by tag."""
+    asked = tuple(couples)
 
     def check(pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
-        found: list[Witness] = []
-        for old, new in couples:
-            found += carry_one(pair, proxy, proxy, policy_type, old, new)
+        found = carry_all(pair, proxy, proxy, policy_type, pair.network(asked))
         return as_tags(found) if live else found
 
     return check
