@@ -59,11 +59,13 @@ spec:
 """
 
 
-def _release(folder: Path, before: str, after: str) -> dict[str, Any]:
+def _release(
+    folder: Path, before: str, after: str, source: str = "2.14", target: str = "3.0"
+) -> dict[str, Any]:
     paths = [folder / f"{name}.yaml" for name in ("before", "after")]
     for path, text in zip(paths, (before, after), strict=True):
         path.write_text(text, encoding="utf-8")
-    words = ("--from", "2.14", "--target", "3.0", "--zone", "east", "--format", "json")
+    words = ("--from", source, "--target", target, "--zone", "east", "--format", "json")
     claim: dict[str, Any] = command("prove", *paths, *words, given=None).json["claims"]["release"]
     return claim
 
@@ -83,6 +85,12 @@ def test_other_workloads_answer(tmp_path: Path, old: str, new: str, verdict: str
     after = SHOP.replace(old, new) if old else SHOP
     assert bool(old) is (after != SHOP)
     assert _release(tmp_path, SHOP, after)["verdict"] == verdict
+
+
+def test_what_pods_say_counts_between_releases_of_2_x_as_well(tmp_path: Path) -> None:
+    noted = SHOP.replace(POD, NOTED % ("traffic.kuma.io/exclude-inbound-ports", "8080"))
+    verdicts = [_release(tmp_path, SHOP, a, "2.12", "2.14")["verdict"] for a in (SHOP, noted)]
+    assert verdicts == ["equivalent", "unknown"]
 
 
 @pytest.mark.parametrize(

@@ -266,16 +266,16 @@ def upgrade_proxy_doubts(
 
 
 def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:
-    """Yield what Pods say that the later release does not read: it concerns those Pods."""
-    if not _ends(before, after):
-        return
+    """Yield what Pods no longer say, or what the later release does not read of them: it concerns
+    those Pods."""
+    ends = _ends(before, after)
     pods = {r.identity: r for r in implied_dataplanes(after.state, after.mesh)}
     for pod in implied_dataplanes(before.state, before.mesh):
         now = pods.get(pod.identity)
         notes = now.annotations if now is not None else {}
         if now is not None:
-            yield from changed_note_doubts(pod, now, _reworded())
-        for name, said in _table()["annotations"].items():
+            yield from changed_note_doubts(pod, now, _reworded() if ends else frozenset())
+        for name, said in _table()["annotations"].items() if ends else ():
             if _counts(pod.annotations.get(name), said) and said.get("instead") not in notes:
                 yield _not_read(after, f"annotation {name} of workload {pod.name}", said)
 

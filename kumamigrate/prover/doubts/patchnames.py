@@ -70,9 +70,10 @@ def _ending_names(policy: Resource) -> Iterator[Named]:
             # A route configuration of a real outbound has one name on all releases.
             if not (field.endswith("routeConfigurationName") and _REAL.match(name)):
                 yield field, name
-        tags = match.get("listenerTags")
-        for key in tags if isinstance(tags, Mapping) else ():
-            yield f"{part}.match.listenerTags", str(key)
+        for field in ("listenerTags", *(("tags",) if part == "listener" else ())):
+            tags = match.get(field)
+            for key in tags if isinstance(tags, Mapping) else ():
+                yield f"{part}.match.{field}", str(key)
 
 
 def _tag_names(policy: Resource) -> Iterator[Named]:
