@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kumamigrate.dataclass import replace
 from kumamigrate.flow.deployed import is_deployed
 from kumamigrate.scene.scene import GIT_ASKED
 from kumamigrate.world.options import Options
@@ -31,3 +32,11 @@ def test_what_is_committed_is_deployed_and_that_git_was_asked_is_noted(
     (resource,) = scene.repository.resources
     assert is_deployed(scene, resource) is known
     assert scene.kept[GIT_ASKED] is True
+
+
+def test_of_what_stands_in_no_file_nobody_knows(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(OLD)
+    scene = scene_of([Path()], tmp_path, Options())
+    (resource,) = scene.repository.resources
+    assert is_deployed(scene, replace(resource, where=None)) is None
+    assert GIT_ASKED not in scene.kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -77,3 +78,19 @@ def test_a_mesh_is_at_home_where_its_mesh_is() -> None:
     assert form_of("default", [universal, on_kubernetes]) is Form.KUBERNETES
     assert form_of("other", [universal]) is Form.KUBERNETES
     assert form_of("default", []) is Form.KUBERNETES
+
+
+@pytest.mark.parametrize("form", [Form.UNIVERSAL, Form.KUBERNETES])
+@pytest.mark.parametrize("world", ["2.5", "2.6"])
+def test_what_a_mesh_was_given_reads_the_same_from_the_text_it_would_be(
+    world: str, form: Form
+) -> None:
+    for one in initial_policies(world, "default", form, "kuma-system"):
+        (read,) = read_resources(read_file("a.json", json.dumps(one.body).encode()))
+        assert (read.type, read.mesh, read.name, read.namespace) == (
+            one.type,
+            one.mesh,
+            one.name,
+            one.namespace,
+        )
+        assert (read.spec, read.spec_path, read.form) == (one.spec, one.spec_path, one.form)

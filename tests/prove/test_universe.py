@@ -9,9 +9,10 @@ import pytest
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.targetref.route import RealResource, ServiceTag
+from kumamigrate.universe.answering import Endpoint, answered
 from kumamigrate.universe.backend import outbound_destinations
 from kumamigrate.universe.chosen import chosen_by
-from kumamigrate.universe.namedresources import carries
+from kumamigrate.universe.namedresources import ByName, carries
 from kumamigrate.universe.services import _made_up
 from kumamigrate.universe.side import Contents, Side
 
@@ -124,3 +125,35 @@ def test_an_outbound_to_a_backend_without_a_port_asks_for_port_0() -> None:
         (cluster,) = outbound_destinations(side, proxy, {"backendRef": {**ref, **port}})
         assert isinstance(cluster.destination, RealResource)
         assert cluster.destination.kri.section == section
+
+
+def test_a_resource_is_found_by_its_name_and_without_one() -> None:
+    named = ByName((_service(app="x"),))
+    for labels in ((("app", "x"),), ((NAME, "web"),), ((NAME, "web"), ("app", "x"))):
+        assert named.has("MeshService", labels)
+        assert not named.has("MeshExternalService", labels)
+    for labels in ((("app", "y"),), ((NAME, "api"),), ((NAME, "web"), ("app", "y"))):
+        assert not named.has("MeshService", labels)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "answers"), [({"app": "x"}, {"web", "all"}), ({"app": "y"}, {"web"})]
+)
+def test_an_endpoint_answers_for_its_service_and_for_those_of_several_zones(
+    chosen: dict[str, str], answers: set[str]
+) -> None:
+    proxy = Resource(type="Dataplane", mesh="default", name="a", labels={"app": "web"}, spec={})
+    labels = {**OWN, "app": "x"}
+    spec = {"selector": {"dataplaneLabels": {"matchLabels": {"app": "web"}}}}
+    web = Resource(type="MeshService", mesh="default", name="web", labels=labels, spec=spec)
+    several = Resource(
+        type="MeshMultiZoneService",
+        mesh="default",
+        name="all",
+        labels={**OWN, NAME: "all"},
+        spec={"selector": {"meshService": {"matchLabels": chosen}}},
+    )
+    state = State(release="2.14", resources=(web, several, proxy))
+    endpoint = Endpoint(proxy=proxy, address="10.0.0.1:80", tags={}, labels={})
+    found = answered(Side(state, "default", Contents()), endpoint)
+    assert {kri.name for kri in found} == answers

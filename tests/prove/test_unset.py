@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kumamigrate.effective.difference import Effect
+from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
+from kumamigrate.effective.unset import unset_differences
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
+from kumamigrate.universe.side import Contents, Side
 from tests.frontdoor import command
 
 MESH = """type: Mesh
@@ -161,3 +167,15 @@ def test_beside_a_traffic_route_newer_releases_have_values_of_their_own(
         for w in live["witnesses"]
     }
     assert (direction, field, before, after, "value") in found
+
+
+def test_what_clients_see_of_an_idle_timeout_at_an_inbound_is_residue() -> None:
+    """legacy-notes C4: no targetRef policy sets it."""
+    mesh = Resource(type="Mesh", mesh="", name="default", labels={}, spec={})
+    old, new = (
+        Side(State(release=release, resources=(mesh,)), "default", Contents())
+        for release in ("2.9", "2.14")
+    )
+    effects = {one.field: one.effect for one in unset_differences(old, new)}
+    assert effects.pop(DOWNSTREAM) is Effect.RESIDUE
+    assert set(effects.values()) == {Effect.VALUE}

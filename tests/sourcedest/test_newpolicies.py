@@ -9,11 +9,11 @@ import pytest
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.sourcedest.classes import class_of
-from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped
+from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, named
 from kumamigrate.rewrite.sourcedest.exhaustive import off_at
 from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.outboundkinds import reaches_all
+from kumamigrate.rewrite.sourcedest.outboundkinds import _settled, reaches_all
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.selector import selectors_of
 from tests.sourcedest.meshes import resource
@@ -126,3 +126,25 @@ def test_idle_connections_of_http_end_after_an_hour_where_nothing_is_said_since_
     hour = protocol != "tcp" and release == "2.14"
     assert (off_at("MeshTimeout", "web", world)["idleTimeout"] == "1h") is hour
     assert "idleTimeout" not in off_at("MeshRetry", "web", world)
+
+
+@pytest.mark.parametrize(("top", "settled"), [("Mesh", {"web"}), ("MeshService", set())])
+def test_a_route_for_every_proxy_takes_all_http_services_over(top: str, settled: set[str]) -> None:
+    """legacy.md §2.5: a proxy's HTTP outbounds are the new engine's, or none."""
+    bodies: list[dict[str, Any]] = [{"type": "Mesh", "name": "default"}]
+    for at, (service, protocol) in enumerate((("web", "http"), ("db", "tcp")), 1):
+        tags = {SERVICE: service, "kuma.io/protocol": protocol}
+        networking = {"address": f"10.0.0.{at}", "inbound": [{"port": 80, "tags": tags}]}
+        bodies.append({"type": "Dataplane", "name": f"{service}-1", "networking": networking})
+    to = [{"targetRef": {"kind": "MeshService", "name": "web"}, "rules": []}]
+    target = {"kind": top, **({"name": "web"} if top != "Mesh" else {})}
+    bodies.append({"type": "MeshHTTPRoute", "name": "r", "spec": {"targetRef": target, "to": to}})
+    given = tuple(resource(body, at) for at, body in enumerate(bodies))
+    state = State(release="2.9", environment=Environment(zone="east"), resources=given)
+    assert _settled(world_of(state, "default", "2.9", ties=Ties.UNKNOWN)) == settled
+
+
+def test_names_are_told_up_to_four_and_the_others_counted() -> None:
+    assert named("abcd") == "a, b, c, d"
+    assert named("abcde") == "a, b, c, d and 1 more"
+    assert named("abcdef") == "a, b, c, d and 2 more"
