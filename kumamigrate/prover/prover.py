@@ -16,7 +16,7 @@ from kumamigrate.prover.assumptions.subset_service import not_shown, told
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.upgrade import upgrade_notes
 from kumamigrate.prover.compose import upon
-from kumamigrate.prover.doubts.doubt import template_assumptions
+from kumamigrate.prover.doubts.doubt import export_assumptions, template_assumptions
 from kumamigrate.prover.midway import over_midway
 from kumamigrate.prover.nonpolicy import dataplanes
 from kumamigrate.prover.oldengine import converted, without_a_say
@@ -265,6 +265,7 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
             *(one.fact for one in couplings),
             *asked[0].old.assumptions,
             *template_assumptions(*scene.states),
+            *export_assumptions(*scene.states),
             *nobody_chooses(sides.before, sides.after, sides.chosen),
             *notes,
         ),

@@ -105,12 +105,12 @@ def _of_some_zone(
 ) -> Iterator[Refusal]:
     """Yield what is there or not by the zone that reads it.
 
-    Where nobody named it, exports without their times are of the zone that all of them name.
+    Where nobody named it, exports without their times are taken for what one control plane holds
+    (`doubts.export_assumptions`).
     """
-    of_one = len({zone for one, zone in zones if is_export(one)}) < 2
     for resource, zone in zones:
         exported = is_export(resource)
-        if exported and of_one and not environment.zone_known:
+        if exported and not environment.zone_known:
             continue
         where = resource.where
         yield Refusal(

@@ -118,7 +118,7 @@ def test_a_later_claim_rests_on_what_is_read_today(lived: ClaimResult, rests: bo
     later = _live(_proxy(SAME), _proxy(DIFFERENT, "b"))
     for claim, when in (("carry", "when the mode switches"), ("release", "after the upgrade")):
         found = upon(claim, later, lived)
-        whole = chained(_mesh(lived), _mesh(claims={claim: later})).claims[claim]
+        whole = chained(_mesh(lived), _mesh(claims={claim: later}), lived).claims[claim]
         assert found == whole
         if rests:
             assert found == later
@@ -127,6 +127,16 @@ def test_a_later_claim_rests_on_what_is_read_today(lived: ClaimResult, rests: bo
         assert when in doubt.words
         assert found.verdict is UNKNOWN
         assert [proxy.verdict for proxy in found.proxies] == [UNKNOWN, DIFFERENT]
+
+
+def test_what_the_first_half_changes_without_harm_is_told_of_the_whole_once() -> None:
+    begins = _witness(effect=Effect.ACTIVATION)
+    lived = _live(_proxy(DIFFERENT, witnesses=(begins,)), verdict=DIFFERENT)
+    halves = _mesh(lived), _mesh(claims={"release": _live(_proxy(SAME))})
+    untold = chained(*halves).claims["release"]
+    assert untold.witnesses == (begins,)
+    assert untold.verdict is DIFFERENT
+    assert chained(*halves, lived).claims["release"] == _live(_proxy(SAME))
 
 
 def test_a_doubt_makes_nothing_better() -> None:

@@ -118,3 +118,25 @@ def test_an_export_of_another_zone_says_when_it_was_made(
     found = _said(tmp_path, before, {**before, "spec": spec}, "--zone", "east")
     assert found["verdict"] == verdict
     assert why in str(found.get("unknown"))
+
+
+def test_exports_of_several_zones_are_what_one_control_plane_holds(tmp_path: Path) -> None:
+    """Where nobody names a zone, that stands with the verdict; of one zone all are its own."""
+    mesh = {"type": "Mesh", "name": "default", "meshServices": {"mode": "Exclusive"}}
+    for zone, taken in (("west", False), ("east", True)):
+        given = {
+            name: {
+                **POLICY,
+                "name": name,
+                "labels": {**WEST, "kuma.io/display-name": name, "kuma.io/origin": "zone", **more},
+            }
+            for name, more in (("t", {}), ("o", {"kuma.io/zone": zone}), ("z", {}))
+        }
+        for side, names in (("before", "to"), ("after", "toz")):
+            states = [mesh, *(given[name] for name in names)]
+            (tmp_path / f"{side}.yaml").write_text(yaml.safe_dump_all(states), encoding="utf-8")
+        paths = [tmp_path / f"{side}.yaml" for side in ("before", "after")]
+        flags = ("--target", "2.14", "--initial-policies", "none", "--format", "json")
+        found = command("prove", *paths, *flags, given=None).json
+        assert found["claims"]["live"]["verdict"] == "equivalent"
+        assert ("of zone east or west was read from one" in json.dumps(found)) is taken

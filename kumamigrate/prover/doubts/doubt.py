@@ -12,8 +12,9 @@ from kumamigrate.effective.policies.patched import PATCH, read_patch
 from kumamigrate.effective.sections import TO_GATEWAYS, unread_sections
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
+from kumamigrate.model.labels import is_export
 from kumamigrate.model.packed import packed
-from kumamigrate.model.resource import DISPLAY_NAME, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, Form, Resource
 from kumamigrate.model.state import State
 from kumamigrate.prover.doubts.unreadreason import unread_reason
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -125,6 +126,32 @@ def template_assumptions(*states: State) -> Iterator[str]:
     """Yield what is taken for granted about templates that stay as they are."""
     if any(r.templated for state in states for r in state.resources):
         yield "what templates fill in is the same before and after; values are not compared"
+
+
+def export_assumptions(*states: State) -> Iterator[str]:
+    """Yield what is taken for granted about resources that look like read from a control plane but
+    do not say when it was given them: the API of one zone refuses what is of another."""
+    zones = {zone for state in states for zone in _zones_of_exports(state)}
+    if len(zones) > 1:
+        yield (
+            f"what says it is of zone {' or '.join(sorted(zones))} was read from one control plane,"
+            " which holds all of it (--zone, creationTime or an inventory settles it)"
+        )
+
+
+def _zones_of_exports(state: State) -> Set[str]:
+    """Return the zones that exports without their times name, where nobody says which reads."""
+    if state.environment.zone_known or state.environment.mode != "zone":
+        return frozenset()
+    if "zones of exports" not in state.known:
+        state.known["zones of exports"] = frozenset(
+            one.zone
+            for one in state.resources
+            if one.form is Form.UNIVERSAL and not (one.created or one.stored)
+            if one.zone and one.labels.get(ORIGIN) != "global" and is_export(one)
+        )
+    found: Set[str] = state.known["zones of exports"]
+    return found
 
 
 def _missing_routes(
