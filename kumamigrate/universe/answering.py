@@ -9,11 +9,16 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.state import State
 from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.select import has_tags
 from kumamigrate.targetref.share import match_labels
 from kumamigrate.universe.endpoints import PROTOCOL, gets_traffic
 from kumamigrate.universe.side import Side, inbounds_of, networking
+
+Tags = tuple[tuple[str, str], ...]
+Mark = tuple[str, ...]
+"""Something that an endpoint has, a tag or a label with its value, a tag, or a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +90,7 @@ def _asked_ports(side: Side) -> frozenset[str]:
 
 def answered(side: Side, endpoint: Endpoint) -> Iterator[Kri]:
     """Yield the real resources of a side that an endpoint answers for, without their ports."""
-    services = [s for s in side.state.of_type("MeshService") if _selects(s, endpoint)]
+    services = [s for s in _services_near(side.state, endpoint) if _selects(s, endpoint)]
     yield from map(kri_of, services)
     for several in side.state.of_type("MeshMultiZoneService"):
         wanted = mapping(mapping(several.spec.get("selector")).get("meshService"))
@@ -94,14 +99,54 @@ def answered(side: Side, endpoint: Endpoint) -> Iterator[Kri]:
             yield kri_of(several)
 
 
+def _services_near(state: State, endpoint: Endpoint) -> list[Resource]:
+    """Return the MeshServices that ask for something that an endpoint has, in file order."""
+    if "services by mark" not in state.known:
+        by_mark: dict[Mark, list[int]] = {}
+        services = tuple(state.of_type("MeshService"))
+        for at, service in enumerate(services):
+            for mark in _marks_asked(service):
+                by_mark.setdefault(mark, []).append(at)
+        state.known["services by mark"] = (services, by_mark)
+    services, by_mark = state.known["services by mark"]
+    near = {at for mark in _marks_of(endpoint) for at in by_mark.get(mark, ())}
+    return [services[at] for at in sorted(near)]
+
+
+def _marks_asked(service: Resource) -> Iterator[Mark]:
+    """Yield one thing for each way in which a service selects: who lacks it is not selected so."""
+    named, tags, labels = _selector(service)
+    if named:
+        yield "name", named
+    for key, value in tags[:1]:
+        yield ("tag", key) if value == "*" else ("tag", key, value)
+    for pair in [*labels.items()][:1]:
+        yield "label", *pair
+
+
+def _marks_of(endpoint: Endpoint) -> Iterator[Mark]:
+    yield "name", endpoint.proxy.name
+    yield "name", endpoint.proxy.display_name
+    for key, value in endpoint.tags.items():
+        yield "tag", key
+        yield "tag", key, value
+    for pair in endpoint.proxy.labels.items():
+        yield "label", *pair
+
+
 def _selects(service: Resource, endpoint: Endpoint) -> bool:
-    selector = mapping(service.spec.get("selector"))
-    named = mapping(selector.get("dataplaneRef")).get("name")
-    tags = tuple((str(k), str(v)) for k, v in mapping(selector.get("dataplaneTags")).items())
-    labels = match_labels(service)
+    named, tags, labels = _selector(service)
     own = endpoint.proxy.labels
     return (
         (bool(tags) and has_tags(endpoint.tags, tags))
         or (bool(labels) and all(own.get(k) == v for k, v in labels.items()))
         or named in (endpoint.proxy.name, endpoint.proxy.display_name)
     )
+
+
+def _selector(service: Resource) -> tuple[Any, Tags, Mapping[str, str]]:
+    """Return the name, the tags and the labels by which a service selects Dataplanes."""
+    selector = mapping(service.spec.get("selector"))
+    named = mapping(selector.get("dataplaneRef")).get("name")
+    tags = tuple((str(k), str(v)) for k, v in mapping(selector.get("dataplaneTags")).items())
+    return named, tags, match_labels(service)

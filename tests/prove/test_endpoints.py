@@ -9,8 +9,10 @@ import pytest
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.universe.answering import Endpoint
+from kumamigrate.model.state import State
+from kumamigrate.universe.answering import Endpoint, answered
 from kumamigrate.universe.endpoints import endpoint_protocols
+from kumamigrate.universe.side import Contents, Side
 
 
 def _inbound(spoken: str | None, **more: Any) -> dict[str, Any]:
@@ -56,3 +58,36 @@ def test_an_endpoint_is_called_by_all_that_tells_it_apart() -> None:
     assert one.called == "web-1 at 10.0.0.1:80 with topology.kubernetes.io/zone=a, version=v1"
     plain = Endpoint(proxy=proxy, address="10.0.0.1:80", tags={SERVICE: "web"}, labels={})
     assert plain.called == "web-1 at 10.0.0.1:80"
+
+
+SELECTORS: tuple[dict[str, Any], ...] = (
+    {},
+    {"dataplaneTags": {SERVICE: "web"}},
+    {"dataplaneTags": {SERVICE: "*", "version": "v1"}},
+    {"dataplaneTags": {"version": "v2", SERVICE: "web"}},
+    {"dataplaneLabels": {"matchLabels": {"app": "web"}}},
+    {"dataplaneLabels": {"matchLabels": {"app": "web", "team": "red"}}},
+    {"dataplaneRef": {"name": "web-1"}},
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "tags", "labels", "by"),
+    [
+        ("web-1", {SERVICE: "web", "version": "v1"}, {"app": "web"}, [1, 2, 4, 6]),
+        ("web-2", {SERVICE: "web", "version": "v2"}, {"app": "web", "team": "red"}, [1, 3, 4, 5]),
+        ("api-1", {SERVICE: "api", "version": "v1"}, {"team": "red"}, [2]),
+        ("api-2", {"version": "v2"}, {}, []),
+    ],
+)
+def test_an_endpoint_answers_for_whoever_selects_it(
+    name: str, tags: dict[str, str], labels: dict[str, str], by: list[int]
+) -> None:
+    services = [
+        Resource(type="MeshService", mesh="default", name=f"s{at}", spec={"selector": selector})
+        for at, selector in enumerate(SELECTORS)
+    ]
+    side = Side(State(release="2.14", resources=tuple(services)), "default", Contents())
+    proxy = Resource(type="Dataplane", mesh="default", name=name, labels=labels)
+    one = Endpoint(proxy=proxy, address="10.0.0.1:80", tags=tags, labels={})
+    assert [kri.name for kri in answered(side, one)] == [f"s{at}" for at in by]

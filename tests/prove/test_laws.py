@@ -15,6 +15,7 @@ from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.prover import prove
 from kumamigrate.prover.stages import searchslot
+from kumamigrate.universe.network import IsNamed, Network
 from tests.frontdoor import drawn
 from tests.prove import generate
 
@@ -82,6 +83,41 @@ def test_made_up_proxies_find_whatever_any_proxy_shows(pair: tuple[State, State]
             patching.setattr(searchslot, "FEW", few)
             tried = prove(pair[0], pair[1], claims=shown)
         assert [c for c in shown if tried.verdict(c) is Verdict.EQUIVALENT] == [], few
+
+
+NOBODIES = (
+    *(
+        generate.service(f"nobody-{at}", spoken)
+        for at, spoken in enumerate(["tcp", "http", "http"])
+    ),
+    replace(
+        generate.resource(
+            "MeshExternalService", "far", {"match": {"port": 80, "protocol": "http"}}
+        ),
+        labels={**generate.LABELS, "kuma.io/service": "far"},
+    ),
+)
+"""Real services that no generated policy names, two of them alike."""
+
+
+def _every_one(self: Network, _is_named: IsNamed, check: Any) -> tuple[Any, ...]:
+    couples = (couple for alike in self._alike.values() for couple in alike)
+    return tuple(one for couple in couples for one in check(*couple))
+
+
+@EASY
+@given(generate.pairs())
+def test_of_destinations_that_read_the_same_one_stands_for_all(pair: tuple[State, State]) -> None:
+    before, after = (replace(one, resources=(*one.resources, *NOBODIES)) for one in pair)
+    claims = ("live", "carry")
+    found = prove(before, after, claims=claims)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Network, "differing", _every_one)
+        every = prove(before, after, claims=claims)
+    for claim in claims:
+        shown, all_shown = ({w.key for w in one.witnesses(claim)} for one in (found, every))
+        assert shown == all_shown
+        assert found.verdict(claim) is every.verdict(claim)
 
 
 @EASY
