@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kubeservices import MANAGED_BY, How, selector
-from kumamigrate.model.resource import ENV, MESH, SERVICE, Form, Resource, mapping
+from kumamigrate.model.resource import DISPLAY_NAME, ENV, MESH, SERVICE, Form, Resource, mapping
 from kumamigrate.pattern import pattern
 
 BY_UNIVERSAL = "meshservice-generator"
@@ -89,7 +89,7 @@ def _chosen(given: list[tuple[Resource, Ports]]) -> Ports | None:
 
 def _mesh_service(mesh: str, name: str, ports: Ports, how: How) -> Resource:
     wanted = {SERVICE if how["universal"] == "tag" else WORKLOAD: name}
-    labels = {MESH: mesh, MANAGED_BY: BY_UNIVERSAL, ENV: "universal"}
+    labels = {MESH: mesh, DISPLAY_NAME: name, MANAGED_BY: BY_UNIVERSAL, ENV: "universal"}
     spec = {"selector": selector(wanted, how), "ports": ports}
     head = {"type": "MeshService", "mesh": mesh, "name": name}
     return Resource(

@@ -1,0 +1,53 @@
+"""What a control plane on Universal labels the MeshServices with that it makes itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cases import GOLDEN
+from tests.frontdoor import command
+
+ASKED = json.loads((GOLDEN / "generated-services-2.14.json").read_text("utf-8"))
+
+MESH = {
+    "type": "Mesh",
+    "name": "default",
+    "meshServices": {"mode": "Exclusive"},
+    "skipCreatingInitialPolicies": ["*"],
+}
+
+
+def _dataplane(service: str, port: int, **more: Any) -> dict[str, Any]:
+    tags = {"kuma.io/service": service, "kuma.io/protocol": "http"}
+    inbound = [{"port": port, "tags": tags}]
+    networking = {"address": f"10.0.0.{port % 9}", "inbound": inbound, **more}
+    return {"type": "Dataplane", "mesh": "default", "name": service, "networking": networking}
+
+
+CALLED = {"port": 9090, "backendRef": {"kind": "MeshService", "name": "backend", "port": 8080}}
+PROXIES = (_dataplane("web", 80, outbound=[CALLED]), _dataplane("backend", 8080))
+
+
+@pytest.mark.parametrize(("labels", "reached"), ASKED["reached"])
+def test_a_policy_reaches_a_service_by_the_labels_it_is_given(
+    tmp_path: Path, labels: dict[str, str], reached: bool
+) -> None:
+    to = {
+        "targetRef": {"kind": "MeshService", "labels": labels},
+        "default": {"http": {"requestTimeout": "20s"}},
+    }
+    policy = {"type": "MeshTimeout", "mesh": "default", "name": "slow", "spec": {"to": [to]}}
+    for side, there in (("before", [policy]), ("after", [])):
+        text = yaml.safe_dump_all([MESH, *PROXIES, *there])
+        (tmp_path / f"{side}.yaml").write_text(text, encoding="utf-8")
+    paths = [tmp_path / f"{side}.yaml" for side in ("before", "after")]
+    said = command("prove", *paths, "--target", "2.14", "--zone", "east", given=None).out
+    lines = [line for line in said.splitlines() if "request timeout  20s → 15s" in line]
+    # Another service that has the labels may be there, so that somebody reads it in any case.
+    assert lines
+    assert any("web → backend:8080 /" in line for line in lines) is reached
