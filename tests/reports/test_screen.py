@@ -355,3 +355,16 @@ spec:
         assert place is not None, said
         line = (repository / "r.yaml").read_text().splitlines()[int(place[1]) - 1]
         assert "requestTimeout: 60s" in line
+
+
+def test_a_finding_that_names_its_successor_keeps_the_name(tmp_path: Path) -> None:
+    """The old policy is `it`; the new one begins with the same word and is not."""
+    policy = (
+        "type: TrafficPermission\nmesh: default\nname: NAME\n"
+        "sources: [{match: {kuma.io/service: web}}]\n"
+        "destinations: [{match: {kuma.io/service: NAME}}]\n"
+    )
+    texts = [policy.replace("NAME", name) for name in ("api", "db")]
+    (tmp_path / "old.yaml").write_text("---\n".join([MESH, *texts]), encoding="utf-8")
+    said = command("check", tmp_path, given=None).out
+    assert "2  becomes MeshTrafficPermission …   legacy-traffic-permission" in said

@@ -44,7 +44,15 @@ def _without_itself(finding: Finding) -> str:
     """Return what is said of a finding, whatever it is about."""
     own = finding.resource
     said = f"{finding.message}\n{finding.action}"
-    return said if own is None else said.replace(f"{own.type} {own.name}", "it")
+    if own is None:
+        return said
+    name = f"{own.type} {own.name}"
+    begun, *rest = said.split(name)
+    for piece in rest:
+        # A longer name may end or begin so: MeshRetry web, Retry web-2.
+        goes_on = piece[:1].isalnum() or (piece[:1] in "-._" and piece[1:2].isalnum())
+        begun += (name if begun[-1:].isalnum() or goes_on else "it") + piece
+    return begun
 
 
 def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
