@@ -122,7 +122,7 @@ def is_export(resource: Resource) -> bool:
         return True
     if resource.form is Form.UNIVERSAL and NAMESPACE in labels:
         return True
-    return ZONE in labels and (ORIGIN in labels or ENV in labels)
+    return ENV in labels or (ZONE in labels and ORIGIN in labels)
 
 
 def written_labels(resource: Resource) -> Mapping[str, Any]:

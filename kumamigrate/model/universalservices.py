@@ -89,14 +89,14 @@ def _chosen(given: list[tuple[Resource, Ports]]) -> Ports | None:
 
 def _mesh_service(mesh: str, name: str, ports: Ports, how: How) -> Resource:
     wanted = {SERVICE if how["universal"] == "tag" else WORKLOAD: name}
-    labels = {MESH: mesh, DISPLAY_NAME: name, MANAGED_BY: BY_UNIVERSAL, ENV: "universal"}
+    labels = {MESH: mesh, MANAGED_BY: BY_UNIVERSAL, ENV: "universal"}
     spec = {"selector": selector(wanted, how), "ports": ports}
     head = {"type": "MeshService", "mesh": mesh, "name": name}
     return Resource(
         type="MeshService",
         mesh=mesh,
         name=name,
-        labels=labels,
+        labels={**labels, DISPLAY_NAME: name},
         spec=spec,
         form=Form.UNIVERSAL,
         spec_path=("spec",),
