@@ -132,7 +132,7 @@ def _without_tags(inbound: Any) -> Any:
 def _by_tags(side: Side) -> set[str]:
     """Return the MeshServices that choose by tags, for which the later release wants labels."""
     return {
-        f"{r.name}.{r.namespace}" if r.namespace else r.name
+        _full_name(r)
         for r in side.state.of_type("MeshService")
         if "dataplaneTags" in mapping(r.spec.get("selector"))
     }
