@@ -119,6 +119,15 @@ def test_workloads_of_the_repository_are_known_by_their_service_accounts(folder:
     ]
 
 
+def test_what_has_to_be_done_first_is_no_reason_to_run_again_before(folder: Path) -> None:
+    texts = OF_PODS.replace("Exclusive", "Disabled")
+    (folder / "m.yaml").write_text(texts, encoding="utf-8")
+    said, _ = _run(*NEXT)
+    assert "switch meshServices.mode to Exclusive first" in said
+    assert "→ Do what stands above first, on 2.x. Then `kumamigrate run --accept mesh-mtls`" in said
+    assert "writes the next one" not in said
+
+
 @pytest.mark.parametrize("skipped", [(0, 3), (0, 2), (1, 4)], ids=str)
 def test_stages_left_out_cut_somebody_off_and_are_told(
     skipped: tuple[int, int], tmp_path: Path

@@ -32,6 +32,7 @@ from kumamigrate.universe.traffic import Outbound, outbounds_of
 
 ROUTE = "MeshHTTPRoute"
 _SERVICE, _HASH = "kuma.io/service", "__rule-matches-hash__"
+_BY_LABELS = "services by labels, which does nothing here"
 
 
 def inspect_lines(scene: Scene, *, proxy: str | None, labels: Mapping[str, str]) -> list[Line]:
@@ -152,6 +153,9 @@ def _subset_words(subset: Any, routes: Mapping[str, str]) -> str:
     for tag in subset:
         if tag.key == _HASH:
             (beside if tag.negated else on).append(routes.get(tag.value, "a route"))
+        elif tag.key == _SERVICE and not tag.value:
+            # What is chosen by labels counts as the service named "", which none is called.
+            words += [] if tag.negated else [_BY_LABELS]
         else:
             told = tag.value if tag.key == _SERVICE else f"{tag.key}={tag.value}"
             words.append(f"not {told}" if tag.negated else told)

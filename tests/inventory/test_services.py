@@ -185,6 +185,16 @@ def test_inspect_shows_the_outbounds_that_the_mode_gives(tmp_path: Path) -> None
         assert ("Destinations of mesh default" in printed) is real
 
 
+def test_inspect_says_that_outbounds_by_tag_read_nothing_by_labels(tmp_path: Path) -> None:
+    labels = POLICY.replace(
+        "name: cart, namespace: shop, sectionName: web", "labels: {app: cart}, sectionName: web"
+    )
+    file = _file(tmp_path, "all.yaml", MESH % "Disabled", NAMESPACE, SERVICE, labels)
+    printed = command("inspect", file, "--labels", "app=x").out
+    assert "to services by labels, which does nothing here (service-tag outbounds)" in printed
+    assert "to anything" not in printed
+
+
 def test_inspect_names_the_service_behind_a_destination(tmp_path: Path) -> None:
     headless = SERVICE.replace("name: cart", "name: db", 1).replace(
         "spec:\n", "spec:\n  clusterIP: None\n"

@@ -367,4 +367,4 @@ def test_a_finding_that_names_its_successor_keeps_the_name(tmp_path: Path) -> No
     texts = [policy.replace("NAME", name) for name in ("api", "db")]
     (tmp_path / "old.yaml").write_text("---\n".join([MESH, *texts]), encoding="utf-8")
     said = command("check", tmp_path, given=None).out
-    assert "2  becomes MeshTrafficPermission …   legacy-traffic-permission" in said
+    assert "2  becomes MeshTrafficPermission api, db   legacy-traffic-permission" in said

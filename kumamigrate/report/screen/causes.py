@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from operator import ne
 from typing import Generic, TypeVar
 
 from kumamigrate.dataclass import dataclass, field
@@ -14,19 +13,26 @@ T = TypeVar("T")
 GAP = "…"
 MOST_GAPS = 3
 """One word in so many may differ between sentences of one cause, and not so many in a row."""
+MOST_NAMES = 2
+LONG_NAMES = 60
+"""As many words as that are said in one place, and as long, before the rest is a gap."""
+_NEW_LINE = "\n"
+Words = list[tuple[str, ...]]
+"""A sentence, place by place: the words that stand there, each once."""
 
 
 @dataclass(slots=True)
 class Heap(Generic[T]):
     """Things of one cause, and what is said of all of them."""
 
-    words: list[str]
+    words: Words
     things: list[T] = field(default_factory=list)
 
     @property
     def said(self) -> str:
-        """Return the sentence, with a gap for every word that is another one each time."""
-        return " ".join(self.words)
+        """Return the sentence; where a word is another one each time, the first of them."""
+        text = " ".join(map(_one_of, self.words))
+        return text.replace(f" {_NEW_LINE} ", _NEW_LINE)
 
 
 def heaped(things: Iterable[T], said: Callable[[T], str]) -> list[Heap[T]]:
@@ -38,11 +44,11 @@ def heaped(things: Iterable[T], said: Callable[[T], str]) -> list[Heap[T]]:
         sentence = said(thing)
         heap = known.get(sentence)
         if heap is None:
-            words = sentence.split(" ")
+            words = sentence.replace(_NEW_LINE, f" {_NEW_LINE} ").split(" ")
             alike = near.setdefault(len(words), [])
             heap = _joined(alike, words)
             if heap is None:
-                heap = Heap(words)
+                heap = Heap([(word,) for word in words])
                 alike.append(heap)
                 heaps.append(heap)
             known[sentence] = heap
@@ -51,7 +57,7 @@ def heaped(things: Iterable[T], said: Callable[[T], str]) -> list[Heap[T]]:
 
 
 def _joined(heaps: Iterable[Heap[T]], words: Sequence[str]) -> Heap[T] | None:
-    """Return the first heap whose sentence has a new one's words, with gaps where it has not."""
+    """Return the first heap whose sentence has a new one's words but for a few."""
     for heap in heaps:
         both = _both(heap.words, words)
         if both is not None:
@@ -82,25 +88,49 @@ def _some(places: Sequence[str]) -> str:
 
 
 def sentences(said: Iterable[str]) -> list[str]:
-    """Return sentences, those of one cause once, with gaps for what differs."""
+    """Return sentences, those of one cause once, with the first names of each."""
     return [heap.said for heap in heaped(dict.fromkeys(said), lambda one: one)]
 
 
-def _both(known: Sequence[str], words: Sequence[str]) -> list[str] | None:
-    """Return what two sentences have in common, None where that is too little."""
-    if sum(map(ne, known, words)) * MOST_GAPS > len(words):
+def _both(known: Words, words: Sequence[str]) -> Words | None:
+    """Return two sentences as one, None where they have too little in common."""
+    if sum(b not in a for a, b in zip(known, words, strict=True)) * MOST_GAPS > len(words):
         return None
-    both = [a if a == b else _gap(a, b) for a, b in zip(known, words, strict=True)]
-    gaps = [word.strip("()'`,;:.") == GAP for word in both]
+    both = [a if b in a else (*a, b) for a, b in zip(known, words, strict=True)]
+    gaps = [len(word) > 1 for word in both]
+    if sum(gaps) * MOST_GAPS > len(both) or any(_NEW_LINE in a for a in both if len(a) > 1):
+        return None
     # More than two words in a row are no name: something else is said there.
     run = any(all(gaps[at : at + MOST_GAPS]) for at in range(len(gaps) - MOST_GAPS + 1))
-    return both if not run and sum(gaps) * MOST_GAPS <= len(both) else None
+    return None if run else both
 
 
-def _gap(first: str, second: str) -> str:
-    """Return a gap for two words, with what stands behind both of them."""
-    end = first[-1:] if first[-1:] == second[-1:] and first[-1:] in ",;:.)" else ""
-    return GAP + end
+def _one_of(words: Sequence[str]) -> str:
+    """Return what stands in one place: the word, the first of several, or a gap if they are long.
+
+    Marks before and behind all of them are said once.
+    """
+    if len(words) == 1:
+        return words[0]
+    before = _marks(words, "('`")
+    behind = _marks([word[::-1] for word in words], ",;:.)'`")[::-1]
+    names = [word[len(before) : len(word) - len(behind)] for word in words]
+    for most in range(MOST_NAMES, 0, -1):
+        said = ", ".join([*names[:most], *([GAP] if len(names) > most else [])])
+        if len(said) <= LONG_NAMES:
+            return f"{before}{said}{behind}"
+    return f"{before}{GAP}{behind}"
+
+
+def _marks(words: Sequence[str], marks: str) -> str:
+    """Return the marks that all words begin with, and which are not all of a word."""
+    first = min(words, key=len)
+    number = 0
+    while number < len(first) - 1 and first[number] in marks:
+        if any(word[number] != first[number] for word in words):
+            break
+        number += 1
+    return first[:number]
 
 
 def places_of(findings: Iterable[Finding], width: int) -> str:

@@ -23,6 +23,10 @@ _OF_OTHERS = (
     "clients that are not known here (other zones, other repositories) are not in the rules; an"
     " --inventory of every zone adds them"
 )
+_DO_FIRST = (
+    "Do what stands above first, on 2.x. Then `kumamigrate run --accept mesh-mtls` writes stage"
+    " {stage} of {last}; each is rolled out before the next."
+)
 
 
 def plan(view: View) -> Iterator[Change | Finding]:
@@ -38,7 +42,8 @@ def plan(view: View) -> Iterator[Change | Finding]:
         missing = missing or list(not_rolled_out(view, stage))
         notes = (*_steps(stage), *missing)
         if missing:
-            yield finding(view, mesh, path, mesh=mesh.name, notes=notes)
+            first = _DO_FIRST.format(stage=stage.number, last=_LAST)
+            yield finding(view, mesh, path, mesh=mesh.name, notes=notes, action=first)
         else:
             yield _change(view, mesh, stage)
 
