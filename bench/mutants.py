@@ -1,10 +1,12 @@
 """Seeds faults and counts which the tests notice.
 
-`bench/mutants.py watch [WORD…]` runs all tests once, or those that words for pytest name, and notes
-which statements each one runs, and how long it takes. `bench/mutants.py try [NUMBER] [SEED]
-[ROOM…]` seeds so many faults in each room and runs the tests that run the statement, until one
-fails: first those in files that name the module, then the quickest. What survives is a place that
-no test looks at, or a fault that changes nothing; each is printed with its line to be looked at.
+`bench/mutants.py watch` runs all tests once and notes which statements each one runs, and how long
+it takes; with words for pytest it does so for some tests, and what it knows of others stays.
+`bench/mutants.py try [NUMBER] [SEED] [ROOM…]` seeds so many faults in each room and runs the tests
+that run the statement, until one fails: first those in files that name the module, then those of
+its room and all others, of each file one in turn, at first some seconds long, then much longer.
+What survives is a place that no test looks at, or a fault that changes nothing; each is printed
+with its line to be looked at.
 `bench/mutants.py again PATH:LINE:NUMBER…` tries faults that are known once more, with all tests
 that run the statement, however long.
 """
@@ -17,10 +19,13 @@ import pickle
 import random
 import subprocess
 import sys
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +47,16 @@ ROOMS = (
     "flow",
     "deployment",
 )
-SECONDS = 90
-"""So long may the tests of one fault take together; what is dearer is not asked."""
+TESTED_IN = {"prover": "prove", "universe": "prove"}
+"""The folders of tests that are not called as their rooms are."""
+SECONDS = 15
+"""So long may the tests of one fault take together at first."""
+LONGER = 150
+"""So long may they take where nothing has noticed it by then; what is dearer is not asked."""
 PATIENCE = 10
 """A test hangs when it takes so many times what it takes otherwise, and a while."""
 WHILE = 20.0
-FRESH = 60
-"""So many tests are asked of a fault in a table, which needs a pytest of its own."""
+CORES = os.cpu_count() or 1
 PLAIN = ("-p", "no:cacheprovider", "-p", "no:xdist", "-q", "-s")
 NOTICED = ("failed", "hangs", "dies")
 
@@ -59,6 +67,13 @@ class Watched:
 
     seconds: dict[str, float]
     running: dict[str, dict[str, bytes]]
+    imported: dict[str, bytes]
+    """What ran before the first test, by module."""
+
+    def is_early(self, fault: Fault) -> bool:
+        """Say whether a fault has to be there when modules are imported."""
+        early = self.imported.get(_path(fault), b"")
+        return fault.function is None or _is_marked(early, fault.mark)
 
     def of(self, path: str, line: int) -> list[str]:
         """Return the tests that run a line of a module, the quickest first."""
@@ -92,7 +107,7 @@ def _is_marked(marks: bytes, line: int) -> bool:
 def watch(*words: str) -> int:
     """Run all tests, or those that pytest's words name, and note what they run."""
     FOLDER.mkdir(exist_ok=True)
-    for old in FOLDER.glob("*.pickle"):
+    for old in () if words else FOLDER.glob("*.pickle"):
         old.unlink()
     rooms = ",".join(f"{PACKAGE}.{room.replace('/', '.')}" for room in ROOMS)
     environment = {
@@ -109,62 +124,68 @@ def watch(*words: str) -> int:
 def _watched() -> Watched:
     seconds: dict[str, float] = {}
     running: dict[str, dict[str, bytes]] = defaultdict(dict)
-    for file in sorted(FOLDER.glob("*.pickle")):
+    imported: dict[str, bytes] = {}
+    for file in sorted(FOLDER.glob("*.pickle"), key=lambda file: file.stat().st_mtime):
         for test, taken, lines in pickle.loads(file.read_bytes()):
+            if not test:
+                imported |= lines
+                continue
+            if test in seconds:  # it was asked again
+                for ran in running.values():
+                    ran.pop(test, None)
             seconds[test] = taken
             for path, marks in lines.items():
                 running[path][test] = marks
     if not seconds:
         sys.exit("bench/mutants.py: run `bench/mutants.py watch` first")
-    return Watched(seconds, dict(running))
+    return Watched(seconds, dict(running), imported)
 
 
-def _asked(fault: Fault, watched: Watched, seconds: float) -> list[str]:
+def _asked(fault: Fault, watched: Watched) -> list[str]:
     """Return the tests of a fault: those that run its line, or what names its table."""
-    path = fault.path.relative_to(ROOT).as_posix()
+    path = _path(fault)
     if fault.function:
         tests = watched.of(path, fault.mark)
     else:
-        tests = _few_files(watched.naming(fault) or watched.all_of(path))
-    chosen, left = [], seconds
-    for test in _about_first(tests, path):
-        left -= watched.seconds[test]
-        if chosen and left < 0:
-            break
-        chosen.append(test)
-    return chosen
+        tests = watched.naming(fault) or watched.all_of(path)
+    return _spread(tests, path)
 
 
-def _about_first(tests: Iterable[str], path: str) -> list[str]:
-    """Return tests in their order, but first those of files that name a module."""
-    module = path.removesuffix(".py").replace("/", ".")
-    return sorted(tests, key=lambda test: not _names(test.split("::")[0], module))
+def _spread(tests: Iterable[str], path: str) -> list[str]:
+    """Return tests, given the quickest first: those about a module, then those of its room, then
+    all others, of each file one in turn.
+
+    What the quickest of all have in common, they fail to notice in common.
+    """
+    turns: Counter[str] = Counter()
+    order: dict[str, tuple[int, int]] = {}
+    for test in tests:
+        file = test.split("::")[0]
+        turns[file] += 1
+        order[test] = (_distance(file, path), turns[file])
+    return sorted(order, key=order.__getitem__)
 
 
 @cache
-def _names(file: str, module: str) -> bool:
-    """Say whether a file of tests imports a module, or is called after it."""
+def _distance(file: str, path: str) -> int:
+    """Return 0 for tests that import a module or are called after it, 1 for those of its room."""
+    module = path.removesuffix(".py").replace("/", ".")
     short = module.rpartition(".")[2]
-    return short in file or module in (ROOT / file).read_text(encoding="utf-8")
+    if short in file or module in (ROOT / file).read_text(encoding="utf-8"):
+        return 0
+    room = module.split(".")[1]
+    return 1 if file.startswith(f"tests/{TESTED_IN.get(room, room)}/") else 2
 
 
-def _few_files(tests: Sequence[str]) -> list[str]:
-    """Return some tests of a few files: what is collected costs more than what is run.
-
-    They are those with most tests, and those with fewest, which are about little else.
-    """
-    by_file: dict[str, list[str]] = defaultdict(list)
-    for test in tests:
-        by_file[test.split("::")[0]].append(test)
-    widest = sorted(by_file.values(), key=len, reverse=True)
-    chosen = widest[:8] + widest[8:][-8:]
-    return [test for listed in chosen for test in listed[:FRESH]]
+def _within(tests: Sequence[str], watched: Watched, seconds: float) -> list[str]:
+    """Return as many of the first tests as take so long, and one at least."""
+    taken = list(accumulate(watched.seconds[test] for test in tests))
+    return list(tests[: max(1, bisect(taken, seconds))])
 
 
 def _plan(fault: Fault, tests: Sequence[str], watched: Watched) -> dict[str, Any]:
     limits = [(test, PATIENCE * watched.seconds[test] + WHILE) for test in tests]
-    path = fault.path.relative_to(ROOT).as_posix()
-    said = {"path": path, "number": fault.number, "function": fault.function}
+    said = {"path": _path(fault), "number": fault.number, "function": fault.function}
     return {**said, "tests": limits}
 
 
@@ -194,37 +215,54 @@ def _run(name: str, plan: list[dict[str, Any]], fresh: str = "") -> list[dict[st
     return [json.loads(line) for line in came.read_text(encoding="utf-8").splitlines()]
 
 
-def tried(faults: Sequence[Fault], watched: Watched, seconds: float) -> list[tuple[Fault, str]]:
+def tried(faults: Sequence[Fault], watched: Watched, seconds: float) -> dict[Fault, str]:
     """Return for each fault what noticed it, empty where nothing did; printed as it comes."""
     results: dict[Fault, str] = {}
-    asked = {fault: _asked(fault, watched, seconds) for fault in faults}
-    inside = [fault for fault in faults if fault.function and asked[fault]]
-    known = {(f.path.relative_to(ROOT).as_posix(), f.number): f for f in faults}
-    again = [fault for fault in faults if not fault.function and asked[fault]]
-    if inside:
-        for came in _run("inside", [_plan(f, asked[f], watched) for f in inside]):
-            fault = known[came["path"], came["number"]]
-            if came["how"] == "cannot":
-                again.append(fault)
-            else:
-                results[fault] = _told(fault, came)
-    for fault in again:
-        path = fault.path.relative_to(ROOT).as_posix()
-        some = _few_files(asked[fault])
-        (came,) = _run("fresh", [_plan(fault, some, watched)], f"{path}={fault.number}")
+    asked = {fault: _within(_asked(fault, watched), watched, seconds) for fault in faults}
+    known = {(_path(fault), fault.number): fault for fault in faults}
+
+    def note(came: dict[str, Any]) -> None:
+        fault = known[came["path"], came["number"]]
         results[fault] = _told(fault, came)
+
+    def inside(at: int) -> list[Fault]:
+        mine = [f for f in faults if asked[f] and not watched.is_early(f)][at::CORES]
+        if not mine:
+            return []
+        came = _run(f"inside-{at}", [_plan(f, asked[f], watched) for f in mine])
+        for one in came:
+            if one["how"] != "cannot":
+                note(one)
+        return [known[one["path"], one["number"]] for one in came if one["how"] == "cannot"]
+
+    def anew(fault: Fault) -> None:
+        named = f"{_path(fault)}={fault.number}"
+        (came,) = _run(f"fresh-{known_at[fault]}", [_plan(fault, asked[fault], watched)], named)
+        note(came)
+
+    known_at = {fault: at for at, fault in enumerate(faults)}
+    with ThreadPoolExecutor(CORES) as pool:
+        again = [fault for cannot in pool.map(inside, range(CORES)) for fault in cannot]
+        again += [fault for fault in faults if asked[fault] and watched.is_early(fault)]
+        list(pool.map(anew, again))
     for fault in faults:
         if not asked[fault]:
             results[fault] = _told(fault, {"how": "passed", "asked": 0, "seconds": 0})
-    return [(fault, results[fault]) for fault in faults]
+    return results
+
+
+def _path(fault: Fault) -> str:
+    return fault.path.relative_to(ROOT).as_posix()
 
 
 def _told(fault: Fault, came: dict[str, Any]) -> str:
     noticed = f"{came['how']}: {came['test']}" if came["how"] in NOTICED else ""
-    where = f"{fault.path.relative_to(ROOT)}:{fault.line}:{fault.number}"
-    print(f"{'noticed ' if noticed else 'SURVIVED'}  {where}  {fault.sort}: {fault.said}")
-    print(f"          {noticed or came['how']}  ({came['asked']} tests, {came['seconds']:.0f} s)")
-    sys.stdout.flush()
+    where = f"{_path(fault)}:{fault.line}:{fault.number}"
+    print(
+        f"{'noticed ' if noticed else 'SURVIVED'}  {where}  {fault.sort}: {fault.said}\n"
+        f"          {noticed or came['how']}  ({came['asked']} tests, {came['seconds']:.0f} s)",
+        flush=True,
+    )
     return noticed
 
 
@@ -235,12 +273,16 @@ def seed(number: int, chance: int, *rooms: str) -> int:
     for room in rooms or ROOMS:
         modules = sorted((ROOT / PACKAGE / room).rglob("*.py"))
         chosen[room] = choose(modules, number, random.Random(chance))
-    came = tried([fault for room in chosen.values() for fault in room], watched, SECONDS)
-    noticed = Counter(room for room in chosen for f, by in came if by and f in chosen[room])
+    all_ = [fault for room in chosen.values() for fault in room]
+    came = tried(all_, watched, SECONDS)
+    left = [fault for fault in all_ if not came[fault]]
+    print(f"{len(left)} of {len(all_)} are tried once more, with all tests", flush=True)
+    came |= tried(left, watched, LONGER)
+    noticed = Counter(room for room, faults in chosen.items() for f in faults if came[f])
     for room, faults in chosen.items():
         print(f"{room:20} {len(faults):4} seeded {noticed[room]:4} noticed")
-    print(f"{noticed.total()} of {len(came)} noticed, seed {chance}")
-    return int(noticed.total() < len(came))
+    print(f"{noticed.total()} of {len(all_)} noticed, seed {chance}")
+    return int(noticed.total() < len(all_))
 
 
 def again(*named: str) -> int:
@@ -250,7 +292,7 @@ def again(*named: str) -> int:
         path, _, number = one.split(":")
         faults += [f for f in faults_of(ROOT / path) if f.number == int(number)]
     came = tried(faults, _watched(), float("inf"))
-    return int(not all(noticed for _, noticed in came))
+    return int(not all(came.values()))
 
 
 def main(words: Sequence[str]) -> int:

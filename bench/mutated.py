@@ -18,6 +18,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -180,9 +181,12 @@ def _is_witness(item: pytest.Item, limit: float, found: _Found) -> bool:
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Try each fault of the plan with the tests it names instead of running all tests."""
     known = {item.nodeid: item for item in session.items}
+    plan = json.loads(PLAN.read_text(encoding="utf-8"))
+    for fault in plan:  # a module that waits for its first use could take no fault
+        import_module(fault["path"].removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     found = _Found()
     gc.freeze()
-    for fault in json.loads(PLAN.read_text(encoding="utf-8")):
+    for fault in plan:
         start = time.monotonic()
         asked = [(test, limit) for test, limit in fault["tests"] if test in known]
         dropped: list[str] = []

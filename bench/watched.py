@@ -1,7 +1,8 @@
 """A plugin of pytest that notes which statements of the rooms in question each test runs.
 
 Every statement of a function sets a mark before it runs, in memory only; after each test the marks
-are read and wiped. What is kept between tests is noted for the first one that needs it.
+are read and wiped. Nothing is kept between tests meanwhile: else what one has worked out would be
+no other's.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import ast
 import os
 import pickle
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -20,6 +20,8 @@ from types import CodeType, ModuleType
 from typing import Any
 
 import pytest
+
+from bench.kept import Kept
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = tuple(os.environ["KUMAMIGRATE_WATCHED"].split(","))
@@ -90,20 +92,41 @@ class _Finder(MetaPathFinder):
 
 sys.meta_path.insert(0, _Finder())
 SEEN: list[tuple[str, float, dict[str, bytes]]] = []
+FAILED: set[str] = set()
+KEPT = Kept()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
     """Note what runs between the start and the end of a test."""
+    KEPT.forget()
+    _wipe()
+    start = sum(os.times()[:4])
+    result = yield
+    taken = sum(os.times()[:4]) - start
+    if item.nodeid not in FAILED:
+        SEEN.append((item.nodeid, taken, _ran()))
+    return result
+
+
+def pytest_collection_finish() -> None:
+    """Note what ran before the first test, when modules were imported."""
+    SEEN.append(("", 0.0, _ran()))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note tests that fail as they are: they notice no fault."""
+    if report.failed:
+        FAILED.add(report.nodeid)
+
+
+def _wipe() -> None:
     for marks in MODULES.values():
         marks[:] = bytes(len(marks))
-    start = time.perf_counter()
-    result = yield
-    taken = time.perf_counter() - start
-    ran = {path: bytes(marks) for path, marks in MODULES.items() if any(marks)}
-    lines = {path: _packed(marks) for path, marks in ran.items()}
-    SEEN.append((item.nodeid, taken, lines))
-    return result
+
+
+def _ran() -> dict[str, bytes]:
+    return {path: _packed(marks) for path, marks in MODULES.items() if any(marks)}
 
 
 def _packed(marks: bytes) -> bytes:
@@ -115,4 +138,4 @@ def pytest_sessionfinish() -> None:
     """Write what this process saw; each worker writes a file of its own."""
     if SEEN:
         name = os.environ.get("PYTEST_XDIST_WORKER", "alone")
-        (FOLDER / f"{name}.pickle").write_bytes(pickle.dumps(SEEN))
+        (FOLDER / f"{name}-{os.getpid()}.pickle").write_bytes(pickle.dumps(SEEN))

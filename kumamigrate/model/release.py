@@ -108,10 +108,8 @@ def _table(name: str) -> dict[str, Any]:
 
 def _exact(name: str) -> Release:
     orders, behaviour = _table("releases")[name], _table("behaviour")[name]
-    orders_of = ("policySort", "resourceSort", "inboundSort", "dataplaneRank")
-    lists = (*orders_of, "topKinds", "referenceBy")
     values: dict[str, Any] = {
-        _snake(k): tuple(v) if k in lists else v for k, v in behaviour.items()
+        _snake(k): tuple(v) if isinstance(v, list) else v for k, v in behaviour.items()
     }
     return Release(
         name=name,

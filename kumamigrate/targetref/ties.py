@@ -64,9 +64,10 @@ def _cmp(release: Release, a: Ranked, b: Ranked) -> int:
 
 
 def _circles(ranked: Sequence[Ranked], kind: PolicyType, release: Release) -> list[Tie]:
-    """Find a sorted list in which an earlier policy beats a later one."""
-    if "identity" not in release.dataplane_rank:
-        return []
+    """Find a sorted list in which an earlier policy beats a later one.
+
+    Where a release reads names of Dataplanes in references, one by name beats one by labels.
+    """
     mine = [r for r in ranked if r.top.kind == "Dataplane"]
     named = [r for r in mine if r.top.name]
     labelled = [r for r in mine if r.top.labels and not r.top.name]

@@ -680,6 +680,34 @@ def test_a_condition_of_an_old_retry_is_one_of_a_new_one(protocol: str, old: str
     assert read[f"{protocol}.retryOn"] == meshretry.of_conf(named, at)[f"{protocol}.retryOn"]
 
 
+GOES_WITHOUT_SAYING = ["GatewayError", "ConnectFailure", "RefusedStream"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (["5xx"], ["5xx", "503"], False),
+        (["503"], ["504"], False),
+        (["5xx"], ["5xx", "HttpMethodGet"], False),
+        (["HttpMethodGet"], ["HttpMethodPost"], False),
+        (["5xx"], ["GatewayError"], False),
+        (["5xx"], [], False),
+        (["503", "HttpMethodGet"], ["503"], False),
+        (["5xx"], ["5xx", "5xx"], True),
+        ([], GOES_WITHOUT_SAYING, True),
+        (["503"], [*GOES_WITHOUT_SAYING, "503"], True),
+        (["HttpMethodGet"], ["HttpMethodGet", *GOES_WITHOUT_SAYING], True),
+    ],
+)
+def test_each_word_of_a_retry_counts(one: list[str], other: list[str], same: bool) -> None:
+    """legacy.md §1.4: statuses and methods narrow what is there besides."""
+    at = At(part=ROUTE, protocol="http", treated="http")
+    read = [
+        meshretry.of_conf({"http": {"numRetries": 2, "retryOn": on}}, at) for on in (one, other)
+    ]
+    assert (read[0] == read[1]) is same
+
+
 def _template(conf: Any) -> Any:
     old = Resource(type="ProxyTemplate", mesh="default", name="t", spec={"conf": conf})
     return meshproxypatch.of_old(old, At(part=PROXY)).get("appendModifications", [])

@@ -8,6 +8,7 @@ import pytest
 
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment
+from kumamigrate.rewrite.references import proxies
 from kumamigrate.rewrite.references.realref import Meaning, meaning, references
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
@@ -233,3 +234,16 @@ def test_a_tag_of_kubernetes_is_nobodys_workload(tag: str, place: str, guessed: 
     assert isinstance(meant, str)
     assert "no known proxy has" in meant
     assert (f"kuma.io/workload: {tag}" in meant) is guessed
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 11, 14, 30, 300, 4000])
+def test_proxies_for_some_policies_each_and_for_all_of_them_are_tried_and_no_more_than_few(
+    number: int,
+) -> None:
+    asked = [frozenset({("name", str(at))}) for at in range(number)]
+    sets = list(proxies._subsets(asked))
+    assert len(set(sets)) == len(sets)
+    assert {(one,) for one in asked} | {tuple(asked)} <= set(sets)
+    assert len(sets) <= proxies.MOST + max(2, number)
+    if 2**number <= proxies.MOST:
+        assert len(sets) == 2**number

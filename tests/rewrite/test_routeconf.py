@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kumamigrate.model.release import release
+from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.routes.inherited import Reader
 from kumamigrate.rewrite.routes.routeconf import (
     contains,
     effective,
@@ -14,6 +16,8 @@ from kumamigrate.rewrite.routes.routeconf import (
     own_part,
     reaching,
 )
+from kumamigrate.targetref.matcher import Matcher
+from tests.targetref.meshes import resource, sidecar, state
 
 TIMEOUT = release("2.14").policy_types["MeshTimeout"].conf("to")
 RETRY = release("2.14").policy_types["MeshRetry"].conf("to")
@@ -97,3 +101,39 @@ def test_a_conf_contains_its_parts_and_no_other_value() -> None:
     assert contains(conf, {"http": {"requestTimeout": "2s"}})
     assert not contains(conf, {"http": {"requestTimeout": "3s"}})
     assert not contains({}, conf)
+
+
+def _inbound(protocol: str | None) -> dict[str, object]:
+    tags = {"kuma.io/service": "web"}
+    return {"port": 80, "tags": tags | ({"kuma.io/protocol": protocol} if protocol else {})}
+
+
+def _service(*protocols: str | None) -> Resource:
+    ports = [
+        {"port": 80 + at} | ({"appProtocol": protocol} if protocol else {})
+        for at, protocol in enumerate(protocols)
+    ]
+    return resource("MeshService", "web", {"ports": ports})
+
+
+@pytest.mark.parametrize(
+    ("known", "protocol"),
+    [
+        ([sidecar("a", _inbound("grpc"))], "grpc"),
+        ([sidecar("a", _inbound(None))], "tcp"),
+        ([sidecar("a", _inbound("http")), sidecar("b", _inbound("http"))], "http"),
+        ([sidecar("a", _inbound("http")), sidecar("b", _inbound("grpc"))], None),
+        ([sidecar("a", _inbound("http"), _inbound(None))], None),
+        ([_service("http2")], "http2"),
+        ([_service(None)], "tcp"),
+        ([_service("http", "grpc")], None),
+        ([_service("http"), sidecar("a", _inbound("http"))], "http"),
+        ([_service("http"), sidecar("a", _inbound("grpc"))], None),
+        ([], None),
+    ],
+)
+def test_a_service_has_the_protocol_on_which_all_that_is_known_agrees(
+    known: list[Resource], protocol: str | None
+) -> None:
+    reader = Reader(matcher=Matcher(state(*known)), policy_type="MeshRetry", mesh="default")
+    assert reader.protocols.get("web") == protocol

@@ -45,6 +45,12 @@ to_subsets = st.one_of(
     st.builds(_subset, st.sampled_from(SERVICES), st.none()),
     st.builds(_subset, st.sampled_from(SERVICES), st.sampled_from(HASHES)),
 )
+# What names more than a service and a route of it is in no index: the list has to be walked.
+any_subsets = st.one_of(
+    to_subsets,
+    st.builds(_subset, st.none(), st.sampled_from(HASHES)),
+    st.builds(lambda s: (*s, Tag("version", "v1")), to_subsets),
+)
 
 
 def _items(subsets: list[Subset]) -> tuple[Item, ...]:
@@ -67,7 +73,7 @@ def _items(subsets: list[Subset]) -> tuple[Item, ...]:
 
 
 @settings(max_examples=drawn(400), deadline=None)
-@given(st.lists(to_subsets, max_size=14))
+@given(st.one_of(st.lists(to_subsets, max_size=14), st.lists(any_subsets, max_size=8)))
 def test_lookup_gives_the_first_rule_of_the_list(subsets: list[Subset]) -> None:
     """matcher-notes §2: for a service, and for each route of it."""
     items = _items(subsets)

@@ -80,16 +80,32 @@ def test_a_name_beats_labels_among_dataplanes_of_2_14() -> None:
     assert _order(named, labelled) == ["a", "b"]
 
 
-def test_a_circle_of_dataplanes_is_a_tie() -> None:
+@pytest.mark.parametrize(
+    ("shown", "tied"),
+    [
+        (("c", "b", "a"), True),
+        (("b", "b", "a"), True),  # "all" is no more than the named one, and no less
+        (("c", "b", "b"), True),  # the labelled one is no more than "all", and no less
+        (("a", "b", "c"), False),
+        (("c", "a", "b"), False),
+        (("b", "c", "a"), False),
+    ],
+)
+def test_a_circle_of_dataplanes_is_a_tie(shown: tuple[str, str, str], tied: bool) -> None:
     """matcher.md Traps 13: named > labelled, both equal to "all"; names close the circle."""
-    named = timeout("c", {"kind": "Dataplane", "name": "a"}, (MESH, "1s"))
-    every = timeout("b", {"kind": "Dataplane"}, (MESH, "2s"))
-    labelled = timeout("a", {"kind": "Dataplane", "labels": {"app": "a"}}, (MESH, "3s"))
-    proxy = sidecar("a", app="a")
-    selection = Matcher(state(proxy, named, every, labelled)).selection(proxy, "MeshTimeout")
-    assert [(t.reason, {p.name for p in t.policies}) for t in selection.ties] == [
-        ("no-order", {"a", "b", "c"})
+    tops: tuple[dict[str, Any], ...] = (
+        {"kind": "Dataplane", "name": "a"},
+        {"kind": "Dataplane"},
+        {"kind": "Dataplane", "labels": {"app": "a"}},
+    )
+    policies = [
+        timeout(f"{name}.{at}", top, (MESH, f"{at + 1}s"), shown=name)
+        for at, (name, top) in enumerate(zip(shown, tops, strict=True))
     ]
+    proxy = sidecar("a", app="a")
+    selection = Matcher(state(proxy, *policies)).selection(proxy, "MeshTimeout")
+    circles = [{p.name for p in t.policies} for t in selection.ties if t.reason == "no-order"]
+    assert circles == ([{p.name for p in policies}] if tied else [])
 
 
 def test_policies_that_some_level_tells_apart_are_no_tie() -> None:

@@ -1,0 +1,48 @@
+"""Which mesh a manifest of each kind is in where it names none, and that every kind is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.model.foreign import not_modelled
+from kumamigrate.model.read import read_resources
+from kumamigrate.model.release import known_releases, policy_type_names, release
+from kumamigrate.source.reading.load import read_file
+
+OLD = """CircuitBreaker FaultInjection HealthCheck ProxyTemplate RateLimit Retry Timeout TrafficLog
+TrafficPermission TrafficRoute TrafficTrace VirtualOutbound"""
+OF_A_MESH = """Dataplane DataplaneInsight ExternalService MeshExternalService MeshGateway
+MeshGatewayInstance MeshGatewayRoute MeshIdentity MeshMultiZoneService MeshOpenTelemetryBackend
+MeshService MeshTrust MeshZoneAddress Secret ServiceInsight Workload"""
+OF_NONE = """Config ContainerPatch GlobalSecret HostnameGenerator Mesh MeshGatewayConfig MeshInsight
+Zone ZoneEgress ZoneIngress ZoneInsight"""
+IN = {
+    **dict.fromkeys((*OLD.split(), *OF_A_MESH.split(), *policy_type_names()), "default"),
+    **dict.fromkeys(OF_NONE.split(), ""),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(IN))
+def test_a_kind_is_known_and_its_mesh(kind: str) -> None:
+    spec = "spec: {}\n" if kind in policy_type_names() else ""
+    found = read_resources(read_file("a.yaml", f"type: {kind}\nname: a\n{spec}".encode()))
+    assert [(r.type, r.mesh, r.name) for r in found] == [(kind, IN[kind], "a")]
+    assert list(not_modelled(found)) == []
+
+
+@pytest.mark.parametrize("name", known_releases())
+def test_what_a_release_has_identifiers_for_is_known(name: str) -> None:
+    assert release(name).kri_short_names.keys() <= IN.keys()
+
+
+OUTSIDE_NAMESPACES = f"""{OLD} AccessAudit AccessRole AccessRoleBinding ExternalService GatewayClass
+Mesh MeshGateway MeshGatewayConfig MeshGatewayRoute MeshInsight OPAPolicy ServiceInsight Zone
+ZoneInsight"""
+
+
+@pytest.mark.parametrize("kind", sorted({*IN, *OUTSIDE_NAMESPACES.split()} - {"Config"}))
+def test_a_kind_is_in_a_namespace_or_in_none(kind: str) -> None:
+    head = f"apiVersion: kuma.io/v1alpha1\nkind: {kind}\n"
+    text = f"{head}metadata: {{name: a, namespace: shop}}\nspec: {{}}\n"
+    (found,) = read_resources(read_file("a.yaml", text.encode()))
+    assert found.namespace == ("" if kind in OUTSIDE_NAMESPACES.split() else "shop")
