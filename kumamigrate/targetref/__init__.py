@@ -25,8 +25,7 @@ The cached form, for many questions about one state:
 
 Look-ups, direct (nothing is enumerated); None = no conf reaches it. A `Found` has
 `.confs` (one per hostname group; `.conf` is the first), `.entries` (contributing entries, lowest
-first), `.level` ("service" | "route" | "mesh" | "resource" | "section") and `.lost` (True where
-the route exception of matcher-notes §2 took the service-level entries away):
+first) and `.level` ("service" | "route" | "mesh" | "resource" | "section"):
 
     m.service(selection, service: str, route_hash: str | None = None) -> Found | None
         # old `Rules`, service-tag outbounds, closed form. Law: equals first hit in to_rules.

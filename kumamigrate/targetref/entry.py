@@ -36,14 +36,12 @@ class Found:
     """What a look-up finds: merged confs and the entries they came from, lowest first.
 
     Several confs only for MeshHTTPRoute with hostnames: one for each. `level` says which key
-    answered. `lost` marks the route look-up that gives the mesh-wide conf although the service
-    has its own (matcher-notes §2).
+    answered.
     """
 
     confs: tuple[JsonConf, ...]
     entries: tuple[Entry, ...]
     level: str
-    lost: bool = False
 
     @property
     def conf(self) -> JsonConf:

@@ -63,16 +63,16 @@ class ServiceTable:
         mine = self.services.get(service, [])
         bound = self.routes.get((service, route_hash), []) if route_hash is not None else []
         if route_hash is not None and self._lost(service, route_hash):
-            return self._merged(self.mesh, "mesh", lost=True)
+            return self._merged(self.mesh, "mesh")
         level = "route" if bound else "service" if mine else "mesh"
         return self._merged(sorted((*self.mesh, *mine, *bound)), level)
 
-    def _merged(self, positions: Sequence[int], level: str, *, lost: bool = False) -> Found | None:
+    def _merged(self, positions: Sequence[int], level: str) -> Found | None:
         if not positions:
             return None
         entries = tuple(self.items[at].entry for at in positions)
         confs = merge_entries(entries, self.fields)
-        return Found(confs=confs, entries=entries, level=level, lost=lost)
+        return Found(confs=confs, entries=entries, level=level)
 
     def _lost(self, service: str, route_hash: str) -> bool:
         """Whether another service's route with the same hash takes the service's items away."""

@@ -8,7 +8,9 @@ import pytest
 
 from kumamigrate.admit.ground import read_ground
 from kumamigrate.admit.messages import message_shape, read_message
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Resource
+from kumamigrate.source.text import FieldPath
 
 
 @pytest.mark.parametrize(
@@ -99,3 +101,15 @@ def test_a_part_of_a_match_that_is_no_mapping_is_a_problem() -> None:
     route = Resource(type="MeshHTTPRoute", mesh="default", name="r", spec=spec)
     _, problems = read_ground(route, "2.14")
     assert [one.path[-1] for one in problems] == ["path"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ((), "is refused"),
+        (("spec",), "spec: is refused"),
+        (("spec", "to", 0, "targetRef"), "spec.to[0].targetRef: is refused"),
+    ],
+)
+def test_a_problem_names_its_place_where_it_has_one(path: FieldPath, said: str) -> None:
+    assert str(Problem(path=path, message="is refused")) == said

@@ -8,6 +8,7 @@ from kumamigrate.model.foreign import not_modelled
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.release import known_releases, policy_type_names, release
 from kumamigrate.source.reading.load import read_file
+from kumamigrate.source.text import Reason
 
 OLD = """CircuitBreaker FaultInjection HealthCheck ProxyTemplate RateLimit Retry Timeout TrafficLog
 TrafficPermission TrafficRoute TrafficTrace VirtualOutbound"""
@@ -46,3 +47,13 @@ def test_a_kind_is_in_a_namespace_or_in_none(kind: str) -> None:
     text = f"{head}metadata: {{name: a, namespace: shop}}\nspec: {{}}\n"
     (found,) = read_resources(read_file("a.yaml", text.encode()))
     assert found.namespace == ("" if kind in OUTSIDE_NAMESPACES.split() else "shop")
+
+
+OF_KONG_MESH = """AccessAudit AccessRole AccessRoleBinding GlobalRateLimit MeshGlobalRateLimit
+MeshOPA OPAPolicy"""
+
+
+@pytest.mark.parametrize("kind", OF_KONG_MESH.split())
+def test_what_kong_mesh_lays_on_top_is_named_and_not_judged(kind: str) -> None:
+    found = read_resources(read_file("a.yaml", f"type: {kind}\nname: a\n".encode()))
+    assert [refusal.reason for refusal in not_modelled(found)] == [Reason.NOT_MODELLED]
