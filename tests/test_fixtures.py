@@ -12,7 +12,7 @@ import pytest
 
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.flow.judging.everyworld import UP_TO_25
-from kumamigrate.flow.pipeline import migrate
+from kumamigrate.flow.pipeline import migrate, must_not_be_written
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.sumproof import prove_scenes
 from kumamigrate.model.initial import CHOICES, NONE
@@ -91,6 +91,7 @@ def test_case(case: Case, tmp_path: Path) -> None:
         p: d.decode() for p, d in case.expected.items()
     }
     assert _findings(outcome, case) == case.proof.get("findings", [])
+    assert not must_not_be_written(outcome)
     verdict = case.proof.get("verdict")
     if verdict is not None:
         assert outcome.proof is not None

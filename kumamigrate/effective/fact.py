@@ -16,6 +16,10 @@ Key = tuple[str, ...]
 LISTENER: Key = ("listener",)
 SHARED = "the order of outbounds"
 """Why a cluster is undecided that several outbounds lead to."""
+PAST_PROTOCOL = "the protocol of the targets"
+NOT_PROBED = "a protocol that no MeshHealthCheck probes"
+CROSSED = (SHARED, PAST_PROTOCOL, NOT_PROBED)
+"""Why a place is what it is where only a proxy's own outbounds tell, decided or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,14 @@ def joined(many: Sequence[Facts]) -> Facts:
         options = [one for fact in here for one in fact.options]
         if len(here) < len(many):
             options.append({})
-        why = next((fact.why for fact in here if fact.why), "") or "TrafficRoutes tie"
-        merged = one_of(options, [p for fact in here for p in fact.old], here[0].found, why)
-        found[key] = merged if merged.others else replace(merged, why="")
+        merged = one_of(options, [p for fact in here for p in fact.old], here[0].found)
+        reasons = [fact.why for fact in here if fact.why and (merged.others or fact.why in CROSSED)]
+        why = next(iter(reasons), "TrafficRoutes tie" if merged.others else "")
+        found[key] = replace(merged, why=why, unheard=agreed([fact.unheard for fact in here]))
     return found
+
+
+def agreed(many: Sequence[Values]) -> Values:
+    """Return what all of several say alike."""
+    first, *others = many
+    return {k: v for k, v in first.items() if all(k in one and one[k] == v for one in others)}

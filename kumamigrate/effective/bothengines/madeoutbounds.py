@@ -14,7 +14,17 @@ from kumamigrate.effective.bothengines.comeorgone import TAGS_HEADER
 from kumamigrate.effective.bothengines.comparedroutes import Table
 from kumamigrate.effective.bothengines.oldview import OldSide, Options, Routes
 from kumamigrate.effective.bothengines.requesttables import new_table, old_table
-from kumamigrate.effective.fact import SHARED, Fact, Facts, Key, joined, one_of
+from kumamigrate.effective.fact import (
+    NOT_PROBED,
+    PAST_PROTOCOL,
+    SHARED,
+    Fact,
+    Facts,
+    Key,
+    agreed,
+    joined,
+    one_of,
+)
 from kumamigrate.effective.outboundfacts import OutboundReader, writes_defaults
 from kumamigrate.effective.policies.meshhealthcheck import UNPROBED, probed
 from kumamigrate.effective.policies.meshtimeout import unheard
@@ -28,10 +38,6 @@ from kumamigrate.sourcedest.targets import common_protocol, main_targets
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import ServiceTag
 
-PAST_PROTOCOL = "the protocol of the targets"
-NOT_PROBED = "a protocol that no MeshHealthCheck probes"
-CROSSED = (SHARED, PAST_PROTOCOL, NOT_PROBED)
-"""Why a place is what it is where only a proxy's own outbounds tell."""
 TREATED = "treated as"
 """Whether an outbound is an HTTP one; where that differs nothing else can be compared."""
 _ON_LISTENERS = ("MeshTimeout", "MeshRetry", "MeshLoadBalancingStrategy", "MeshAccessLog")
@@ -205,7 +211,7 @@ class _Outbounds:
         reached = service in self.targets and any(map(self._made, led))
         effects: list[Values] = []
         policies: Options = ()
-        said: Values = {}
+        said: list[Values] = []
         why = ""
         for leader in led if by_outbound and not self.asked.ordered else led[-1:]:
             made = self._made(leader)
@@ -224,11 +230,11 @@ class _Outbounds:
             else:
                 effects += both(kind, options, found, at)
             if kind == "MeshTimeout" and found is None:
-                said = unheard(options[0], at)
+                said += (unheard(policy, at) for policy in options)
         decided = kind == "MeshLoadBalancingStrategy" and found is not None
         why = why or (SHARED if by_outbound else "")
         fact = one_of(effects, () if decided else policies, found, why)
-        return replace(fact, unheard=said) if said else fact
+        return replace(fact, unheard=agreed(said)) if said else fact
 
     def _made(self, outbound: str) -> bool:
         return self.old_made[self.own[outbound][SERVICE]]

@@ -15,13 +15,13 @@ from kumamigrate.effective.bothengines.askedproxy import AskedProxy, asked_of
 from kumamigrate.effective.bothengines.comeorgone import TAGS_HEADER
 from kumamigrate.effective.bothengines.comparedroutes import Table, first_difference
 from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access
-from kumamigrate.effective.bothengines.madeoutbounds import CROSSED, TREATED, outbound_places
+from kumamigrate.effective.bothengines.madeoutbounds import TREATED, outbound_places
 from kumamigrate.effective.bothengines.oldview import OldSide, Routes
 from kumamigrate.effective.bothengines.unsettled import unsettled
 from kumamigrate.effective.bothengines.whoanswers import OUTBOUND
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.effective.fact import Fact, Facts, Key
+from kumamigrate.effective.fact import CROSSED, Fact, Facts, Key
 from kumamigrate.effective.policies.meshtimeout import IDLE
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource

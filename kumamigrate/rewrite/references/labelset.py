@@ -382,11 +382,21 @@ def searched(asked: Question) -> LabelChoice | None:
 
 def names_it(choice: LabelChoice, tags: Mapping[str, str]) -> bool:
     """Say whether a person would know by labels what they stand for: they name the workload of a
-    service, or say what a tag says. Those that only happen to select the same do not."""
+    service, and say what each other tag says. Those that only happen to select the same do not."""
     if choice.basis is not Basis.LISTED or not tags:
         return True
-    named = SERVICE in tags and not choice.labels.keys().isdisjoint(_FAVOURITES)
-    return named or _says(choice, tags)
+    values = {*choice.labels.values()}
+    named = not choice.labels.keys().isdisjoint(_FAVOURITES)
+    said = named or not _names_of(tags).isdisjoint(values)
+    return (said or SERVICE not in tags) and all(
+        value in values for key, value in tags.items() if key != SERVICE
+    )
+
+
+def _names_of(tags: Mapping[str, str]) -> set[str]:
+    """Return what a label may be called after a service tag."""
+    service = tags.get(SERVICE, "")
+    return {service, service.split("_")[0]} - {""}
 
 
 def _opened(asked: Question) -> Question:
@@ -402,8 +412,7 @@ def _some_left(asked: Question) -> bool:
 
 def _says(choice: LabelChoice, tags: Mapping[str, str]) -> bool:
     """Say whether one label has the value of its tag, or names the service."""
-    service = tags.get(SERVICE, "")
-    names = {service, service.split("_")[0]} - {""}
+    names = _names_of(tags)
     return any(value in names or tags.get(key) == value for key, value in choice.labels.items())
 
 
