@@ -58,7 +58,8 @@ def _by_tags(
     policy: Resource, every: Sequence[Resource], labels: Iterable[tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the references by tags to the proxies that an old policy is for, alone and with what
-    others of its kind ask besides; a tag of any value has the one that labels give it."""
+    others of its kind ask besides; a tag of any value has the one that labels give it. And what
+    labels say as tags: what stands on a route (a CircuitBreaker) asks what the route does."""
     given = dict(labels)
     fields = ("sources", "destinations", "selectors")
     own, others = (
@@ -70,6 +71,7 @@ def _by_tags(
         for a in own
         for b in ({}, *others)
     ]
+    found.append({SERVICE if key == WORKLOAD else key: value for key, value in given.items()})
     for tags in {tuple(sorted(tags.items())): tags for tags in found}.values():
         rest = {k: v for k, v in tags.items() if k != SERVICE}
         if SERVICE in tags:
