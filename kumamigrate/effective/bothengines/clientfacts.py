@@ -114,9 +114,9 @@ class InboundClients:
         kinds = HTTP_LIKE if at_least(release, GRPC_SINCE) else ("http", "http2")
         if not self._may_speak(kinds):
             return one_of([{FAULTS: []}], (), _whole(read))
-        if read is not None and read.rules:
+        if read is not None and any(rule.match for rule in read.rules):
             return one_of([{"rules": repr([(r.match, r.conf) for r in read.rules])}], (), None)
-        confs = _all_met(read, client) if read is not None else []
+        confs = [] if read is None else [r.conf for r in read.rules] or _all_met(read, client)
         effects, why = self._met(client, [{FAULTS: faults_of(confs)}])
         return one_of(effects, (), _whole(read), why)
 
