@@ -60,20 +60,28 @@ def without_a_say(states: Iterable[State], mesh: str) -> bool:
     In mode Exclusive the old engine makes none, so what a service tag would read is what the
     targetRef engine says (legacy.md fact 3).
     """
-    sides = [state.mesh(mesh) for state in states]
-    if {mesh_services_mode(side, mesh) for side in sides} != {"Exclusive"}:
-        return False
-    old, new = (sorted(r.canonical_body for r in side.of_type(*OLD_POLICIES)) for side in sides)
-    return old == new
+    listed = list(states)
+    modes = {mesh_services_mode(state.mesh(mesh), mesh) for state in listed}
+    return modes == {"Exclusive"} and same_old(listed, mesh)
+
+
+def same_old(states: Iterable[State], mesh: str) -> bool:
+    """Say whether the old policies of a mesh are the same in all of some states."""
+    said = [
+        sorted(r.canonical_body for r in state.mesh(mesh).of_type(*OLD_POLICIES))
+        for state in states
+    ]
+    return all(one == said[0] for one in said)
 
 
 class OldEngine:
     """What the old engine has a say in, of two sides of one mesh."""
 
-    def __init__(self, pair: MeshComparison) -> None:
+    def __init__(self, pair: MeshComparison, *, tags_end: bool = False) -> None:
         self.before, self.after = pair.before, pair.after
         self.covered = pair.covered
         self._pair = pair
+        self._tags_end = tags_end
         self.elsewhere: dict[Doubt, None] = {}
         """What is not known of proxies that nobody lists."""
         self._residues: set[tuple[str, ...]] = set()
@@ -109,7 +117,7 @@ class OldEngine:
         outbound that goes is no value that begins to count.
         """
         kind = witness.policy_type
-        mine = witness.outbound is Outbound.REAL and kind in self.covered
+        mine = witness.outbound is Outbound.REAL and kind in self.covered and not self._tags_end
         if not mine or witness.field == OUTBOUND_ITSELF or kind in self.before.types:
             return witness
         return replace(witness, effect=Effect.ACTIVATION) if self._replaced(kind) else witness
@@ -144,7 +152,7 @@ class OldEngine:
         """Compare what a Dataplane of the states has of the old engine."""
         if not self._engaged:
             return SAME
-        found = self._made.compare(was, now, self._asked)
+        found = self._made.compare(was, was if self._tags_end else now, self._asked)
         every = (*found.witnesses, *found.led)
         # A proxy that differs shows something, though others have shown all of it.
         return replace(found, witnesses=self.once(every) or every[:1], led=())
@@ -154,7 +162,7 @@ class OldEngine:
         if policy_type in WHOLE:
             return self._pair.single(proxy, proxy, policy_type)
         found = self._made.compare(proxy, proxy, frozenset({policy_type}))
-        if policy_type in OUTBOUND and not self._only_real:
+        if policy_type in OUTBOUND and not (self._only_real or self._tags_end):
             made_new = self._pair.at(proxy, proxy, policy_type, self._tags, names=names)
             found += SlotsCompared(made_new)
         if policy_type in BY_CLIENT:
@@ -183,7 +191,15 @@ class OldEngine:
 
     @cached_property
     def _made(self) -> MadeOutbounds:
-        return MadeOutbounds(self._pair, self._services, only_real=self._only_real)
+        """Where service tags end what takes their place is compared with what policies say of them
+        (carry.py): here what old policies that stay until then say besides."""
+        pair = self._pair
+        if self._tags_end:
+            state, mesh, contents = self.before.state, self.before.mesh, self.before.contents
+            left = tuple(r for r in state.resources if r.type not in OLD_POLICIES)
+            ended = Side(replace(state, resources=left), mesh, contents)
+            pair = MeshComparison(Side(state, mesh, contents), ended, pair.locate, pair.types)
+        return MadeOutbounds(pair, self._services, only_real=self._only_real)
 
     def once(self, found: Iterable[Witness]) -> tuple[Witness, ...]:
         """Return witnesses without residues that another proxy has shown."""

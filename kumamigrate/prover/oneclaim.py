@@ -51,14 +51,15 @@ class Claim:
         old: OldEngine | None = None,
     ) -> None:
         self.claim = claim
-        self.standing = standing
         self.pair = pair
         self.proxies = proxies
         self.services = services
         before, after = pair.before, pair.after
         self._changed = changed_types(before, after)
-        self.old = OldEngine(pair) if old is None else old
         self.outbounds = OutboundsAsked(pair, services)
+        ends = claim == RELEASE and self.outbounds.tags_end
+        self.standing = replace(standing, tags_end=ends) if standing is not None else None
+        self.old = OldEngine(pair, tags_end=ends) if old is None else old
         self.beyond: tuple[str, ...] = ()
 
     def result(self, *, made_up: bool) -> ClaimResult:

@@ -47,11 +47,12 @@ class Owed:
     pair: MeshComparison
     after: Side
     activated: frozenset[tuple[str, ...]] = frozenset()
+    tags_end: bool = False
 
     @cached_property
     def old(self) -> OldEngine:
         """What the old engine has a say in, where the change begins."""
-        return OldEngine(self.pair)
+        return OldEngine(self.pair, tags_end=self.tags_end)
 
     @property
     def reach(self) -> Reach:

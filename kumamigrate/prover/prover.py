@@ -19,7 +19,7 @@ from kumamigrate.prover.compose import upon
 from kumamigrate.prover.doubts.doubt import export_assumptions, template_assumptions
 from kumamigrate.prover.midway import over_midway
 from kumamigrate.prover.nonpolicy import dataplanes
-from kumamigrate.prover.oldengine import converted, without_a_say
+from kumamigrate.prover.oldengine import converted, same_old, without_a_say
 from kumamigrate.prover.oneclaim import Claim
 from kumamigrate.prover.owed import Begun
 from kumamigrate.prover.proof import (
@@ -203,11 +203,12 @@ class _Question:
 def _begun(claim: str, before: State, after: State, mesh: str) -> State:
     """Return the state that a claim about real resources begins with.
 
-    What old policies say only claim *live* compares; from there on the rest follows.
+    What old policies say only claim *live* compares; from there on the rest follows. With an
+    upgrade those that stay end: nothing but that is asked of them, whatever changes beside them.
     """
-    if not converted(before, mesh) or (claim == CARRY and without_a_say((before, after), mesh)):
-        return before
-    return after
+    states = (before, after)
+    rests = without_a_say(states, mesh) if claim == CARRY else same_old(states, mesh)
+    return before if rests or not converted(before, mesh) else after
 
 
 def _proven_locally(found: LocalProof, mesh: str, before: State, after: State) -> MeshProof:

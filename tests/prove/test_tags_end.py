@@ -194,3 +194,44 @@ def test_what_the_tag_read_is_nothing_that_an_outbound_of_its_own_read(tmp_path:
     (witness,) = proved["claims"]["release"]["dataplanes"]["web-1"]["witnesses"]
     assert (witness["field"], witness["effect"]) == ("http.requestTimeout", "value")
     assert (witness["before"]["value"], witness["after"]["value"]) == ("15s", "5s")
+
+
+STAY = """
+---
+type: TrafficRoute
+name: route-all
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {destination: {kuma.io/service: '*'}}
+---
+type: HealthCheck
+name: probes
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {interval: 5s, timeout: 2s, unhealthyThreshold: 3, healthyThreshold: 1}
+"""
+BY_NAME = "  - targetRef: {kind: MeshService, name: api}"
+BY_LABELS = "  - targetRef: {kind: MeshService, labels: {kuma.io/display-name: api}}"
+
+
+@pytest.mark.parametrize("later", ["1s", "2s"])
+def test_old_policies_that_stay_end_and_nothing_else_is_asked_of_them(later: str) -> None:
+    """A reference that real services hear first on 3.0 is held to what its tag reads before."""
+    text = MESH.format(env="dev", chosen="dev")
+    before = text.replace("  - targetRef: {kind: Mesh}", BY_NAME) + STAY
+    after = text.replace("  - targetRef: {kind: Mesh}", BY_LABELS).replace("1s", later) + STAY
+    sides = (
+        state(body, mode="Disabled", release=release, complete=True)
+        for body, release in ((before, "2.14"), (after, "2.14"), (after, "3.0"))
+    )
+    was, now, upgraded = sides
+    proof = prove(was, now, claims=("release",), upgraded=upgraded, halfway=True)
+    found = [
+        (w.field, w.before.value, w.after.value)
+        for w in proof.witnesses("release")
+        if w.field in ("connectionTimeout", "interval")
+    ]
+    moved = [("connectionTimeout", "1s", "2s")] if later == "2s" else []
+    assert set(found) == {*moved, ("interval", "5s", None)}
