@@ -98,12 +98,16 @@ def _kept_off(world: KnownWorld) -> Iterator[Json]:
     known services one by one where some are settled without it."""
     settled = _settled(world) if world.listed else set()
     all_off = exhaustive.off("MeshTimeout")
+    broad = (one for one in world.existing("MeshTimeout") if reaches_all(one, world))
+    everywhere = [entry for policy in broad for entry in _entries(policy)]
     if not settled:
         yield {"targetRef": {"kind": "Mesh"}, "default": all_off}
     for service in world.services:
         conf = exhaustive.off_at("MeshTimeout", service, world)
         if service not in settled and (settled or conf != all_off):
             conf = conf if settled else exhaustive.beside("MeshTimeout", conf, all_off)
+            if any(said == service and _says(own, conf) for said, own in everywhere):
+                continue  # what stands above this one says it
             yield {"targetRef": {"kind": "MeshService", "name": service}, "default": conf}
 
 
@@ -137,8 +141,13 @@ def _entries(policy: Resource) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _says_all(conf: Mapping[str, Any]) -> bool:
-    whole, own = exhaustive.off("MeshTimeout"), mapping(conf.get("http"))
-    return whole.keys() <= conf.keys() and whole["http"].keys() <= own.keys()
+    return _says(conf, exhaustive.off("MeshTimeout"))
+
+
+def _says(conf: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Say whether a conf has a value for whatever another one has."""
+    own, asked = (mapping(one.get("http")) for one in (conf, other))
+    return other.keys() <= conf.keys() and asked.keys() <= own.keys()
 
 
 def _for_any_service(policy: Resource) -> bool:
