@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kumamigrate.model.foreign import not_modelled
+from kumamigrate.model.kinds import CONTROL_PLANE_CONFIG, HELM_VALUES
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.release import known_releases, policy_type_names, release
 from kumamigrate.source.reading.load import read_file
@@ -57,3 +58,26 @@ MeshOPA OPAPolicy"""
 def test_what_kong_mesh_lays_on_top_is_named_and_not_judged(kind: str) -> None:
     found = read_resources(read_file("a.yaml", f"type: {kind}\nname: a\n".encode()))
     assert [refusal.reason for refusal in not_modelled(found)] == [Reason.NOT_MODELLED]
+
+
+OF_THE_CHART = """admissionServerPort defaults envVars injectorFailurePolicy kdsGlobalAddress
+globalZoneSyncService mode supportGatewaySecretsInAllNamespaces zone"""
+OF_THE_CONFIG = "bootstrapServer dpServer interCp monitoringAssignmentServer xdsServer"
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        *((f"controlPlane: {{{key}: x}}\n", [HELM_VALUES]) for key in OF_THE_CHART.split()),
+        ("kuma: {controlPlane: {mode: zone}}\n", [HELM_VALUES]),
+        ("controlPlane: {replicas: 2}\n", []),
+        ("server: {mode: zone}\n", []),
+        *((f"{key}: {{}}\nmode: zone\n", [CONTROL_PLANE_CONFIG]) for key in OF_THE_CONFIG.split()),
+        ("dpServer: {}\nkind: Other\n", []),
+        ("controlPlane: {mode: zone}\ntype: Other\n", []),
+    ],
+    ids=str,
+)
+def test_settings_are_known_by_what_only_they_have(text: str, kinds: list[str]) -> None:
+    found = read_resources(read_file("values.yaml", text.encode()))
+    assert [resource.type for resource in found] == kinds

@@ -303,3 +303,30 @@ def test_how_a_route_spreads_load(old: Any, new: Any, said: Said) -> None:
     conf: dict[str, Any] = {"destination": API} | ({} if old is None else {"loadBalancer": old})
     assert routerules.load_balancer(_conf("TrafficRoute", conf), notes) == new
     assert _said(notes) == said
+
+
+@pytest.mark.parametrize(
+    ("section", "conf", "said"),
+    [
+        ("http", {"retryOn": ["all_5xx"]}, ["5xx"]),
+        ("http", {"retryOn": ["gateway_error"]}, ["GatewayError"]),
+        ("http", {"retryOn": ["reset"]}, ["Reset"]),
+        ("http", {"retryOn": ["connect_failure"]}, ["ConnectFailure"]),
+        ("http", {"retryOn": ["envoy_ratelimited"]}, ["EnvoyRatelimited"]),
+        ("http", {"retryOn": ["retriable_4xx"]}, ["Retriable4xx"]),
+        ("http", {"retryOn": ["refused_stream"]}, ["RefusedStream"]),
+        ("http", {"retryOn": ["http3_post_connect_failure"]}, ["Http3PostConnectFailure"]),
+        ("http", {"retriableStatusCodes": [503, 404]}, ["503", "404"]),
+        ("http", {"retriableMethods": ["GET", "PATCH"]}, ["HttpMethodGet", "HttpMethodPatch"]),
+        ("grpc", {"retryOn": ["cancelled"]}, ["Canceled"]),
+        ("grpc", {"retryOn": ["deadline_exceeded"]}, ["DeadlineExceeded"]),
+        ("grpc", {"retryOn": ["internal"]}, ["Internal"]),
+        ("grpc", {"retryOn": ["resource_exhausted"]}, ["ResourceExhausted"]),
+        ("grpc", {"retryOn": ["unavailable"]}, ["Unavailable"]),
+    ],
+)
+def test_when_to_retry_is_said_in_the_words_of_the_new_form(
+    section: str, conf: Any, said: list[str]
+) -> None:
+    written = confs.retry(_conf("Retry", {section: {"numRetries": 1, **conf}}), Notes())
+    assert written[section]["retryOn"] == said

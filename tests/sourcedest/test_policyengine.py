@@ -17,6 +17,8 @@ from tests.sourcedest.meshes import resource
         ("Legacy", "Undefined", "Legacy"),
         ("Legacy", "Legacy", "Legacy"),
         ("Legacy", "TargetRef", "TargetRef"),
+        ("TargetRef", "Both", "TargetRef"),
+        ("Legacy", "legacy", "Legacy"),
     ],
 )
 def test_policy_engine(default: str, written: str, result: str) -> None:
