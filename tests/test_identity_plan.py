@@ -73,6 +73,27 @@ def test_each_run_writes_one_stage_and_waits_for_it_to_be_committed(folder: Path
     assert ("mesh-mtls" in said, code) == (False, 0)
 
 
+def _of_kubernetes(text: str) -> str:
+    """Return a state with its Mesh as Kubernetes has it."""
+    mesh, rest = text.split("---\n", 1)
+    spec = "".join(f"  {line}\n" for line in mesh.splitlines()[2:])
+    head = "apiVersion: kuma.io/v1alpha1\nkind: Mesh\nmetadata: {name: default}\nspec:\n"
+    return f"{head}{spec}---\n{rest}"
+
+
+def test_a_mesh_on_kubernetes_goes_through_the_same_stages(folder: Path) -> None:
+    (folder / "m.yaml").write_text(_of_kubernetes(STATES[0]), encoding="utf-8")
+    _git(folder, "init")
+    for number in range(1, 5):
+        _git(folder, "add", "-A")
+        _git(folder, "commit", "-m", f"stage {number - 1}")
+        said, _ = _run(*NEXT)
+        assert f"stage {number} of 4, next" in said
+        mesh, *others = (folder / "m.yaml").read_text().split("---\n")
+        assert mesh == _of_kubernetes(STATES[number]).split("---\n")[0]
+        assert sum("kind: MeshIdentity" in one for one in others) == (0, 2, 1, 1)[number - 1]
+
+
 OF_PODS = """apiVersion: v1
 kind: Namespace
 metadata: {name: shop, labels: {kuma.io/sidecar-injection: enabled}}

@@ -198,6 +198,7 @@ def test_what_an_overlay_deletes_is_no_policy_there(tmp_path: Path) -> None:
         pytest.param("components: [../east]\n", "in a circle", id="circle"),
         pytest.param("patches: [{patch: 'a: b'}]\n", "its build fails", id="fails"),
         pytest.param("components: [../../../x]\n", "outside the repository", id="outside"),
+        pytest.param("components: [../../..]\n", "outside the repository", id="above"),
         pytest.param("helmCharts: [{name: x}]\n", "run helm", id="chart inside"),
     ],
 )

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from kumamigrate.model.identity import holder_of, is_ready, names_of, old_names, spiffe_id
+from kumamigrate.model.identity import (
+    holder_of,
+    is_ready,
+    names_of,
+    old_names,
+    spiffe_id,
+    trust_domain,
+)
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 
@@ -77,6 +85,22 @@ def test_a_certificate_by_the_mesh_names_services_first_then_tags() -> None:
 )
 def test_the_id_of_a_proxy(spec: dict[str, Any], labels: dict[str, str], found: str | None) -> None:
     assert spiffe_id(_identity(**spec), _proxy(labels), "east") == found
+
+
+@pytest.mark.parametrize(
+    ("of_the_identity", "here", "domain"),
+    [
+        (None, "east", "default.east.mesh.local"),
+        ("west", "east", "default.west.mesh.local"),
+        ("west", "", "default.west.mesh.local"),
+        (None, "", None),
+    ],
+)
+def test_the_trust_domain_is_of_the_zone_that_the_identity_is_from(
+    of_the_identity: str | None, here: str, domain: str | None
+) -> None:
+    labels = {"kuma.io/zone": of_the_identity} if of_the_identity else {}
+    assert trust_domain(replace(_identity(), labels=labels), here) == domain
 
 
 def test_an_identity_counts_only_with_real_services_and_a_provider() -> None:
