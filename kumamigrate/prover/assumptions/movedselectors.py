@@ -13,6 +13,7 @@ from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, Fo
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.prover.assumptions.coupling import WORKLOAD, Coupling
+from kumamigrate.sourcedest.proxy import proxy_of
 from kumamigrate.sourcedest.selector import ANY, selectors_of
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.items import top_of
@@ -32,6 +33,7 @@ def moved_policies(
     order = {identity: at for at, identity in enumerate(known)}
     lengths = {len(name) for p in known.values() for name in (p.name, name_in_two(p)[0])}
     sources = [p for p in before.resources if p.type in OLD_POLICIES]
+    values = _values(before) if sources else {}
     for policy in after.resources:
         if policy.type not in old.policy_types:
             continue
@@ -45,7 +47,7 @@ def moved_policies(
             yield other, policy
         for other in sources:
             if other.mesh == policy.mesh and str(other.name) in str(policy.name):
-                for top in _by_tags(other, sources, top_of(policy, old).labels or ()):
+                for top in _by_tags(other, sources, top_of(policy, old).labels or (), values):
                     yield replace(policy, spec={**policy.spec, "targetRef": top}), policy
 
 
@@ -54,12 +56,26 @@ def _beginnings(name: str, lengths: Iterable[int]) -> Iterator[str]:
     return (name[:length] for length in lengths if length <= len(name))
 
 
+def _values(state: State) -> Mapping[str, Sequence[str]]:
+    """Return the values that tags of known proxies have, by key."""
+    found: dict[str, dict[str, None]] = {}
+    for dataplane in state.of_type("Dataplane"):
+        for tags in proxy_of(dataplane, state.environment.zone).tag_sets:
+            for key, value in tags.items():
+                found.setdefault(key, {})[value] = None
+    return {key: tuple(values) for key, values in found.items()}
+
+
 def _by_tags(
-    policy: Resource, every: Sequence[Resource], labels: Iterable[tuple[str, str]]
+    policy: Resource,
+    every: Sequence[Resource],
+    labels: Iterable[tuple[str, str]],
+    values: Mapping[str, Sequence[str]],
 ) -> Iterator[dict[str, Any]]:
     """Yield the references by tags to the proxies that an old policy is for, alone and with what
-    others of its kind ask besides; a tag of any value has the one that labels give it. And what
-    labels say as tags: what stands on a route (a CircuitBreaker) asks what the route does."""
+    others of its kind ask besides; a tag of any value has the one that labels give it, or for the
+    policy alone one that a known proxy has. And what labels say as tags: what stands on a route (a
+    CircuitBreaker) asks what the route does."""
     given = dict(labels)
     fields = ("sources", "destinations", "selectors")
     own, others = (
@@ -72,6 +88,11 @@ def _by_tags(
         for b in ({}, *others)
     ]
     found.append({SERVICE if key == WORKLOAD else key: value for key, value in given.items()})
+    for tags in own:
+        key, *more = [k for k, v in tags.items() if v == ANY and k != SERVICE] or [""]
+        if not more:
+            said = {k: v for k, v in tags.items() if v != ANY}
+            found += ({**said, key: value} for value in values.get(key, ()))
     for tags in {tuple(sorted(tags.items())): tags for tags in found}.values():
         rest = {k: v for k, v in tags.items() if k != SERVICE}
         if SERVICE in tags:
