@@ -108,9 +108,9 @@ def value_of(
     place = _route_place(fact) if routed else _place(fact, field, whole=whole)
     if place is None:
         return Value(value=value)
-    policy, path = place
+    policy, path, written = place
     at = locate(policy, (*policy.spec_path, *path)) if not policy.made_up else ""
-    return Value(value=value, policy=policy.name, at=at)
+    return Value(value=value, policy=policy.name, at=at, filled=not written)
 
 
 _OF_WHOLE = ("rules", "from", "rules.deny", "rules.allow", "backends")
@@ -118,22 +118,26 @@ _OF_CLIENTS = ("allowed", "shadow denied", "faults")
 """Fields that all entries of an inbound give together."""
 
 
-def _place(fact: Fact, field: str, *, whole: bool) -> tuple[Resource, FieldPath] | None:
+_Place = tuple[Resource, FieldPath, bool]
+"""A policy, a path of its spec, and whether what is sought stands there."""
+
+
+def _place(fact: Fact, field: str, *, whole: bool) -> _Place | None:
     if fact.found is None:
-        return (fact.old[0], ("conf",)) if len(fact.old) == 1 else None
+        return (fact.old[0], ("conf",), True) if len(fact.old) == 1 else None
     source = winner_of(fact.found, tuple(field.split(".")))
     if source is not None:
-        return source.policy, source.path
+        return source.policy, source.path, source.written
     if whole or field in (*_OF_WHOLE, *_OF_CLIENTS) or field.startswith("client "):
         entry = fact.found.entries[-1]
-        return entry.policy, entry.path
+        return entry.policy, entry.path, True
     return None
 
 
-def _route_place(fact: Fact) -> tuple[Resource, FieldPath] | None:
+def _route_place(fact: Fact) -> _Place | None:
     if fact.route is None or fact.route.entry is None:
         return None
-    return fact.route.entry.policy, fact.route.entry.path
+    return fact.route.entry.policy, fact.route.entry.path, True
 
 
 def match_of(fact: Fact, other: Fact) -> Mapping[str, Any] | None:

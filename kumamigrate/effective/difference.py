@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from kumamigrate.dataclass import dataclass
+from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import Resource
 from kumamigrate.source.text import FieldPath
 
@@ -33,11 +33,15 @@ HARMLESS = frozenset({Effect.ACTIVATION, Effect.NAME, Effect.RESIDUE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """One side of a difference. `policy` is empty where a default of Kuma's applies."""
+    """One side of a difference. `policy` is empty where a default applies.
+
+    `filled`: the policy leaves the value out, and its release fills it in.
+    """
 
     value: Any = None
     policy: str = ""
     at: str = ""
+    filled: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

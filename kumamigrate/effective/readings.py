@@ -47,6 +47,11 @@ READINGS: Mapping[str, TypeReading] = {m.READING.policy_type: m.READING for m in
 _BY_OLD: Mapping[str, TypeReading] = {one.old: one for one in READINGS.values() if one.old}
 
 
+def reading_of(policy_type: str) -> TypeReading | None:
+    """Return how a policy type is read, of an old one how what takes its place is."""
+    return READINGS.get(policy_type) or _BY_OLD.get(policy_type)
+
+
 def read_at(*parts: SlotKind) -> tuple[str, ...]:
     """Return the policy types that some parts of a proxy read."""
     return tuple(

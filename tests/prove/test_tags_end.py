@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.prover.prover import prove
+from tests.cases import GOLDEN
 from tests.frontdoor import command
 from tests.prove.states import state
 
@@ -235,3 +236,15 @@ def test_old_policies_that_stay_end_and_nothing_else_is_asked_of_them(later: str
     ]
     moved = [("connectionTimeout", "1s", "2s")] if later == "2s" else []
     assert set(found) == {*moved, ("interval", "5s", None)}
+
+
+def test_a_route_that_keeps_the_tag_differs_in_where_it_goes() -> None:
+    """Its backend is the service by tag again, whose place nothing takes; the route is there."""
+    pair = GOLDEN / "live" / "03-0068"
+    data = command(
+        "prove", pair / "before.yaml", pair / "after.yaml", "--format", "json", given=None
+    ).json
+    proxies = data["claims"]["carry"]["dataplanes"].values()
+    of_routes = [w for p in proxies for w in p["witnesses"] if w["policyType"] == "MeshHTTPRoute"]
+    assert {w["field"] for w in of_routes} == {"backendRefs"}
+    assert all(w["before"]["value"] for w in of_routes)

@@ -150,7 +150,7 @@ def test_settings_that_start_to_work_say_so_with_both_lines(repository: Path) ->
         "1 setting stands in Git and is ignored by this mesh today; it starts to work"
         " (--hold activation keeps that out of this change):\n"
         "  any proxy → pay.shop /v1   request timeout  15s → 60s   r.yaml:16"
-        " (15s: from Envoy's default)\n"
+        " (15s: the default)\n"
     ) in said
     assert "  mesh default has MeshService pay.shop, which is neither in these files nor" in said
 

@@ -128,7 +128,7 @@ def test_a_value_is_shown_as_it_stands_on_the_line_that_is_named() -> None:
 
 def test_a_value_that_no_policy_sets_is_a_default() -> None:
     found = shown(witness(), witness().before, texts())
-    assert (found.words, found.place, found.origin) == ("15s", "", "from Envoy's default")
+    assert (found.words, found.place, found.origin) == ("15s", "", "the default")
 
 
 def test_a_line_that_says_something_else_is_not_named() -> None:
@@ -142,7 +142,10 @@ def test_a_line_that_says_something_else_is_not_named() -> None:
     assert (found.words, found.place) == ("60s", "patch.yaml:3")
     # In an environment without the patch nothing on the disk says 60s.
     elsewhere = shown(one, one.after, overruled, "west")
-    assert (elsewhere.place, elsewhere.origin) == ("", "from Envoy's default")
+    assert (elsewhere.place, elsewhere.origin) == ("", "from t")
+    # What the policy leaves out is the default.
+    filled = replace(one, after=replace(one.after, filled=True))
+    assert shown(filled, filled.after, overruled, "west").origin == "the default"
 
 
 @pytest.mark.parametrize(
@@ -219,8 +222,7 @@ def test_retries_that_change_are_not_switched_off() -> None:
 def test_one_line_of_a_policy_is_one_difference_for_many_connections() -> None:
     many = [witness(place=name, destination=name) for name in ("a", "b", "c")]
     assert lines(*many) == (
-        "any proxy → a and 2 more   request timeout  15s → 60s   t.yaml:3"
-        " (15s: from Envoy's default)\n"
+        "any proxy → a and 2 more   request timeout  15s → 60s   t.yaml:3 (15s: the default)\n"
     )
     assert "→ a, any proxy → b, any proxy → c" in lines(*many, verbose=True)
 
@@ -285,3 +287,31 @@ def test_lists_of_a_gateway_are_said_by_what_they_are_for(
         after=Value(value=rules),
     )
     assert plain(difference_lines([one], Sides(), indent="")).strip() == f"gateway edge → {said}"
+
+
+def test_what_is_no_setting_of_a_policy_has_no_default() -> None:
+    """A Dataplane's outbound, what Kuma adds to it, a certificate: nobody fills these in."""
+    for kind, name in (("Dataplane", "networking.outbound"), ("MeshTLS", "sent")):
+        one = witness(name, policy_type=kind, before=Value(value=None), after=Value(value="x"))
+        assert shown(one, one.before, texts()).origin == ""
+        assert shown(one, one.after, texts()).origin == ""
+
+
+def test_a_value_in_a_block_is_found_where_it_begins() -> None:
+    text = TEXT.replace("60s", ">-\n    60s")
+    found = shown(witness(), witness().after, texts(text))
+    assert (found.words, found.place, found.origin) == ("1m", "t.yaml:3", "")
+
+
+def test_a_route_that_keeps_the_tag_says_so() -> None:
+    """Where a mode switches both sides say the tag, which is what differs."""
+    kept = [["kuma.io/service=cart", 1]]
+    one = witness("backendRefs", policy_type="MeshHTTPRoute", before=Value(value=kept))
+    same = replace(one, after=Value(value=kept))
+    assert "goes to  cart (weight 1) → the same by tag, where a real service" in lines(same)
+    real = replace(one, after=Value(value=[["kri_msvc_default_east_shop_cart_web", 1]]))
+    assert "goes to  cart (weight 1) → cart.shop:web (weight 1)" in lines(real)
+    gone = replace(one, after=Value(value=[]))
+    assert "goes to  cart (weight 1) → nowhere" in lines(gone)
+    part = replace(one, field="answered with 500", before=Value(), after=Value(value=3))
+    assert "answered with 500  none → weight 3" in lines(part)

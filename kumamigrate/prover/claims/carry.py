@@ -17,14 +17,17 @@ from kumamigrate.effective.difference import Witness, each_once
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.outboundfacts import BY_OUTBOUND, facts_by_meaning, outbound_facts
+from kumamigrate.effective.reading import Values
 from kumamigrate.effective.routing import (
     BACKENDS,
+    FAILING,
     ROUTING,
     TCP_ROUTING,
     Routing,
     meant,
     routing_facts,
 )
+from kumamigrate.effective.split import Backend
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -253,30 +256,36 @@ def _clusters(
         was = left.splits[key].backends
         then = right.splits[key]
         now = tuple(replace(b, cluster=meant(pair.after, b.cluster)) for b in then.backends)
-        fits = (
-            not then.failing
-            and len(was) == len(now)
-            and all(
-                b.weight == a.weight and _replaces(pair, b.cluster, a.cluster, old, new)
-                for b, a in zip(was, now, strict=False)
-            )
+        fits = len(was) == len(now) and all(
+            b.weight == a.weight and _replaces(pair, b.cluster, a.cluster, old, new)
+            for b, a in zip(was, now, strict=False)
         )
-        if fits:
+        if fits and not then.failing:
             renamed.update(
                 {_place(pair, b.cluster): a.cluster.place for b, a in zip(was, now, strict=True)}
             )
-        else:
-            wrong.append(
-                Difference(
-                    key=key,
-                    field=BACKENDS,
-                    before=[[b.cluster.key, b.weight] for b in was],
-                    after=[[a.cluster.key, a.weight] for a in now],
-                    was=Fact({}, None, before),
-                    now=Fact({}, None, after),
-                )
+            continue
+        said = (_sent(was, left.splits[key].failing), _sent(now, then.failing))
+        facts = (Fact(said[0], None, before), Fact(said[1], None, after))
+        wrong += [
+            Difference(
+                key=key,
+                field=field,
+                before=said[0].get(field),
+                after=said[1].get(field),
+                was=facts[0],
+                now=facts[1],
             )
+            for field in (BACKENDS, FAILING)
+            if (then.failing if field == FAILING else not fits)
+        ]
     return renamed, wrong
+
+
+def _sent(backends: Sequence[Backend], failing: Any) -> Values:
+    """Return where a route sends requests, and how many of them are answered with an error."""
+    found: Values = {BACKENDS: [[one.cluster.key, one.weight] for one in backends]}
+    return {**found, FAILING: failing} if failing else found
 
 
 def _place(pair: MeshComparison, cluster: Cluster) -> Key:

@@ -22,6 +22,8 @@ from kumamigrate.report.screen.standing import Shown, Texts, shown
 from kumamigrate.report.screen.valuewords import in_words, leaves_that_differ
 from kumamigrate.report.styled import Line, line
 
+_BY_TAG = "the same by tag, where a real service is to take its place"
+"""What a route keeps that a mode switch should have led elsewhere."""
 MOST = 10
 MOST_PLACES = 1
 MOST_LEAVES = 3
@@ -128,6 +130,8 @@ def _lines(group: Sequence[Witness], sides: Sides, indent: str) -> list[Line]:
         now = Shown(_route_name(first.after), place=now.place)
     if comes_or_goes(first):
         was, now = (Shown(list_words(side.value)) for side in (first.before, first.after))
+    if first.field == "backendRefs" and first.before.value == first.after.value:
+        now = replace(now, words=_BY_TAG)
     leaves = _leaves(first, sides.verbose)
     place = now.place or was.place
     tail = _origins(was, now)

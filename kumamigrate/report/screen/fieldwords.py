@@ -34,6 +34,8 @@ _WHAT = {
     ("MeshHTTPRoute", "filters"): "route filters",
     ("MeshHTTPRoute", "backendRefs"): "goes to",
     ("MeshTCPRoute", "backendRefs"): "goes to",
+    ("MeshHTTPRoute", "answered with 500"): "answered with 500",
+    ("MeshTCPRoute", "answered with 500"): "refused",
     ("MeshFaultInjection", "faults"): "faults",
     ("MeshFaultInjection", "rules"): "faults",
     ("MeshAccessLog", "backends"): "access log",

@@ -18,14 +18,15 @@ from kumamigrate.pattern import pattern
 from kumamigrate.report.screen.fieldwords import means_off
 from kumamigrate.report.screen.valuewords import in_words
 
-DEFAULT = "from Envoy's default"
-KUMAS_DEFAULT = "from Kuma's default"
+DEFAULT = "the default"
 OLD_ENGINE = "from the old engine"
 NO_POLICY = "no policy sets it"
 NO_MORE = "no new policy can set it"
 _SCALAR = r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,{}\[\]#][^,}\]#\n]*"""
 _PAIR = pattern(rf"""["']?(?<![\w./-])([\w./-]++)["']?\s*:\s*({_SCALAR})""")
 _AT = pattern(rf"({_SCALAR})")
+_BLOCK = "|>"
+"""Begins a value that stands on the lines below."""
 _GRANTS = frozenset({"from", "rules.allow", "rules.deny"})
 _DERIVED = frozenset({"allowed", "matches", "name", "outbound", "", "routes", "protocol"})
 """Fields whose value is a word of this tool for what the policy says."""
@@ -135,28 +136,33 @@ def _origin(witness: Witness, value: Value) -> str:
     """Return what gives a value for which no line is known."""
     if value.policy:
         return f"from {value.policy}, which is not in Git"
-    if value.value is None:
-        return "" if witness.field in _DERIVED | _GRANTS else NO_POLICY
     if value.value in ("present", "absent"):
         return ""
-    if witness.effect is Effect.RESIDUE:
+    if witness.effect is Effect.RESIDUE and value.value is not None:
         return OLD_ENGINE if value is witness.before else NO_MORE
-    return _default(witness) if witness.direction in ("inbound", "outbound", "proxy") else ""
+    if not _is_setting(witness.policy_type, witness.field):
+        return ""
+    return NO_POLICY if value.value is None else DEFAULT
 
 
-def _default(witness: Witness) -> str:
-    return KUMAS_DEFAULT if witness.field == "http.streamIdleTimeout" else DEFAULT
+def _is_setting(policy_type: str, field: str) -> bool:
+    """Say whether a field is one of a policy, which has a default where no policy sets it."""
+    from kumamigrate.effective.readings import reading_of  # a check has no differences to tell
+
+    reading = reading_of(policy_type)
+    return reading is not None and reading.has(field.split(" ", 1)[0])
 
 
 def _unsaid(witness: Witness, value: Value, kind: str) -> str:
-    """Return what gives a value that the policy in charge does not say."""
+    """Return what gives a value that the lines of the policy in charge do not say: a patch that
+    is not at hand, another spelling, a default."""
     if kind in OLD_POLICIES:
         return OLD_ENGINE
     if value.value is None:
         return NO_POLICY
     if witness.effect is Effect.RESIDUE:
         return OLD_ENGINE if value is witness.before else NO_MORE
-    return _default(witness)
+    return DEFAULT if value.filled else f"from {value.policy}"
 
 
 def _placed(at: str) -> tuple[str, int, int] | None:
@@ -189,7 +195,7 @@ def _found(
     for number, key, written in _pairs(lines, line, column):
         if key == leaf and _same(written, sought):
             return (written.strip(), path, number)
-    if "{{" in text:
+    if "{{" in text or (said is not None and said[1][0] in _BLOCK):
         return ("", path, line)
     return _in_patches(sought, leaf, texts, environment, path)
 

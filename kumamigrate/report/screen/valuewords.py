@@ -12,6 +12,8 @@ from kumamigrate.model.resource import NAMESPACE, SERVICE
 
 NOTHING = "none"
 NOBODY = "nobody may"
+EMPTY = '""'
+NOWHERE = "nowhere"
 MOST = 3
 LONG = 100
 _GRANTS = ("Allow", "ALLOW")
@@ -25,8 +27,10 @@ def in_words(value: Any, *, field: str = "", most: int = MOST) -> str:
         return "may connect" if value else "may not connect"
     if value is None:
         return NOTHING
+    if field == "answered with 500":
+        return str(value) if value == "all" else f"weight {value}"
     if field == "backendRefs":
-        return _listed([_backend_ref(one) for one in value], most)
+        return _listed([_backend_ref(one) for one in value], most) or NOWHERE
     return _words(value, most)
 
 
@@ -72,7 +76,7 @@ def _words(value: Any, most: int) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return compact(value)
+        return compact(value) or EMPTY
     if isinstance(value, Mapping):
         return _entry(value, most)
     if _is_list(value):
@@ -177,8 +181,15 @@ def _backend_ref(value: Any) -> str:
     """Return where a share of the traffic goes: a cluster with its weight."""
     if not (_is_list(value) and len(value) == 2):
         return _words(value, MOST)
-    name = str(value[0]).removeprefix("kuma.io/service=").replace(",", " ")
-    return f"{name} (weight {value[1]})"
+    return f"{_cluster(str(value[0]))} (weight {value[1]})"
+
+
+def _cluster(key: str) -> str:
+    """Return a cluster as `cart.shop:web`, one by its tag as the service."""
+    parts = key.split("_")
+    if key.startswith("kri_") and len(parts) == 7:
+        return ".".join(filter(None, (parts[5], parts[4]))) + (f":{parts[6]}" if parts[6] else "")
+    return key.removeprefix(f"{SERVICE}=").replace(",", " ")
 
 
 def _grants(value: Any, field: str, most: int) -> str:
