@@ -70,6 +70,15 @@ def test_a_mesh_of_real_services_has_nothing_to_switch(tmp_path: Path) -> None:
     assert field.startswith("3. when every control plane runs 3.0, remove meshServices")
 
 
+def test_a_file_of_two_steps_is_said_to_be_of_the_first_in_part(tmp_path: Path) -> None:
+    (tmp_path / "both.yaml").write_text(
+        LATER.replace("orders", "bills") + "---\n" + NOW.format(number=0)
+    )
+    early, later, *_ = _order(tmp_path, "Exclusive", 0)
+    assert early.endswith("writes just these, from the files as they were): both.yaml (in part)")
+    assert later.endswith("together with the upgrade to 3.0, not before: both.yaml, orders.yaml")
+
+
 @pytest.mark.parametrize("count", [20, 21])
 def test_a_step_lists_its_files_or_says_how_many_they_are(tmp_path: Path, count: int) -> None:
     """A list that breaks off in the middle is no order to deploy by."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kumamigrate.flow.runoutcome import Outcome
@@ -108,13 +108,19 @@ def _orders(outcome: Outcome) -> Iterator[Order]:
         by_rollout.setdefault(change.rollout, []).append(change)
     to_switch = bool(by_rollout) and any(_to_switch(outcome))
     in_stages = to_switch or bool(set(by_rollout) - {Rollout.NOW})
+    steps = list(Rollout)
+    later = {
+        step: {f for after in steps[at + 1 :] for f in _files(by_rollout.get(after, ()))}
+        for at, step in enumerate(steps)
+    }
     for rollout in Rollout:
         changes = by_rollout.get(rollout, ())
         if rollout is Rollout.WITH_UPGRADE and to_switch:
             yield from _switches(outcome)
         if changes and in_stages:
-            files = {edit.where.path for change in changes for edit in change.edits}
-            yield _when(outcome, rollout), tuple(sorted(files))
+            early = {path for path in _files(changes) if path in later[rollout]}
+            files = (f"{path} (in part)" if path in early else path for path in _files(changes))
+            yield _when(outcome, rollout, in_part=bool(early)), tuple(files)
         for change in changes:
             yield from ((step, ()) for step in change.steps)
     yield from _orphans(outcome)
@@ -122,16 +128,23 @@ def _orders(outcome: Outcome) -> Iterator[Order]:
         yield from _field_no_longer_read(outcome)
 
 
-def _when(outcome: Outcome, rollout: Rollout) -> str:
+def _files(changes: Iterable[Change]) -> list[str]:
+    return sorted({edit.where.path for change in changes for edit in change.edits})
+
+
+def _when(outcome: Outcome, rollout: Rollout, *, in_part: bool) -> str:
+    """Say when a step is. What is of a file `in_part` only stands in it with what is for later."""
     source, target = outcome.before.source, outcome.before.target
+    of_old = ", from the files as they were" if in_part else ""
     match rollout:
         case Rollout.NOW if any(_to_switch(outcome)):
             return (
-                f"any time before the upgrade, on {source} (kumamigrate run writes these, and"
-                " beside old policies what the next step needs)"
+                f"any time before the upgrade, on {source} (kumamigrate run writes these{of_old},"
+                " and beside old policies what the next step needs)"
             )
         case Rollout.NOW:
-            return f"any time before the upgrade, on {source} (kumamigrate run writes just these)"
+            just = f"kumamigrate run writes just these{of_old}"
+            return f"any time before the upgrade, on {source} ({just})"
         case Rollout.WITH_UPGRADE:
             return f"together with the upgrade to {target}, not before"
         case Rollout.AFTER_UPGRADE:

@@ -34,6 +34,7 @@ _WHAT = {
     ("MeshHTTPRoute", "filters"): "route filters",
     ("MeshHTTPRoute", "backendRefs"): "goes to",
     ("MeshTCPRoute", "backendRefs"): "goes to",
+    ("MeshHTTPRoute", "protocol"): "protocol",
     ("MeshHTTPRoute", "answered with 500"): "answered with 500",
     ("MeshTCPRoute", "answered with 500"): "refused",
     ("MeshFaultInjection", "faults"): "faults",

@@ -27,6 +27,8 @@ def in_words(value: Any, *, field: str = "", most: int = MOST) -> str:
         return "may connect" if value else "may not connect"
     if value is None:
         return NOTHING
+    if field == "protocol" and not value:
+        return "not known"
     if field == "answered with 500":
         return str(value) if value == "all" else f"weight {value}"
     if field == "backendRefs":

@@ -15,6 +15,7 @@ from kumamigrate.report.screen.difftext import (
 )
 from kumamigrate.report.screen.harmlesstext import _HEADINGS, _timeouts, harmless_of, heading_line
 from kumamigrate.report.screen.onscreen import OnScreen
+from kumamigrate.report.screen.waitingtext import waiting_lines
 from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.finding import Status
 
@@ -25,6 +26,7 @@ def verdict_lines(screen: OnScreen) -> list[Line]:
     if proof is None:
         return []
     lines = _sentence(screen)
+    lines += waiting_lines(screen)
     lines += _found(screen, claim)
     lines += _modes(screen, claim)
     if claim == RELEASE:

@@ -40,8 +40,8 @@ def plan(view: View) -> Iterator[Change | Finding]:
             stage = replace(stage, number=1)
         missing = [*_first(view, mesh), *stage.missing]
         missing = missing or list(not_rolled_out(view, stage))
-        notes = (*_steps(stage), *missing)
         if missing:
+            notes = (*_done(stage), _now(stage), *missing, *_later(stage))
             first = _DO_FIRST.format(stage=stage.number, last=_LAST)
             yield finding(view, mesh, path, mesh=mesh.name, notes=notes, action=first)
         else:
@@ -80,15 +80,16 @@ def _has_mode(view: View, mesh: Resource) -> bool:
     )
 
 
-def _steps(stage: Stage) -> list[str]:
-    """Return the stages, with where the mesh is."""
-    done = [f"stage {n} of {_LAST}, done: {TITLES[n - 1]}" for n in range(1, stage.number)]
-    later = [f"stage {n} of {_LAST}: {TITLES[n - 1]}" for n in range(stage.number + 1, _LAST + 1)]
-    return [*done, _now(stage), *later]
+def _done(stage: Stage) -> list[str]:
+    return [f"stage {n} of {_LAST}, done: {TITLES[n - 1]}" for n in range(1, stage.number)]
 
 
 def _now(stage: Stage) -> str:
     return f"stage {stage.number} of {_LAST}, next: {TITLES[stage.number - 1]}"
+
+
+def _later(stage: Stage) -> list[str]:
+    return [f"stage {n} of {_LAST}: {TITLES[n - 1]}" for n in range(stage.number + 1, _LAST + 1)]
 
 
 def _change(view: View, mesh: Resource, stage: Stage) -> Change:
