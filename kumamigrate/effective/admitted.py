@@ -20,9 +20,9 @@ from kumamigrate.model.identity import (
     selects_all,
     trust_domain,
 )
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.inbound import InboundPoint
 
 Names = tuple[str, ...]

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.kinds import WORKLOADS
-from kumamigrate.model.kubeservices import How, KubeCluster, is_made
-from kumamigrate.model.kubeservices import selector as selector_of
+from kumamigrate.model.kubernetes.kubeservices import How, KubeCluster, is_made
+from kumamigrate.model.kubernetes.kubeservices import selector as selector_of
 from kumamigrate.model.labels import Refused, stored_labels
 from kumamigrate.model.packed import packed
 from kumamigrate.model.release import release as release_of

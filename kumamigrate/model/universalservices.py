@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.conf import canonical
-from kumamigrate.model.kubeservices import MANAGED_BY, How, selector
+from kumamigrate.model.kubernetes.kubeservices import MANAGED_BY, How, selector
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, MESH, SERVICE, Form, Resource, mapping
 from kumamigrate.pattern import pattern
 

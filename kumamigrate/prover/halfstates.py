@@ -13,6 +13,7 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.bothengines.whoanswers import successors
 from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
     NAMESPACE,
@@ -23,7 +24,6 @@ from kumamigrate.model.resource import (
     mapping,
 )
 from kumamigrate.model.state import State
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.share import WORKLOAD, Tags, home_of, match_labels, share_tags
 

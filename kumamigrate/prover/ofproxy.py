@@ -15,7 +15,10 @@ from kumamigrate.prover.claims.carry import (
     carry_doubts,
     carry_witnesses,
 )
-from kumamigrate.prover.claims.upgrade import upgrade_dataplane_differences
+from kumamigrate.prover.claims.upgrade import (
+    upgrade_dataplane_differences,
+    upgrade_workload_differences,
+)
 from kumamigrate.prover.crossmesh import CrossMesh, cross_mesh_differences
 from kumamigrate.prover.doubts.concern import Concerns
 from kumamigrate.prover.doubts.doubt import tie_doubts
@@ -29,6 +32,7 @@ from kumamigrate.prover.slots.twosides import SAME
 from kumamigrate.prover.subject import Subject
 from kumamigrate.prover.telemetry import telemetry_differences
 from kumamigrate.prover.workload import (
+    Workload,
     note_doubts,
     workload_differences,
 )
@@ -70,8 +74,8 @@ class ProxyDifferences:
         chance = {*tied, *(BY_ROUTE if tied.keys() & set(ROUTES) else ())}
         every = self._witnesses(subject.was, subject.now, own=subject.workload is None)
         if subject.workload is not None:
-            every += workload_differences(subject.workload, self.pair.before.mesh, self.pair.chosen)
-            unknown += tuple(note_doubts(subject.workload))
+            every += tuple(self._of_workload(subject.workload))
+            unknown += tuple(note_doubts(subject.workload)) if self.claim == LIVE else ()
         sure = tuple(w for w in every if w.policy_type not in chance)
         listed = not subject.made_up and subject.workload is None
         alone = not listed or self.claim == CARRY
@@ -81,6 +85,15 @@ class ProxyDifferences:
         if self.claim == CARRY or self.outbounds.tags_end:
             unknown += carry_doubts(self.pair, subject.was, self.outbounds.alone)
         return (*shared, *map(self.old.seen, sure), *made.witnesses, *moved), unknown
+
+    def _of_workload(self, one: Workload) -> Iterator[Witness]:
+        """Yield what differs in the Dataplane of a workload itself."""
+        pair = self.pair
+        if self.claim == RELEASE:
+            yield from upgrade_workload_differences(pair.before, pair.after, one, pair.chosen.tags)
+        elif one.was is not None and one.now is not None:
+            named = (pair.chosen.tags, pair.chosen.of_proxies)
+            yield from workload_differences(one.was, one.now, pair.before.mesh, *named)
 
     def _of_others(self, was: Resource, now: Resource) -> Iterator[Witness]:
         """Yield what differs for a proxy as others are no longer what they were."""

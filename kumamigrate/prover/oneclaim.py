@@ -11,7 +11,7 @@ from kumamigrate.effective.changed import changed_types
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
-from kumamigrate.prover.claims.upgrade import upgrade_differences
+from kumamigrate.prover.claims.upgrade import upgrade_differences, upgraded_workloads
 from kumamigrate.prover.doubts.concern import Concerns
 from kumamigrate.prover.doubts.identities import tls_differences
 from kumamigrate.prover.gateway import made_up_gateways
@@ -140,11 +140,12 @@ class Claim:
         return ProxyDifferences(self.claim, self.pair, self.old, self.concerns, self.outbounds)
 
     def _subjects(self) -> tuple[Subject, ...]:
-        """Return the Dataplanes of both sides, and for claim *live* the workloads."""
-        sides = (self.pair.before.state, self.pair.after.state)
-        if self.claim != LIVE or all(side.complete for side in sides):
+        """Return the Dataplanes of both sides, and the workloads that changed; claim *carry* asks
+        about outbounds, which made-up proxies have as well."""
+        sides = (self.pair.before, self.pair.after)
+        if self.claim == CARRY or all(side.state.complete for side in sides):
             return tuple(self.proxies)
-        changed = changed_workloads(self.pair.before, self.pair.after)
+        changed = (changed_workloads if self.claim == LIVE else upgraded_workloads)(*sides)
         workloads = (
             Subject(name=f"workload {one.key[1]}", was=one.was, now=one.now, workload=one)
             for one in changed

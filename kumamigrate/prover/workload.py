@@ -6,23 +6,18 @@ proxy; one that both sides have and that is no longer what it was is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.kinds import WORKLOADS
+from kumamigrate.model.kubernetes.pods import injects, mesh_of_namespace
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes, possible_dataplanes
 from kumamigrate.model.resource import MESH, SERVICE, Resource, mapping
-from kumamigrate.model.workloads import (
-    implied_dataplanes,
-    injects,
-    mesh_of_namespace,
-    possible_dataplanes,
-)
 from kumamigrate.prover.nonpolicy import dataplane_differences
 from kumamigrate.targetref.backendref import ports_of
-from kumamigrate.universe.chosen import Chosen
 from kumamigrate.universe.endpoints import PROTOCOL
 from kumamigrate.universe.side import Side, inbounds_of, networking
 
@@ -43,11 +38,15 @@ class Workload:
     sure: bool
 
 
-def changed_workloads(before: Side, after: Side) -> Iterator[Workload]:
-    """Yield the workloads that both sides have and that are no longer what they were.
+def changed_workloads(
+    before: Side, after: Side, said: Callable[[Resource | None], Any] | None = None
+) -> Iterator[Workload]:
+    """Yield the workloads that both sides have and that are no longer what they were, or of whose
+    Dataplanes something else is `said`.
 
     One that only one side has in this mesh counts, too, unless the workload itself comes or goes.
     """
+    said = _said if said is None else said
     sides = (before, after)
     there = [
         {(r.namespace, r.name) for r in side.state.of_type(*sorted(WORKLOADS))} for side in sides
@@ -58,16 +57,19 @@ def changed_workloads(before: Side, after: Side) -> Iterator[Workload]:
     for key in dict.fromkeys(key for found in (*sure, *maybe) for key in found):
         known = key in sure[0] or key in sure[1]
         was, now = (found.get(key) for found in (sure if known else maybe))
-        if key in there[0] & there[1] - listed and _said(was) != _said(now):
+        if key in there[0] & there[1] - listed and said(was) != said(now):
             yield Workload(key=key, was=was, now=now, sure=known)
 
 
-def workload_differences(one: Workload, mesh: str, chosen: Chosen) -> tuple[Witness, ...]:
-    """Return what differs in the Dataplane that a workload makes: its inbounds, who finds them."""
-    if one.was is None or one.now is None:
-        return ()
-    old, new = (replace(d, spec={"networking": _made(d, chosen.tags)}) for d in (one.was, one.now))
-    return tuple(dataplane_differences(mesh, old, new, chosen.of_proxies))
+def workload_differences(
+    was: Resource, now: Resource, mesh: str, tags: frozenset[str], labels: frozenset[str]
+) -> Iterator[Witness]:
+    """Yield what differs in the Dataplane that a workload makes: its inbounds, who finds them.
+
+    Of `tags` and `labels` those count by which something is chosen.
+    """
+    old, new = (replace(d, spec={"networking": _made(d, tags)}) for d in (was, now))
+    yield from dataplane_differences(mesh, old, new, labels)
 
 
 def note_doubts(one: Workload) -> Iterator[Doubt]:
@@ -99,21 +101,33 @@ def unsure(one: Workload) -> Doubt:
 
 def workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield what changed for Pods that neither side holds."""
-    spaces = [{r.name: r for r in side.state.of_type("Namespace")} for side in (before, after)]
-    for name in spaces[0].keys() & spaces[1].keys():
-        meshes = [mesh_of_namespace(s[name]) if injects(s[name]) else "" for s in spaces]
-        if meshes[0] != meshes[1] and before.mesh in meshes:
+    yield from namespace_doubts(before, after)
+    yield from _service_doubts(before, after)
+
+
+def namespace_doubts(before: Side, after: Side) -> Iterator[Doubt]:
+    """Yield the Namespaces whose Pods join another mesh, or one at all, or none any more."""
+    old, new = _homes(before), _homes(after)
+    for name in sorted(old.keys() & new.keys()):
+        if old[name] != new[name] and before.mesh in (old[name], new[name]):
             yield Doubt(
                 DoubtKind.WORKLOAD,
                 f"Namespace {name} sends its Pods elsewhere; what they are is not compared",
             )
-    yield from _service_doubts(before, after, spaces)
 
 
-def _service_doubts(
-    before: Side, after: Side, spaces: list[dict[str, Resource]]
-) -> Iterator[Doubt]:
+def _homes(side: Side) -> dict[str, str]:
+    """Return by Namespace the mesh of its Pods; empty where it injects no sidecars."""
+    release = side.state.release
+    return {
+        one.name: mesh_of_namespace(one, release) if injects(one) else ""
+        for one in side.state.of_type("Namespace")
+    }
+
+
+def _service_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     sides = (before, after)
+    homes = [_homes(side) for side in sides]
     services = [_by_key(side.state.of_type("Service")) for side in sides]
     pods = [
         proxy
@@ -124,7 +138,7 @@ def _service_doubts(
     for key in dict.fromkeys((*services[0], *services[1])):
         found = [one for one in (services[0].get(key), services[1].get(key)) if one is not None]
         if not any(one.spec.get("selector") for one in found) or not any(
-            _may_hold(space.get(key[0]), before.mesh) for space in spaces
+            home.get(key[0], before.mesh) == before.mesh for home in homes
         ):
             continue
         notes = [_notes(one) for one in found]
@@ -174,11 +188,6 @@ def _notes(resource: Resource) -> dict[str, str]:
 
 def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     return [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
-
-
-def _may_hold(namespace: Resource | None, mesh: str) -> bool:
-    """Whether proxies of a mesh may be in a namespace, as far as is known."""
-    return namespace is None or (injects(namespace) and mesh_of_namespace(namespace) == mesh)
 
 
 def _selects(service: Resource, proxy: Resource) -> bool:

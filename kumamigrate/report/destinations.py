@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.model.kubeservices import is_headless, is_made, made_of
+from kumamigrate.model.kubernetes.kubeservices import is_headless, is_made, made_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.styled import Line, line

@@ -13,9 +13,9 @@ from typing import Any
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource
 from kumamigrate.model.versions import at_least
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.scene.scene import Scene
 from kumamigrate.sourcedest.proxy import proxy_of
 from kumamigrate.sourcedest.selector import matches, selectors_of

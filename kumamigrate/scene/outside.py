@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 
+from kumamigrate.admit.check import refusals_of
 from kumamigrate.dataclass import dataclass, field, replace
-from kumamigrate.model.kubeservices import HEADLESS, is_headless, is_made, made_of
+from kumamigrate.model.kubernetes.kubeservices import HEADLESS, is_headless, is_made, made_of
 from kumamigrate.model.meshservices import (
     as_generated,
     generated_services,
@@ -99,12 +100,19 @@ class Generated:
     )
 
     def added(self, state: State, anew: Sequence[Resource]) -> State:
-        """Return the state with the MeshServices that a control plane generates from it."""
+        """Return the state with the MeshServices that a control plane generates from it.
+
+        It asks itself as it asks everybody: what its release refuses is not there.
+        """
         inputs = tuple(map(id, (*inputs_of(state), *anew)))
         key = (state.release, state.environment)
         known = self._services.get(key)
         if known is None or known[0] != inputs:
-            made = generated_services(state, anew)
+            made = tuple(
+                one
+                for one in generated_services(state, anew)
+                if not refusals_of(one, release=state.release, environment=state.environment)
+            )
             # The state is kept so that no other resource gets one of the ids.
             known = self._services[key] = (inputs, state, made)
         return replace(state, resources=(*state.resources, *known[2])) if known[2] else state

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.foreign import not_modelled
+from kumamigrate.model.kubernetes.pods import injecting
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.resource import FAULTY, Identity, Resource, Where
-from kumamigrate.model.workloads import injecting
 from kumamigrate.scene.indoubt import as_applied, templated
 from kumamigrate.scene.storedstate import _faulty
 from kumamigrate.source.node import key_start, node_at

@@ -8,9 +8,9 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.select import has_tags
 from kumamigrate.targetref.share import match_labels
 from kumamigrate.universe.endpoints import PROTOCOL, gets_traffic

@@ -18,12 +18,12 @@ from kumamigrate.model.identity import (
 )
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.kubernetes.workloads import port_protocol, service_tag
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
-from kumamigrate.model.workloads import port_protocol, service_tag
 from kumamigrate.sourcedest.winners import OldPolicies, old_policies
 from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL, Places, ports_of, protocols_at
 from kumamigrate.targetref.matcher import Matcher

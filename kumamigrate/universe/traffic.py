@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from kumamigrate.model.kri import kri_of
-from kumamigrate.model.kubeservices import is_made
+from kumamigrate.model.kubernetes.kubeservices import is_made
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.model.state import State, mesh_services_mode

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from kumamigrate.model.kubernetes.workloads import _number, implied_dataplanes
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
-from kumamigrate.model.workloads import _number, implied_dataplanes
 from kumamigrate.source.reading.load import read_file
 
 NAMESPACE = """apiVersion: v1
@@ -33,9 +33,14 @@ spec: {selector: {app: web}, ports: [{port: 80, targetPort: http, appProtocol: h
 """
 
 
-def _state(text: str) -> State:
+def _state(text: str, release: str = "2.14") -> State:
     resources = read_resources(read_file("a.yaml", text.encode()))
-    return State(release="2.14", environment=Environment(zone="east"), resources=resources)
+    return State(release=release, environment=Environment(zone="east"), resources=resources)
+
+
+def _noted(notes: str, text: str = DEPLOYMENT) -> str:
+    """Return a workload whose Pods have annotations."""
+    return text.replace("metadata: {labels:", f"metadata: {{annotations: {{{notes}}}, labels:")
 
 
 def test_a_pod_gives_its_labels_to_the_dataplane_and_to_every_inbound() -> None:
@@ -47,9 +52,12 @@ def test_a_pod_gives_its_labels_to_the_dataplane_and_to_every_inbound() -> None:
         {
             "port": 8080,
             "name": "http",
+            "protocol": "http",
             "tags": {
                 "app": "web",
                 "k8s.kuma.io/namespace": "shop",
+                "k8s.kuma.io/service-name": "web",
+                "k8s.kuma.io/service-port": "80",
                 "kuma.io/zone": "east",
                 "kuma.io/service": "web_shop_svc_80",
                 "kuma.io/protocol": "http",
@@ -96,3 +104,115 @@ def test_pods_without_a_sidecar_or_of_another_mesh_are_none() -> None:
 )
 def test_a_port_is_a_number_or_says_none(said: object, number: int | None) -> None:
     assert _number(said) == number
+
+
+@pytest.mark.parametrize(
+    ("service", "tags"),
+    [
+        (SERVICE, ["web_shop_svc_80"]),
+        (SERVICE.replace("{selector:", "{type: ExternalName, selector:"), ["web_shop_svc"]),
+        (SERVICE.replace("namespace:", "annotations: {kuma.io/ignore: 'true'}, namespace:"), None),
+        (
+            SERVICE.replace("namespace:", "labels: {k8s.kuma.io/zone-proxy-type: e}, namespace:"),
+            None,
+        ),
+        (
+            SERVICE.replace("name: web", "name: z") + SERVICE.replace("name: web", "name: b"),
+            ["b_shop_svc_80", "z_shop_svc_80"],
+        ),
+    ],
+)
+def test_services_give_inbounds_by_their_names(service: str, tags: list[str] | None) -> None:
+    """Not one of another cluster's, not one that Kuma shall ignore, not a zone proxy's."""
+    (dataplane,) = implied_dataplanes(_state(NAMESPACE + DEPLOYMENT + service), "default")
+    inbounds = dataplane.spec["networking"]["inbound"]
+    assert [one["tags"]["kuma.io/service"] for one in inbounds] == (tags or ["web_shop_svc"])
+
+
+@pytest.mark.parametrize(
+    ("said", "noted", "protocol"),
+    [
+        ("HTTP2", "", "http2"),
+        ("kubernetes.io/h2c", "", "tcp"),
+        ("kubernetes.io/ws", "80.service.kuma.io/protocol: http", "http"),
+        ("grpc", "80.service.kuma.io/protocol: http", "grpc"),
+        ("''", "80.service.kuma.io/protocol: Mongo", "mongo"),
+    ],
+)
+def test_a_protocol_that_kuma_does_not_speak_is_none(said: str, noted: str, protocol: str) -> None:
+    service = SERVICE.replace("appProtocol: http", f"appProtocol: {said}")
+    service = service.replace("namespace: shop", f"namespace: shop, annotations: {{{noted}}}")
+    (dataplane,) = implied_dataplanes(_state(NAMESPACE + DEPLOYMENT + service), "default")
+    (inbound,) = dataplane.spec["networking"]["inbound"]
+    assert inbound["protocol"] == inbound["tags"]["kuma.io/protocol"] == protocol
+
+
+@pytest.mark.parametrize(
+    ("kind", "gateway"),
+    [
+        ("enabled", {"kuma.io/service": "web_shop_svc_80", "kuma.io/protocol": None}),
+        ("provided", {"kuma.io/service-name": "web_shop_svc", "kuma.io/service": None}),
+        ("builtin", {"kuma.io/service": "edge", "kuma.io/zone": "east", "app": None}),
+    ],
+)
+def test_a_gateway_has_the_tags_of_its_kind(kind: str, gateway: dict[str, str | None]) -> None:
+    """One delegated to a Service is TCP, so it names no other protocol."""
+    notes = f"""kuma.io/gateway: {kind}, kuma.io/tags: '{{"kuma.io/service": "edge"}}'"""
+    (dataplane,) = implied_dataplanes(_state(NAMESPACE + _noted(notes) + SERVICE), "default")
+    networking = dataplane.spec["networking"]
+    tags = networking["gateway"]["tags"]
+    assert "inbound" not in networking
+    assert {key: tags.get(key) for key in gateway} == gateway
+
+
+@pytest.mark.parametrize(
+    ("text", "release", "meshes"),
+    [
+        (_noted("kuma.io/gateway: enabled"), "2.14", ""),
+        (_noted("kuma.io/gateway: builtin"), "2.14", "default"),
+        (NAMESPACE + _noted("kuma.io/ingress: enabled"), "2.14", ""),
+        (NAMESPACE + _noted("kuma.io/ingress: enabled"), "3.0", "default"),
+        (NAMESPACE + _noted("kuma.io/mesh: other"), "2.14", "other"),
+        (NAMESPACE + _noted("kuma.io/mesh: other"), "3.0", "default"),
+        (
+            NAMESPACE.replace("labels:", "annotations: {kuma.io/mesh: other}, labels:")
+            + DEPLOYMENT,
+            "2.14",
+            "other",
+        ),
+        (
+            NAMESPACE.replace("labels:", "annotations: {kuma.io/mesh: other}, labels:")
+            + DEPLOYMENT,
+            "3.0",
+            "default",
+        ),
+        (
+            NAMESPACE + DEPLOYMENT.replace("{app: web", "{kuma.io/sidecar-injection: off"),
+            "2.14",
+            "",
+        ),
+        (NAMESPACE + DEPLOYMENT.replace("[{ports", "[{name: kuma-sidecar}, {ports"), "2.14", ""),
+        (_noted("kuma.io/sidecar-injected: 'true'"), "2.14", "default"),
+    ],
+)
+def test_labels_and_annotations_tell_who_joins_which_mesh(
+    text: str, release: str, meshes: str
+) -> None:
+    """3.0 reads no mesh and no zone proxy off an annotation."""
+    state = _state(text, release)
+    joined = [mesh for mesh in ("default", "other") if implied_dataplanes(state, mesh)]
+    assert joined == meshes.split()
+
+
+@pytest.mark.parametrize(("release", "label"), [("2.12", None), ("2.13", "web"), ("3.0", "web")])
+def test_the_service_account_is_the_workload(release: str, label: str | None) -> None:
+    (dataplane,) = implied_dataplanes(_state(NAMESPACE + DEPLOYMENT, release), "default")
+    assert dataplane.labels.get("kuma.io/workload") == label
+
+
+def test_labels_of_kuma_are_tags_where_no_service_selects_a_pod() -> None:
+    labelled = DEPLOYMENT.replace("{app: web", "{kuma.io/team: a, app: web")
+    (alone,) = implied_dataplanes(_state(NAMESPACE + labelled), "default")
+    (served,) = implied_dataplanes(_state(NAMESPACE + labelled + SERVICE), "default")
+    inbounds = [one.spec["networking"]["inbound"][0]["tags"] for one in (alone, served)]
+    assert [tags.get("kuma.io/team") for tags in inbounds] == ["a", None]

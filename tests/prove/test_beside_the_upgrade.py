@@ -77,9 +77,19 @@ def _release(
         (POD, "template: {metadata: {labels: {app: backend}", "different"),
         ("spec: {selector: {app: backend}", "spec: {selector: {app: web}", "different"),
         (POD, NOTED % ("traffic.kuma.io/exclude-inbound-ports", "8080"), "unknown"),
-        (POD, NOTED % ("kuma.io/reachable-backends", "{}"), "equivalent"),
+        (POD, NOTED % ("kuma.io/reachable-backends", "{}"), "different"),
+        (POD, NOTED % ("kuma.io/reachable-backends", "{refs: [{kind: M"), "different"),
+        (POD, NOTED % ("kuma.io/mesh", "default"), "equivalent"),
+        (POD, NOTED % ("kuma.io/mesh", "other"), "equivalent"),
+        (POD, POD.replace("app: web", "app: web, kuma.io/mesh: other"), "different"),
+        ("80, name", "80, targetPort: 8080, name", "different"),
+        (POD, POD.replace("app: web", "app: web, tier: a"), "equivalent"),
     ],
-    ids=["nothing", "labels of pods", "selector", "annotation", "annotation of 3.0"],
+    ids=[
+        *("nothing", "labels of pods", "selector", "annotation", "nothing reached"),
+        *("unreadable", "the same mesh", "a mesh that 3.0 does not read", "another mesh"),
+        *("another port", "a label that nobody reads"),
+    ],
 )
 def test_other_workloads_answer(tmp_path: Path, old: str, new: str, verdict: str) -> None:
     after = SHOP.replace(old, new) if old else SHOP
@@ -91,6 +101,71 @@ def test_what_pods_say_counts_between_releases_of_2_x_as_well(tmp_path: Path) ->
     noted = SHOP.replace(POD, NOTED % ("traffic.kuma.io/exclude-inbound-ports", "8080"))
     verdicts = [_release(tmp_path, SHOP, a, "2.12", "2.14")["verdict"] for a in (SHOP, noted)]
     assert verdicts == ["equivalent", "unknown"]
+
+
+UNIVERSAL = """type: Mesh
+name: default
+meshServices: {mode: Disabled}
+skipCreatingInitialPolicies: ['*']
+---
+type: Dataplane
+mesh: default
+name: queue-1
+labels: {kuma.io/workload: queue}
+networking:
+  address: 192.0.2.7
+  inbound: [{port: 80, name: main, tags: {kuma.io/service: queue, kuma.io/protocol: tcp}}]
+"""
+SPEAKS_TOO = "protocol: %s, tags: {kuma.io/service: queue, kuma.io/protocol: %s"
+SAID_BY_TAG = "tags: {kuma.io/service: queue, kuma.io/protocol: tcp"
+DISABLED = SHOP.replace("Exclusive", "Disabled")
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (SHOP.replace("appProtocol: http", "appProtocol: GRPC"), "equivalent"),
+        (SHOP.replace("appProtocol: http", "appProtocol: kafka"), "different"),
+        (SHOP.replace("appProtocol: http", "appProtocol: kubernetes.io/h2c"), "different"),
+        (DISABLED, "equivalent"),
+        (DISABLED.replace("appProtocol: http", "appProtocol: kafka"), "unknown"),
+        (UNIVERSAL.replace(SAID_BY_TAG, SPEAKS_TOO % ("http", "http")), "equivalent"),
+        (UNIVERSAL.replace(SAID_BY_TAG, SPEAKS_TOO % ("mysql", "mysql")), "unknown"),
+        (UNIVERSAL.replace("kuma.io/workload: queue", "kuma.io/workload: other"), "different"),
+        (UNIVERSAL.replace("labels: {kuma.io/workload: queue}\n", ""), "unknown"),
+    ],
+)
+def test_a_service_that_the_later_release_makes_none_of_is_lost(
+    tmp_path: Path, text: str, verdict: str
+) -> None:
+    """3.0 takes grpc, http, http2 and tcp for a port of a MeshService, in any letters (asked of a
+    control plane), its own generator's as well."""
+    assert _release(tmp_path, text, text)["verdict"] == verdict
+
+
+NOTED_SPACE = "annotations: {kuma.io/mesh: other}, labels: {kuma.io/sidecar"
+ALONE = SHOP[SHOP.index("apiVersion: v1\nkind: Namespace") : SHOP.index("apiVersion: v1\nkind: S")]
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (SHOP.replace("name: default}", "name: other}"), "equivalent"),
+        (SHOP.replace("name: default}", "name: other}").replace("labels: {kuma", "% {kuma"), None),
+    ],
+    ids=["by label", "by annotation"],
+)
+def test_pods_whose_mesh_an_annotation_names_leave_it(
+    tmp_path: Path, text: str, verdict: str | None
+) -> None:
+    """3.0 reads the label alone: both workloads fall to the mesh default, and so does whatever
+    else the Namespace holds."""
+    label = "labels: {kuma.io/mesh: other, kuma.io/sidecar"
+    text = text.replace("labels: {kuma.io/sidecar", label).replace(
+        "% {kuma.io/sidecar", NOTED_SPACE
+    )
+    claim = _release(tmp_path, text, text)
+    assert claim["verdict"] == (verdict or "different")
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from kumamigrate.dataclass import replace
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource
 from kumamigrate.model.state import State
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.prover.assumptions.coupling import WORKLOAD, Coupling, anywhere, says_the_tag
 from kumamigrate.prover.assumptions.movedselectors import (
     as_labels,

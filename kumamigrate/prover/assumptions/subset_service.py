@@ -7,8 +7,8 @@ from typing import Any
 
 from kumamigrate.effective.difference import Witness
 from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import SERVICE, Resource
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.targetref.share import home_of, is_share, match_labels, may_be_share

@@ -11,21 +11,29 @@ from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.unset import begins, unset_differences
 from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.kubernetes.workloads import NAMED_SINCE, WORKLOAD, implied_dataplanes
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource, mapping
-from kumamigrate.model.workloads import implied_dataplanes
+from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.model.versions import at_least
 from kumamigrate.prover.assumptions.subset_service import comes_for_share
+from kumamigrate.prover.claims.reached import FIELDS, reach_differences, reach_doubts
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.nonpolicy import dataplane_differences, ground_differences
-from kumamigrate.prover.workload import changed_note_doubts
+from kumamigrate.prover.workload import (
+    Workload,
+    changed_note_doubts,
+    changed_workloads,
+    workload_differences,
+)
 from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL
 from kumamigrate.universe.answering import answered, workload_endpoints
 from kumamigrate.universe.endpoints import PROTOCOL
-from kumamigrate.universe.side import Side, networking
+from kumamigrate.universe.side import Side, inbounds_of, networking
 
-_REACH = ("reachableServices", "reachableBackends", "directAccessServices")
-"""What a Dataplane says of services that it reaches: see `_unread`."""
+_REACH = (*FIELDS, "directAccessServices")
+"""What a Dataplane says of services that it reaches: see reached.py and `_unread`."""
 GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
 """Kinds that go with the built-in gateways, and that no other proxy reads."""
 _SERVICES = ("%KUMA_SOURCE_SERVICE%", "%KUMA_DESTINATION_SERVICE%")
@@ -104,8 +112,49 @@ def upgrade_dataplane_differences(
 ) -> Iterator[Witness]:
     """Yield differences in what both releases read of a Dataplane: its addresses, its ports."""
     if _ends(before, after):
+        yield from reach_differences(before, after, was, now)
         was, now = _in_common(was), _in_common(now)
     yield from dataplane_differences(before.mesh, was, now, frozenset())
+
+
+def upgraded_workloads(before: Side, after: Side) -> Iterator[Workload]:
+    """Yield the workloads of which something both releases read is no longer what it was."""
+    ends = _ends(before, after)
+
+    def said(proxy: Resource | None) -> Any:
+        if proxy is None:
+            return None
+        labels = {k: v for k, v in proxy.labels.items() if k != WORKLOAD}
+        reach = mapping(networking(proxy).get("transparentProxying"))
+        one = _in_common(proxy) if ends else proxy
+        return labels, _called_alike(one, before, after).spec, reach
+
+    return changed_workloads(before, after, said)
+
+
+def upgrade_workload_differences(
+    before: Side, after: Side, one: Workload, tags: frozenset[str]
+) -> Iterator[Witness]:
+    """Yield differences in what both releases read of the Dataplane that a workload makes."""
+    if one.was is None or one.now is None:
+        return
+    was, now = (_called_alike(proxy, before, after) for proxy in (one.was, one.now))
+    if _ends(before, after):
+        yield from upgrade_dataplane_differences(before, after, was, now)
+    else:
+        yield from workload_differences(was, now, before.mesh, tags, frozenset())
+
+
+def _called_alike(proxy: Resource, before: Side, after: Side) -> Resource:
+    """Return a Dataplane made of a Pod without what only one of the releases writes into it."""
+    inbounds = [dict(inbound) for inbound in inbounds_of(proxy)]
+    for inbound in inbounds:
+        tags = mapping(inbound.get("tags"))
+        inbound.setdefault("protocol", tags.get(PROTOCOL, DEFAULT_PROTOCOL))
+        if before.release != after.release and not at_least(before.state.release, NAMED_SINCE):
+            inbound.pop("name", None)
+    net = {**networking(proxy), **({"inbound": inbounds} if inbounds else {})}
+    return replace(proxy, spec={**proxy.spec, "networking": net})
 
 
 def _in_common(dataplane: Resource) -> Resource:
@@ -138,6 +187,27 @@ def _by_tags(side: Side) -> set[str]:
     }
 
 
+def _never_made(before: Side, after: Side) -> Iterator[Doubt]:
+    """Yield the services that mode Disabled has by tag, and of which the later release makes no
+    real one: it refuses what would come of them, or looks for another label."""
+    if mesh_services_mode(before.state, before.mesh) != "Disabled":
+        return
+    held = [one for one in before.state.resources if not one.made_up]
+    come = generated_services(replace(before.state, resources=tuple(held)), switched=True)
+    there = {_called(r) for r in after.state.of_type("MeshService") if not r.made_up}
+    for name in sorted({_called(one) for one in come if one.mesh == before.mesh} - there):
+        yield Doubt(
+            DoubtKind.RELEASE,
+            f"release {after.release.name} makes no MeshService of {name}, which proxies reach by"
+            " its service tag: it refuses the protocol, or finds no label kuma.io/workload",
+        )
+
+
+def _called(service: Resource) -> str:
+    home = service.namespace_label or service.namespace
+    return f"{service.display_name}.{home}" if home else service.display_name
+
+
 def _coming(before: Side) -> set[tuple[str, str]]:
     """Return the services that the later release generates where mode Disabled had none.
 
@@ -164,6 +234,7 @@ def upgrade_doubts(before: Side, after: Side) -> Iterator[Doubt]:
                     f" {said['advice']}",
                 )
     yield from _unread(before, after)
+    yield from _never_made(before, after)
     for kind in (k for k in _table()["gone"] if k not in GATEWAYS):
         yield from _gone(before, after, kind)
 
@@ -263,6 +334,7 @@ def upgrade_proxy_doubts(
     """Yield what a Dataplane says that the later release does not read."""
     if _ends(before, after):
         yield from _unread_of(after, was, now)
+        yield from reach_doubts(before, after, was, now)
 
 
 def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:
@@ -284,7 +356,8 @@ def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:
 def _reworded() -> frozenset[str]:
     """Return the annotations that the later release does not read, and what takes their place."""
     table = _table()["annotations"]
-    return frozenset((*table, *(said["instead"] for said in table.values() if "instead" in said)))
+    unread = (name for name, said in table.items() if "only" not in said)
+    return frozenset((*unread, *(said["instead"] for said in table.values() if "instead" in said)))
 
 
 def _unread(before: Side, after: Side) -> Iterator[Doubt]:

@@ -34,7 +34,7 @@ from kumamigrate.prover.doubts.patchnames import mode_name_doubts, patches_of, u
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.slots.mesh import MeshComparison
-from kumamigrate.prover.workload import workload_doubts
+from kumamigrate.prover.workload import namespace_doubts, workload_doubts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +113,7 @@ class Concerns:
         yield from self.old.unknown
         if self.claim == RELEASE:
             yield from upgrade_doubts(before, after)
+            yield from namespace_doubts(before, after)
         if self.claim != CARRY:
             yield from identity_doubts(before, after)
         if self.claim == CARRY or self.tags_end:

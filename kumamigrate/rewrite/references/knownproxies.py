@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 from kumamigrate.dataclass import replace
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.targetref.select import Proxy, SelectedPlaces, Selector, proxy_of, reach
 
 WORKLOAD = "kuma.io/workload"

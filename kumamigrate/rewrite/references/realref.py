@@ -11,7 +11,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.digits import is_number
-from kumamigrate.model.kubeservices import is_headless
+from kumamigrate.model.kubernetes.kubeservices import is_headless
 from kumamigrate.model.labels import PRODUCER, Refused, policy_role
 from kumamigrate.model.resource import (
     DISPLAY_NAME,

@@ -11,10 +11,10 @@ from itertools import combinations
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.labels import is_export
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, Form, Resource
 from kumamigrate.model.state import State
-from kumamigrate.model.workloads import implied_dataplanes
 from kumamigrate.rewrite.references.labelset import is_stable
 from kumamigrate.rewrite.references.lookups import services_to_come
 from kumamigrate.rewrite.siblings import plain, shortened

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
+from kumamigrate.model.kubernetes.pods import injects, pod_templates
 from kumamigrate.model.resource import ENV, MESH, NAMESPACE, Form, Resource, mapping
-from kumamigrate.model.workloads import injects, pod_templates
 
 MANAGED_BY = "kuma.io/managed-by"
 SERVICE_NAME = "k8s.kuma.io/service-name"

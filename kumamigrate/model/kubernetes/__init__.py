@@ -1,0 +1,1 @@
+"""What a control plane makes of Kubernetes objects: Dataplanes and MeshServices."""
