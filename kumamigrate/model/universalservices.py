@@ -14,7 +14,8 @@ BY_UNIVERSAL = "meshservice-generator"
 WORKLOAD = "kuma.io/workload"
 _LABEL = pattern(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 """A name as RFC 1035 has it; no other becomes a MeshService."""
-_PROTOCOLS = frozenset({"grpc", "http", "http2", "kafka", "mysql", "tcp", "tls"})
+SPOKEN = frozenset({"grpc", "http", "http2", "kafka", "mysql", "tcp", "tls"})
+"""Protocols that Kuma knows; what a control plane generates speaks TCP for any other."""
 
 Ports = list[dict[str, Any]]
 
@@ -75,7 +76,7 @@ def _port(inbound: Mapping[str, Any], protocol: str) -> dict[str, Any]:
         "name": str(inbound.get("name") or number),
         "port": number,
         "targetPort": number,
-        "appProtocol": protocol if protocol in _PROTOCOLS else "tcp",
+        "appProtocol": protocol if protocol in SPOKEN else "tcp",
     }
 
 

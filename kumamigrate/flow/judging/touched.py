@@ -9,7 +9,7 @@ from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.doubts.doubt import concerns
-from kumamigrate.prover.doubts.unreadreason import unread_reason
+from kumamigrate.prover.unreadreason import unread_reason
 from kumamigrate.scene.scene import Scene
 
 

@@ -22,7 +22,6 @@ from kumamigrate.model.kubernetes.pods import (
     own_mesh,
     pod_templates,
 )
-from kumamigrate.model.protocols import SPOKEN
 from kumamigrate.model.resource import (
     ENV,
     MESH,
@@ -34,6 +33,7 @@ from kumamigrate.model.resource import (
     mapping,
 )
 from kumamigrate.model.state import State
+from kumamigrate.model.universalservices import SPOKEN
 from kumamigrate.model.versions import at_least
 from kumamigrate.source.reading.load import read_file
 

@@ -166,6 +166,8 @@ def _in_common(dataplane: Resource) -> Resource:
     if isinstance(transparent, Mapping):
         kept = {k: v for k, v in transparent.items() if k not in _REACH}
         net["transparentProxying"] = kept
+        if dataplane.made_up and not kept:
+            del net["transparentProxying"]  # of a Pod nobody knows the rest
     spec = {k: v for k, v in dataplane.spec.items() if k not in ("metrics", "probes")}
     return replace(dataplane, spec={**spec, "networking": net})
 

@@ -16,8 +16,8 @@ from kumamigrate.model.labels import is_export
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, Form, Resource
 from kumamigrate.model.state import State
-from kumamigrate.prover.doubts.unreadreason import unread_reason
 from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.prover.unreadreason import unread_reason
 from kumamigrate.source.text import Refusal
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 from kumamigrate.dataclass import replace
-from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
 from kumamigrate.model.state import State
@@ -117,6 +116,8 @@ def known_proxies(state: State, mesh: str, release: Release) -> Proxies:
 
 
 def _known_proxies(state: State, mesh: str, release: Release) -> Proxies:
+    from kumamigrate.model.kubernetes.workloads import implied_dataplanes  # no hook asks
+
     gateways = tuple(state.of_type("MeshGateway"))
     listed = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
     return Proxies(

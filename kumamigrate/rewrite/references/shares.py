@@ -11,7 +11,6 @@ from itertools import combinations
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.labels import is_export
 from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, Form, Resource
 from kumamigrate.model.state import State
@@ -96,6 +95,8 @@ def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[
 
 def known_to(state: State, mesh: str) -> tuple[Resource, ...]:
     """Return the Dataplanes of a mesh, listed ones and those its workloads imply."""
+    from kumamigrate.model.kubernetes.workloads import implied_dataplanes  # no hook asks
+
     listed = (r for r in state.of_type("Dataplane") if r.mesh == mesh and not r.made_up)
     return (*listed, *implied_dataplanes(state, mesh))
 
