@@ -63,9 +63,10 @@ NOTICED = ("failed", "hangs", "dies")
 
 @dataclass(frozen=True)
 class Watched:
-    """What tests take, and which run which lines of which module."""
+    """What tests take, how much they run, and which run which lines of which module."""
 
     seconds: dict[str, float]
+    statements: Counter[str]
     running: dict[str, dict[str, bytes]]
     imported: dict[str, bytes]
     """What ran before the first test, by module."""
@@ -76,19 +77,19 @@ class Watched:
         return fault.function is None or _is_marked(early, fault.mark)
 
     def of(self, path: str, line: int) -> list[str]:
-        """Return the tests that run a line of a module, the quickest first."""
+        """Return the tests that run a line of a module, first those that run little else."""
         ran = self.running.get(path, {})
         return self._sorted(test for test, marks in ran.items() if _is_marked(marks, line))
 
     def naming(self, fault: Fault) -> list[str]:
-        """Return the tests that run what names the table a fault is in, the quickest first."""
+        """Return the tests that run what names the table a fault is in, in that order."""
         ran: set[str] = set()
         for path, line in users_of(fault, ROOT / PACKAGE):
             ran.update(self.of(path.relative_to(ROOT).as_posix(), line))
         return self._sorted(ran)
 
     def all_of(self, path: str) -> list[str]:
-        """Return the tests that run anything of a module, the quickest first.
+        """Return the tests that run anything of a module, in that order.
 
         What is a table alone runs nothing: there it is those of its whole folder.
         """
@@ -97,7 +98,7 @@ class Watched:
         return self._sorted(self.running.get(path) or beside)
 
     def _sorted(self, tests: Iterable[str]) -> list[str]:
-        return sorted(tests, key=lambda test: (self.seconds[test], test))
+        return sorted(tests, key=lambda test: (self.statements[test], test))
 
 
 def _is_marked(marks: bytes, line: int) -> bool:
@@ -138,7 +139,11 @@ def _watched() -> Watched:
                 running[path][test] = marks
     if not seconds:
         sys.exit("bench/mutants.py: run `bench/mutants.py watch` first")
-    return Watched(seconds, dict(running), imported)
+    statements: Counter[str] = Counter()
+    for ran in running.values():
+        for test, marks in ran.items():
+            statements[test] += int.from_bytes(marks, "little").bit_count()
+    return Watched(seconds, statements, dict(running), imported)
 
 
 def _asked(fault: Fault, watched: Watched) -> list[str]:
@@ -152,10 +157,8 @@ def _asked(fault: Fault, watched: Watched) -> list[str]:
 
 
 def _spread(tests: Iterable[str], path: str) -> list[str]:
-    """Return tests, given the quickest first: those about a module, then those of its room, then
-    all others, of each file one in turn.
-
-    What the quickest of all have in common, they fail to notice in common.
+    """Return tests in their order, but those about a module first, then those of its room, then
+    all others, and of each file one in turn: what is alike fails to notice the same.
     """
     turns: Counter[str] = Counter()
     order: dict[str, tuple[int, int]] = {}
