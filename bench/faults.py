@@ -176,19 +176,28 @@ def _walk(parent: ast.AST, place: _Place) -> Iterator[tuple[_Place, _Put, ast.AS
         for at, node in enumerate(value if many else [value]):
             if not isinstance(node, ast.AST) or _is_left_alone(node):
                 continue
-            here = _inside(node, place)
+            here = _inside(node, place, parent)
             yield here, _putter(parent, name, at if many else None), node
             yield from _walk(node, here)
 
 
-def _inside(node: ast.AST, place: _Place) -> _Place:
+def _inside(node: ast.AST, place: _Place, parent: ast.AST) -> _Place:
     mark = node.lineno if isinstance(node, ast.stmt) else place.mark
+    if isinstance(node, ast.arguments) and place.function == _named(parent, place.names):
+        return _Place(mark, place.names)  # what goes without saying is worked out with the module
     if isinstance(node, ast.ClassDef) and place.function is None:
         return _Place(mark, (*place.names, node.name))
     if isinstance(node, ast.FunctionDef) and place.function is None:
-        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        return _Place(mark, place.names, (".".join((*place.names, node.name)), first))
+        return _Place(mark, place.names, _named(node, place.names))
     return _Place(mark, place.names, place.function)
+
+
+def _named(node: ast.AST, names: tuple[str, ...]) -> tuple[str, int] | None:
+    """Return the name of a function, within classes, and its first line."""
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return ".".join((*names, node.name)), first
 
 
 def _putter(parent: ast.AST, name: str, at: int | None) -> _Put:
