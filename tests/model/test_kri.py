@@ -34,6 +34,8 @@ def test_text_of_2_9_leaves_empty_parts_out() -> None:
         type="MeshService", mesh="default", zone="", namespace="shop", name="web", section="http"
     )
     assert kri.typed() == "meshservice:mesh/default:namespace/shop:name/web:section/http"
+    far = Kri(type="MeshService", mesh="m", zone="east", namespace="n", name="web")
+    assert far.typed() == "meshservice:mesh/m:zone/east:namespace/n:name/web"
 
 
 def test_a_type_without_short_name_has_no_text() -> None:
