@@ -16,6 +16,7 @@ from kumamigrate.targetref.select import has_tags
 from kumamigrate.universe.side import Side, networking
 
 _NAMES = ("origin", "policies", "warnings")
+_INBOUND, _FROM = "inboundRules ", "fromRules "
 
 
 def is_builtin(proxy: Resource) -> bool:
@@ -59,7 +60,9 @@ def _lists(side: Side, proxy: Resource, policy_type: str) -> dict[str, Any]:
             bare = _bare(rules)
             if bare not in ([], {"rules": [], "resourceRules": []}, None):
                 out[f"{key} {place}".strip()] = bare
-    return out
+    # Who reads rules of an inbound, those for all of `from` among them, reads no `from` besides.
+    read = {place.removeprefix(_INBOUND) for place in out if place.startswith(_INBOUND)}
+    return {p: one for p, one in out.items() if p not in {f"{_FROM}{place}" for place in read}}
 
 
 def _bare(value: Any) -> Any:

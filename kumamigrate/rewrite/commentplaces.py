@@ -187,6 +187,10 @@ _WHY = {
         "Probed by connecting, as today, whatever it speaks: with HTTP and gRPC left on it would be"
         " asked in its own protocol."
     ),
+    "MeshFaultInjection.twice": (
+        "A fault that stands twice is met twice, as today: each of several destinations of an old"
+        " policy that match an inbound counts."
+    ),
     "MeshTrafficPermission.deny": (
         "Deny comes first: whom nothing below it allows is refused, as today; without it a policy"
         " for more proxies would let others in."
@@ -223,6 +227,9 @@ def _keys(policy: NewPolicy) -> Iterator[str]:
                 yield "off"
             if any("tcp" in conf and _at(conf, "http", "disabled") for conf in outbound):
                 yield "tcp"
+        case "MeshFaultInjection":
+            if any(_repeats(_conf(item).get("http")) for item in inbound):
+                yield "twice"
         case "MeshTrafficPermission":
             first = _conf(inbound[0]) if len(inbound) > 1 else {}
             if first.get("action") == "Deny":
@@ -232,6 +239,12 @@ def _keys(policy: NewPolicy) -> Iterator[str]:
 def _conf(item: Any) -> Mapping[str, Any]:
     found = item.get("default") if isinstance(item, Mapping) else None
     return found if isinstance(found, Mapping) else {}
+
+
+def _repeats(listed: Any) -> bool:
+    """Say whether something stands in a list more than once."""
+    items = listed if isinstance(listed, list) else []
+    return any(item in items[:at] for at, item in enumerate(items))
 
 
 def _at(conf: Any, *path: str) -> Any:

@@ -6,7 +6,7 @@ a class restates all that its proxies read, so nothing depends on a broader poli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
@@ -395,7 +395,7 @@ def _drafts(
         if entries and not winners:  # it only switches off what broader classes have
             winners.extend(r for d in drafts if item.within(d.item) for r in d.winners)
         if entries and winners:
-            to = _to(type_, entries, {name for confs in lower for name in confs})
+            to = _to(type_, entries)
             drafts.append(PolicyDraft(item=item, to=to, winners=distinct(winners)))
     return tuple(drafts), tuple(manual)
 
@@ -423,12 +423,12 @@ def _leak(policy: Resource, service: str, inherited: tuple[str, ...]) -> Manual:
     )
 
 
-def _to(type_: str, entries: Mapping[str, Json], below: Set[str]) -> list[Json]:
-    """Return entries; one for a service that no broader policy has needs not say again what that
-    for all traffic says."""
+def _to(type_: str, entries: Mapping[str, Json]) -> list[Json]:
+    """Return entries; one for a service needs not say again what that for all traffic says, which
+    outranks what broader policies say of the service as well."""
     result = []
     for service, conf in entries.items():
-        if service not in (OTHER_SERVICE, *below) and OTHER_SERVICE in entries:
+        if service != OTHER_SERVICE and OTHER_SERVICE in entries:
             conf = exhaustive.beside(type_, conf, entries[OTHER_SERVICE])
         ref: Json = {"kind": "MeshService", "name": service}
         if service == OTHER_SERVICE:
