@@ -71,3 +71,15 @@ def test_what_may_still_be_filled_in_is_missing_and_not_wrong() -> None:
 def test_a_template_may_become_anything(value: str) -> None:
     for field, _, _ in FIELDS:
         assert list(structure_of({"f": value}, {"f": field}, ())) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [({"a": 1}, "a mapping"), ([1], "a list"), (True, "true"), (False, "false"), (7, "7")],
+    ids=str,
+)
+def test_what_stands_there_instead_is_said(value: Any, words: str) -> None:
+    (text,) = structure_of({"f": value}, {"f": _field("string")}, ())
+    (duration,) = structure_of({"f": value}, {"f": _field("duration")}, ())
+    assert text.message == f"must be a text, not {words}"
+    assert duration.message == f"must be a duration such as 10s, not {words}"

@@ -554,7 +554,12 @@ def test_what_a_pod_says_of_its_proxy(labels: str, notes: str, verdict: Verdict)
         state(INJECTED_SHOP + WEB_PODS.format(**said) + PLAIN_SERVICE + IDENTITY)
         for said in ({"labels": "", "notes": ""}, {"labels": labels, "notes": notes})
     )
-    assert live(before, after).verdict("live") is verdict
+    proof = live(before, after)
+    assert proof.verdict("live") is verdict
+    # What comes is there afterwards, and what goes was there before.
+    told = {w.field: (w.before.value, w.after.value) for w in proof.witnesses("live")}
+    assert "labels.team" not in told or told["labels.team"] == (None, "red")
+    assert told.get("networking.gateway.type", (None, "DELEGATED")) == (None, "DELEGATED")
 
 
 def test_pods_of_a_namespace_that_is_not_there_may_have_a_sidecar() -> None:
