@@ -109,7 +109,7 @@ def _come_and_gone(screen: OnScreen) -> list[Line]:
         lines.append(line(f"  {'REMOVED':<8} ", (f"{words} gone as a whole: {names}", "warn")))
     if bare := _bare(screen, gone):
         words = "a file of comments alone stays" if len(bare) == 1 else "files of comments stay"
-        lines.append(line(f"  {'KEPT':<8} {words}: {some(bare, most)}"))
+        lines.append(line(f"  {'KEPT':<8} {words}, no comment is deleted: {some(bare, most)}"))
     return lines
 
 

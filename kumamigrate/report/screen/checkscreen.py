@@ -5,7 +5,7 @@ from __future__ import annotations
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
-from kumamigrate.report.counting import to_change
+from kumamigrate.report.counting import counts, to_change
 from kumamigrate.report.inventory import inventory_lines
 from kumamigrate.report.screen.counted import RUN, count, scope_words
 from kumamigrate.report.screen.findingtext import fault_lines, finding_lines
@@ -27,7 +27,10 @@ def check_lines(
     lines = [*world, *([()] if world else [])]
     if found:
         files = len({finding.file for finding in found})
-        counted = (count(len(found), "finding"), "strong")
+        asking = sum(map(counts, found))
+        known = f"{len(found) - asking} to know" if len(found) > asking else ""
+        number = count(asking, "finding") if asking or not known else ""
+        counted = (", ".join(filter(None, (number, known))), "strong")
         where = f" for Kuma {target}, in {count(files, 'file')}{scope_words(outcome)}"
         lines += [line(counted, where), *finding_lines(found, verbose=verbose, heading=True)]
     else:

@@ -83,14 +83,17 @@ def _verdict_line(compared: Compared) -> Line:
     proof, claim = compared.proof, compared.claim
     verdict = proof.allowing(claim, compared.allow)
     witnesses = proof.witnesses(claim)
-    counted = count(number_of(witnesses), "difference")
+    passing = [w for w in witnesses if w.effect in compared.allow]
+    counted, further = (_number(part, compared) for part in (_counting(claim, compared), passing))
     about = COMPARED[claim]
     match verdict:
         case Verdict.EQUIVALENT if witnesses:
             kinds = ", ".join(sorted({witness.effect.value for witness in witnesses}))
-            said = f" but for {counted} that may pass ({kinds}; --allow none refuses): {about}"
+            may_pass = count(further, "difference")
+            said = f" but for {may_pass} that may pass ({kinds}; --allow none refuses): {about}"
         case Verdict.DIFFERENT:
-            said = f": {about}, {counted}"
+            said = f": {about}, {count(counted, 'difference')}"
+            said += f" and {further} that may pass" if further else ""
         case _:
             said = f": {about}"
     return line((_WORDS[verdict], _STYLE[verdict]), said, _not_before_the_upgrade(compared))
@@ -104,8 +107,18 @@ def _not_before_the_upgrade(compared: Compared) -> str:
         return ""
     if proof.allowing(LIVE, allow) is not Verdict.DIFFERENT:
         return ""
-    counted = count(number_of(proof.witnesses(LIVE)), "difference")
+    counted = count(_number(_counting(LIVE, compared), compared), "difference")
     return f"; not before it: on {proof.release_before} it makes {counted}"
+
+
+def _counting(claim: str, compared: Compared) -> list[Witness]:
+    """Return the differences of a claim that may not pass."""
+    return [w for w in compared.proof.witnesses(claim) if w.effect not in compared.allow]
+
+
+def _number(witnesses: Sequence[Witness], compared: Compared) -> int:
+    """Return how many differences these are told as."""
+    return number_of(witnesses, compared.sides(""))
 
 
 def _mesh_lines(

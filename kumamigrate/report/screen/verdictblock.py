@@ -15,6 +15,7 @@ from kumamigrate.report.screen.difftext import (
 )
 from kumamigrate.report.screen.harmlesstext import _HEADINGS, _timeouts, harmless_of, heading_line
 from kumamigrate.report.screen.onscreen import OnScreen
+from kumamigrate.report.screen.switchtext import switch_lines
 from kumamigrate.report.screen.waitingtext import waiting_lines
 from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.finding import Status
@@ -29,6 +30,7 @@ def verdict_lines(screen: OnScreen) -> list[Line]:
     lines += waiting_lines(screen)
     lines += _found(screen, claim)
     lines += _modes(screen, claim)
+    lines += switch_lines(screen)
     if claim == RELEASE:
         known = {witness.slot for witness in proof.witnesses(RELEASE)}
         today = [w for w in proof.witnesses(LIVE) if w.slot not in known]
