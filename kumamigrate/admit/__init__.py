@@ -3,4 +3,5 @@
 refusals_of(resource, *, release, environment) -> tuple[Problem, ...]      # admit.check
 warnings_of(resource, *, release) -> tuple[Problem, ...]
 unknown_fields_of(resource, release) -> tuple[FieldPath, ...]
+other_letters_of(resource, release) -> tuple[tuple[FieldPath, str], ...]
 """

@@ -10,7 +10,7 @@ from kumamigrate.admit.ground import ground_of, not_dropped, read_ground
 from kumamigrate.admit.kind import dropped_fields, kind_problems, name_problems
 from kumamigrate.admit.places import is_template
 from kumamigrate.admit.reference import references_of
-from kumamigrate.admit.shape import resource_shape, spec_shape, unknown_part
+from kumamigrate.admit.shape import other_letters, resource_shape, spec_shape, unknown_part
 from kumamigrate.model.labels import (
     Refused,
     compute_labels,
@@ -19,6 +19,7 @@ from kumamigrate.model.labels import (
     policy_role,
     written_labels,
 )
+from kumamigrate.model.policytype import Conf
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import MESH, ORIGIN, ROLE, ZONE, Form, Resource
@@ -75,6 +76,23 @@ def unknown_fields_of(resource: Resource, release: str) -> tuple[FieldPath, ...]
         shape = spec_shape(resource.type, known.name)
         return tuple(unknown_part(resource.spec, shape, resource.spec_path))
     return tuple(dropped_fields(resource, release_name=known.name))
+
+
+def other_letters_of(resource: Resource, release: str) -> tuple[tuple[FieldPath, str], ...]:
+    """Return the fields of a Universal resource that the API reads all the same, in other letters.
+
+    It takes them for the field whose name is the same in small letters; the last one that is
+    written counts. On Kubernetes, and in what is no resource of a policy's kind (Mesh, Dataplane,
+    old policies), such a field is dropped. Source: asked of a control plane of 2.14.
+    """
+    if resource.form is not Form.UNIVERSAL:
+        return ()
+    known = release_of(release)
+    if resource.type in known.policy_types:
+        shape: Conf | None = spec_shape(resource.type, known.name)
+    else:
+        shape = resource_shape(resource.type, known.name)
+    return () if shape is None else tuple(other_letters(resource.spec, shape, resource.spec_path))
 
 
 def _lacks_spec(resource: Resource, release: str) -> bool:

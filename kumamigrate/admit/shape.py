@@ -70,6 +70,24 @@ def unknown_part(value: Any, fields: Conf, path: FieldPath = ()) -> Iterator[Fie
                 yield from unknown_part(item, field.fields, (*path, name, index))
 
 
+def other_letters(
+    value: Any, fields: Conf, path: FieldPath = ()
+) -> Iterator[tuple[FieldPath, str]]:
+    """Yield the fields that are written in other letters, capital or small, with the right ones."""
+    if not isinstance(value, dict):
+        return
+    for name, inner in value.items():
+        field = fields.get(name)
+        if field is None:
+            folded = str(name).lower()
+            yield from (((*path, name), one) for one in fields if one.lower() == folded)
+        elif field.type == "object" and field.fields:
+            yield from other_letters(inner, field.fields, (*path, name))
+        elif field.type == "list<object>" and isinstance(inner, list):
+            for index, item in enumerate(inner):
+                yield from other_letters(item, field.fields, (*path, name, index))
+
+
 def _known_value(value: Any, field: Field) -> Any:
     if field.type == "object" and field.fields:
         return known_part(value, field.fields)

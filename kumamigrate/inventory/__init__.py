@@ -1,11 +1,24 @@
 """Inventories: what a control plane holds beside the repository (world.md §6)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kumamigrate.inventory.exported import Inventory
+from kumamigrate.dataclass import dataclass
+from kumamigrate.model.resource import Resource
 
-__all__ = ["Inventory", "load_inventory"]
+if TYPE_CHECKING:
+    from kumamigrate.inventory.stamp import Export
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """The resources of all exports, each once, and what is known of the exports themselves."""
+
+    resources: tuple[Resource, ...] = ()
+    exports: tuple[Export, ...] = ()
 
 
 def load_inventory(paths: Iterable[Path]) -> Inventory:

@@ -8,8 +8,8 @@ from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.errors import SourceError, UsageError
+from kumamigrate.inventory import Inventory
 from kumamigrate.inventory.complete import fault_of, fault_of_text
-from kumamigrate.inventory.exported import Inventory
 from kumamigrate.inventory.stamp import Export, Stamp, stamp_of
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.read import manifests, read_manifest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kumamigrate.admit.check import refusals_of, says_zone
+from kumamigrate.admit.check import other_letters_of, refusals_of, says_zone
 from kumamigrate.admit.places import is_template
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.errors import REPORT_IT, fault
@@ -44,11 +44,13 @@ class Rejection:
 
 class Admission(NamedTuple):
     """What is stored of a resource, which is kept so that its id stays its own, or why it is not;
-    and the zone that it says it is of, where it may not be there in another (`says_zone`)."""
+    and the zone that it says it is of, where it may not be there in another (`says_zone`).
+    `misread` says what of it a control plane reads otherwise than we do."""
 
     resource: Resource
     stored: Resource | Rejection
     zone: str
+    misread: Refusal | None = None
 
 
 Admitted = dict[tuple[str, Environment], dict[int, Admission]]
@@ -72,6 +74,7 @@ def state_of(
     stored: list[Resource] = []
     rejections: list[Rejection] = []
     zoned: list[tuple[Resource, str]] = []
+    misread: list[Refusal] = []
     # What else its mesh was given changes nothing about a resource.
     reader = replace(environment, initial_policies=None)
     admissions = {} if known is None else known.setdefault((release, reader), {})
@@ -79,6 +82,8 @@ def state_of(
         admission = admissions.get(id(resource))
         if admission is None:
             admission = admissions[id(resource)] = _admission(resource, release, reader)
+        if admission.misread is not None:
+            misread.append(admission.misread)
         if isinstance(admission.stored, Rejection):
             rejections.append(admission.stored)
             continue
@@ -94,7 +99,7 @@ def state_of(
         release=release,
         environment=environment,
         resources=tuple(stored),
-        unread=(*unread, *faults, *_of_some_zone(zoned, environment)),
+        unread=(*unread, *faults, *misread, *_of_some_zone(zoned, environment)),
         complete=complete,
     )
     return state, tuple(rejections)
@@ -132,9 +137,34 @@ def _of_some_zone(
 
 
 def _admission(resource: Resource, release: str, environment: Environment) -> Admission:
+    misread = _misread(resource, release)
+    if misread is not None:
+        labelled = stored_labels(resource, release=release, environment=environment)
+        if not isinstance(labelled, Refused):
+            return Admission(resource, labelled, "", misread)
     stored = _admit_safely(resource, release, environment)
     zone = "" if isinstance(stored, Rejection) else says_zone(stored, environment)
     return Admission(resource, stored, zone)
+
+
+def _misread(resource: Resource, release: str) -> Refusal | None:
+    """Return why nobody can tell what a resource says: a field in other letters, which Kuma
+    reads, stands for nothing here."""
+    for path, field in other_letters_of(resource, release)[:1]:
+        where = resource.where
+        return Refusal(
+            path=where.path if where is not None else "(inventory)",
+            line=where.line if where is not None else 0,
+            column=1,
+            reason=Reason.NOT_APPLIED,
+            detail=f"{resource.type} {resource.name} says {path[-1]}, which Kuma takes for {field}",
+            advice=f"write {field}",
+            hides=True,
+            mesh=resource.mesh,
+            kind=resource.type,
+            digest=resource.canonical_body,
+        )
+    return None
 
 
 def _admit_safely(
