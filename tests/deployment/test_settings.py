@@ -62,6 +62,7 @@ def test_an_environment_with_all_it_may_say() -> None:
         ("[[environment]]\nname = 'a'\ninclude = 'a/**'", "include must be a list of strings"),
         ("[[environment]]\nname = 'a'\ninclude = ['a']\nzones = 'b'", "unknown setting zones"),
         ("[[environment]]\nname = 'a'\ninclude = ['a']\nzone = 1", "zone must be a string"),
+        ("[[environment]]\nname = 'a'\ninclude = ['a']\nzone = ''", "zone must be a string"),
         (
             "[[environment]]\nname = 'a'\ninclude = ['a']\nmesh-services = 'On'",
             "mesh-services must be one of Disabled",

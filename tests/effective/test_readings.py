@@ -12,6 +12,7 @@ from kumamigrate.effective import sections
 from kumamigrate.effective.policies import (
     meshaccesslog,
     meshcircuitbreaker,
+    meshfault,
     meshhealthcheck,
     meshloadbalancing,
     meshmetric,
@@ -761,3 +762,20 @@ def test_what_is_patched_twice_in_a_row(change: Any, once: bool) -> None:
     assert len(read(change, other)) == len(read(other, change)) == 2
     assert len(read(change, other, change)) == 3
     assert (read(change, other, change, other) == read(change, other)) is once
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("10mbps", "10Mbps", True),
+        ("10Mbps", "10mbps", True),
+        ("1gbps", "1Gbps", True),
+        ("10kbps", "10kbps", True),
+        ("10mbps", "11Mbps", False),
+        ("10mbps", "10Gbps", False),
+        ("1gbps", "1Mbps", False),
+    ],
+)
+def test_units_of_bandwidth_are_spelled_in_two_ways(one: str, other: str, same: bool) -> None:
+    faults = [[{"responseBandwidth": {"limit": limit, "percentage": 5}}] for limit in (one, other)]
+    assert meshfault.same_but_for_units(*faults) is same
