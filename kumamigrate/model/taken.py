@@ -12,14 +12,15 @@ class Ground(StrEnum):
     SERVICE = "service"
     INITIAL_POLICIES = "initial-policies"
     OLD_POLICIES = "old-policies"
+    PROTOCOL = "protocol"
 
 
 class Taken(str):
     """A fact that a verdict rests on, as a sentence. What tells facts of one ground apart is in
     `parts`: for proxies the reference by tags, that by labels and how many proxies both choose;
     for a service its mesh, its kind and its labels; for initial policies the mesh, what tells
-    which it was given (nothing where that is open) and which were tried. What matters only
-    where there are old policies has none.
+    which it was given (nothing where that is open) and which were tried; for a protocol the
+    service. What matters only where there are old policies has none.
     """
 
     __slots__ = ("ground", "parts")

@@ -33,6 +33,7 @@ from kumamigrate.prover.slots.twosides import SAME, SlotsCompared
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_in
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.universe.backend import written_outbounds
+from kumamigrate.universe.madeup import OTHER_SERVICE
 from kumamigrate.universe.network import Network, same
 from kumamigrate.universe.side import REMOVED, Side
 from kumamigrate.universe.traffic import Outbound
@@ -217,8 +218,8 @@ class OldEngine:
 
     @cached_property
     def beyond(self) -> tuple[str, ...]:
-        """Why the answer holds only for the known proxies."""
-        return tuple(self._asking.beyond()) if self._engaged else ()
+        """Why the answer holds only for the known proxies, or for services of one protocol."""
+        return (*self._asking.beyond(), *self.as_tcp) if self._engaged else ()
 
     @property
     def of_gateways(self) -> Iterator[Doubt]:
@@ -242,12 +243,14 @@ class OldEngine:
             yield Taken(text, Ground.OLD_POLICIES)
         if any(self._names_clients(kind) for kind in sorted(self._asked & _BY_HEADER)):
             yield Taken(ONE_INBOUND, Ground.OLD_POLICIES)
-        if self._pair.known and self._asked & set(OUTBOUND):
-            text = (
-                "services of which the state has no Dataplane have no endpoints and carry TCP,"
-                " as far as old policies treat HTTP differently"
-            )
-            yield Taken(text, Ground.OLD_POLICIES)
+
+    @property
+    def as_tcp(self) -> Iterator[Taken]:
+        """Say of which services it matters that they carry TCP, as nothing here says otherwise."""
+        for service in sorted(self._made.count_as_tcp):
+            name = "a service that nobody names" if service == OTHER_SERVICE else service
+            text = f"no Dataplane of {name} is known, so it counts as one of TCP"
+            yield Taken(text, Ground.PROTOCOL, name)
 
     def _names_clients(self, policy_type: str) -> bool:
         """Whether policies of a type, or the old ones before them, name several clients by tags."""

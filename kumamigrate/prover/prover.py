@@ -265,6 +265,7 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
             *scene.worlds.assumptions,
             *(one.fact for one in couplings),
             *asked[0].old.assumptions,
+            *dict.fromkeys(one for c in asked if made_up for one in c.old.as_tcp),
             *template_assumptions(*scene.states),
             *export_assumptions(*scene.states),
             *nobody_chooses(sides.before, sides.after, sides.chosen),

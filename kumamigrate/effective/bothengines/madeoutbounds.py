@@ -34,7 +34,7 @@ from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.sourcedest.selector import Tags
-from kumamigrate.sourcedest.targets import common_protocol, main_targets
+from kumamigrate.sourcedest.targets import UNKNOWN, common_protocol, main_targets
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import ServiceTag
 
@@ -141,7 +141,8 @@ class _Outbounds:
         return "tcp" if self._is_lone(service) else self.side.protocol(service)
 
     def _is_lone(self, service: str) -> bool:
-        return self.side.listed and service not in self.side.known
+        untold = service not in self.side.known and self.side.protocol(service) == UNKNOWN
+        return self.side.listed and untold
 
     def _old(self, kind: str, service: str, *, decides: bool = True) -> Options:
         """Return the old policies of which one decides, in place of a new type; None: none does."""

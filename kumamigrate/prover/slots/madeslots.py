@@ -46,8 +46,10 @@ class MadeOutbounds:
         self._pair = pair
         self._services = tuple(sorted(services))
         self._only_real = only_real
+        self.count_as_tcp: dict[str, None] = {}
+        """The services of which no Dataplane is known, and whose protocol would matter."""
         self._runs = [pair.engines]
-        if not pair.known:
+        if not (pair.known and pair.whole):
             self._runs += [self._assuming(one) for one in ASSUMABLE]
         self._compared: dict[Any, SlotsCompared] = {}
         self._zone = pair.before.state.environment.zone
@@ -69,8 +71,21 @@ class MadeOutbounds:
             kept = frozenset(s for s in asked[0].services if not self._is_new(was, now, s))
             rest = ((asked[0], asked[1]), kinds, kept, self._only_real)
             runs = [_MadeRun(self._pair, sides, *rest).compared() for sides in self._runs]
-            self._compared[key] = _agreed(runs)
+            if self._pair.known:
+                self._compared[key] = self._settled(*runs)
+            else:
+                self._compared[key] = _agreed(runs)
         return self._compared[key]
+
+    def _settled(self, found: SlotsCompared, *others: SlotsCompared) -> SlotsCompared:
+        """Return what differs if services without a Dataplane carry TCP, as they do where they have
+        none anywhere, and note those of which something differs if they carry anything else."""
+        known = {w.key for w in (*found.witnesses, *found.led)}
+        for witness in (w for one in others for w in (*one.witnesses, *one.led)):
+            if witness.effect is Effect.VALUE and witness.key not in known:
+                self.count_as_tcp[witness.destination.split(" ")[0].split("{")[0]] = None
+        doubts = dict.fromkeys(doubt for one in (found, *others) for doubt in one.doubts)
+        return replace(found, doubts=tuple(doubts))
 
     def may_differ(self, kinds: Collection[str], *, written: bool) -> bool:
         """Whether the old engine makes anything at all of some types for a proxy, which may have

@@ -140,6 +140,13 @@ class TwoSides:
         """Whether the state has Dataplanes, so that those settle what others leave open."""
         return any(True for _ in self.before.state.of_type("Dataplane"))
 
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the states hold all that the control plane has of the mesh, so that a service of
+        which they have no Dataplane has none."""
+        sides = (self.before, self.after)
+        return all(side.state.complete or side.mesh in side.state.exported for side in sides)
+
     def names_matter_to(self, was: Resource, now: Resource) -> bool:
         for side, proxy in ((self.before, was), (self.after, now)):
             if "MeshProxyPatch" in side.types:

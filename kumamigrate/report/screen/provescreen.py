@@ -14,7 +14,7 @@ from kumamigrate.report.screen.causes import doubts, sentences
 from kumamigrate.report.screen.counted import count
 from kumamigrate.report.screen.difftext import NO_TEXTS, Sides, difference_lines, number_of
 from kumamigrate.report.screen.harmlesstext import harmless_of
-from kumamigrate.report.screen.restblock import facts_of, rest_lines
+from kumamigrate.report.screen.restblock import IF_TCP, about_protocol, facts_of, rest_lines
 from kumamigrate.report.screen.standing import Texts
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import numbers_of, unread_lines, with_numbers
@@ -126,7 +126,10 @@ def _mesh_lines(
 ) -> list[Line]:
     result = mesh.claims[claim]
     verdict = result.allowing(compared.allow)
-    scope = scope_words(result.proxies, every=mesh.all_proxies)
+    limits = [why for why in mesh.beyond if not about_protocol(why)]
+    tcp = len(limits) < len(mesh.beyond)
+    every = mesh.all_proxies or (tcp and not limits)
+    scope = scope_words(result.proxies, every=every) + (IF_TCP if tcp else "")
     tail = scope if verdict is Verdict.EQUIVALENT else ""
     where = f" in {mesh.environment}" if mesh.environment else ""
     lines = [line(f"  {mesh.mesh}{where}  ", (verdict.value, _STYLE[verdict]), tail)]

@@ -12,6 +12,7 @@ from kumamigrate.report.styled import Line, line
 
 MOST = 2
 MOST_FACTS = 8
+IF_TCP = ", if services whose Dataplanes are not here carry TCP"
 _ZONE = "kuma.io/zone="
 _NAME, _HOME = "kuma.io/display-name=", "k8s.kuma.io/namespace="
 
@@ -27,6 +28,7 @@ def facts_of(proof: Proof, *, old_policies: bool, verbose: bool) -> list[str]:
         *_initial(_of(taken, Ground.INITIAL_POLICIES)),
         *_same_proxies(_of(taken, Ground.SAME_PROXIES), verbose),
         *_services(_of(taken, Ground.SERVICE), verbose),
+        *_of_one_protocol(_of(taken, Ground.PROTOCOL), verbose),
     ]
     others = [fact for fact in taken if not isinstance(fact, Taken)]
     old = _of(taken, Ground.OLD_POLICIES)
@@ -34,6 +36,11 @@ def facts_of(proof: Proof, *, old_policies: bool, verbose: bool) -> list[str]:
     said = (limits, others, list(proof.ties)) if verbose else map(sentences, (limits, others))
     first, second, *_ = said
     return [*grouped, *(f"not for every proxy: {why}" for why in first), *second]
+
+
+def about_protocol(limit: str) -> bool:
+    """Say whether what limits a verdict is that of some service the protocol is not known."""
+    return isinstance(limit, Taken) and limit.ground is Ground.PROTOCOL
 
 
 def _up_to_25(facts: Sequence[str]) -> list[str]:
@@ -139,6 +146,15 @@ def _services(facts: Sequence[Taken], verbose: bool) -> list[str]:
         f" {'is' if len(names) == 1 else 'are'} neither in these files nor in an inventory"
         for (mesh, kind), names in named.items()
     ]
+
+
+def _of_one_protocol(facts: Sequence[Taken], verbose: bool) -> list[str]:
+    """Say of which services nothing here tells the protocol, where it matters."""
+    if not facts:
+        return []
+    names = some((fact.parts[0] for fact in facts), len(facts) if verbose else MOST * 2)
+    verb = "it counts as a service" if len(facts) == 1 else "they count as services"
+    return [f"no Dataplane of {names} is known, so {verb} of TCP (--inventory settles it)"]
 
 
 def _service(labels: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from kumamigrate.report.screen.difftext import (
 )
 from kumamigrate.report.screen.harmlesstext import _HEADINGS, _timeouts, harmless_of, heading_line
 from kumamigrate.report.screen.onscreen import OnScreen
+from kumamigrate.report.screen.restblock import IF_TCP, about_protocol
 from kumamigrate.report.screen.switchtext import switch_lines
 from kumamigrate.report.screen.waitingtext import waiting_lines
 from kumamigrate.report.styled import Line, line
@@ -63,14 +64,18 @@ def _sentence(screen: OnScreen) -> list[Line]:
 def _for_whom(screen: OnScreen) -> str:
     proof = screen.outcome.proof
     assert proof is not None
-    if proof.proxies == "all":
-        return "for any possible proxy"
+    limits = [why for why in proof.beyond if not about_protocol(why)]
+    tail = IF_TCP if len(limits) < len(proof.beyond) else ""
+    if proof.proxies == "all" or (tail and not limits):
+        return f"for any possible proxy{tail}"
     claims = (m.claims[screen.outcome.claim] for m in proof.meshes.values())
     listed = any(not p.made_up for result in claims for p in result.proxies)
-    by_files = all(any(fact in why for fact in proof.assumptions) for why in proof.beyond)
+    by_files = all(any(fact in why for fact in proof.assumptions) for why in limits)
     if by_files:
-        return "for any proxy that these files allow for"
-    return "for the proxies listed" if listed else "for any proxy but those named under RESTS ON"
+        return f"for any proxy that these files allow for{tail}"
+    if listed:
+        return f"for the proxies listed{tail}"
+    return f"for any proxy but those named under RESTS ON{tail}"
 
 
 def _different(screen: OnScreen) -> Line:
