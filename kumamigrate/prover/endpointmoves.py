@@ -10,17 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from kumamigrate.effective.difference import Value, Witness
-from kumamigrate.model.kri import kri_of
+from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.answering import Endpoint, answered, endpoints
 from kumamigrate.universe.backend import called, listed_outbounds, place_of, written_outbounds
 from kumamigrate.universe.side import Side, networking
-from kumamigrate.universe.traffic import kind_of, outbounds_of
+from kumamigrate.universe.traffic import kind_of, outbounds_of, successors
 
 EVERY_SERVICE = "*"
+Answering = Mapping[tuple[Destination, str], Endpoint]
+"""Endpoints by the service that they answer for and what tells them apart."""
 Moved = Mapping[Destination, tuple[list[Endpoint], list[Endpoint]]]
 """Services, with the endpoints that only one side has."""
 
@@ -61,11 +64,12 @@ class EndpointMoves:
                     moved.setdefault(key[0], ([], []))[at].append(one)
         return moved
 
-    def _by_side(self) -> list[Mapping[tuple[Destination, str], Endpoint]]:
+    def _by_side(self) -> Sequence[Answering]:
         """Return the endpoints of each side's services.
 
         Where the later release reads no tags, those of services that both sides have, by their
-        addresses: how services and labels come to be chosen is what the way there changes.
+        addresses: how services and labels come to be chosen is what the way there changes. What
+        answers for a service tag is held to what answers for the services in its place.
         """
         if self._pair.before.release.subset_rules == self._pair.after.release.subset_rules:
             kinds = [side.kinds.get("Dataplane") for side in self._sides]
@@ -73,7 +77,7 @@ class EndpointMoves:
                 return [{}, {}]
             return [_by_service(side, self._pair.chosen.near) for side in self._sides]
         both = set.intersection(*({*map(kri_of, _services(side))} for side in self._sides))
-        return [
+        found: list[dict[tuple[Destination, str], Endpoint]] = [
             {
                 (RealResource(kri), one.address): one
                 for one in endpoints(side, frozenset())
@@ -82,6 +86,28 @@ class EndpointMoves:
             }
             for side in self._sides
         ]
+        for mine, by_tag in zip(found, self._by_tag(), strict=True):
+            mine.update(by_tag)
+        return found
+
+    def _by_tag(self) -> Sequence[Answering]:
+        """Return what answers for each service tag that something replaces, and for that."""
+        before, after = self._sides
+        tagged = [(one.tags.get(SERVICE, ""), one) for one in endpoints(before, frozenset())]
+        services = {service: successors(after, service) for service, _ in tagged if service}
+        old: Answering = {(ServiceTag(s), one.address): one for s, one in tagged if services.get(s)}
+        answering: dict[Kri, list[Endpoint]] = {}
+        for one in endpoints(after, frozenset()):
+            for kri in answered(after, one):
+                answering.setdefault(kri, []).append(one)
+        new: Answering = {
+            (ServiceTag(service), one.address): one
+            for service, targets in services.items()
+            for target in targets
+            for one in answering.get(target.kri.of_section(""), ())
+            if _is_at(after, target, one)
+        }
+        return old, new
 
     def _reaches(self, side: Side, proxy: Resource, destination: Destination) -> bool:
         """Whether a proxy may have endpoints of a service: at an outbound, or behind one."""
@@ -96,11 +122,22 @@ class EndpointMoves:
         return any(_bare(d) == destination for one in there for d in reach.clusters_at(one))
 
 
+def _is_at(side: Side, target: RealResource, endpoint: Endpoint) -> bool:
+    """Whether a port of a service leads to an endpoint."""
+    resource = side.real[target.kri.of_section("")]
+    inner = {
+        str(port.get("targetPort") or port.get("port"))
+        for port in ports_of(resource.spec)
+        if target.kri.section in ("", str(port.get("name") or port.get("port")))
+    }
+    return not inner or not inner.isdisjoint((endpoint.address.rpartition(":")[2], endpoint.port))
+
+
 def _services(side: Side) -> Iterator[Resource]:
     return side.state.of_type("MeshService", "MeshMultiZoneService")
 
 
-def _by_service(side: Side, near: Set[str]) -> dict[tuple[Destination, str], Endpoint]:
+def _by_service(side: Side, near: Set[str]) -> Answering:
     """Return the endpoints of each service, by what clusters know of them."""
     return {(d, one.said): one for one in endpoints(side, near) for d in _answered(side, one)}
 

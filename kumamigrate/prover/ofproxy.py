@@ -11,9 +11,11 @@ from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.carry import (
+    LOGGED,
     as_tags,
     carry_doubts,
     carry_witnesses,
+    takes_over,
 )
 from kumamigrate.prover.claims.upgrade import (
     upgrade_dataplane_differences,
@@ -82,7 +84,7 @@ class ProxyDifferences:
         moved = () if alone else (*self._of_others(subject.was, subject.now),)
         made = self.old.of(subject.was, subject.now) if listed else SAME
         unknown += (*self.concerns.of_proxy(subject.was, subject.now), *made.doubts)
-        if self.claim == CARRY or self.outbounds.tags_end:
+        if self.claim == CARRY or self.outbounds.tags_end_of(subject.was):
             unknown += carry_doubts(self.pair, subject.was, self.outbounds.alone)
         return (*shared, *map(self.old.seen, sure), *made.witnesses, *moved), unknown
 
@@ -145,8 +147,9 @@ class ProxyDifferences:
             sides = (self.pair.before, self.pair.after)
             found += upgrade_dataplane_differences(*sides, was, now)
         found += self._outbounds(was, now)
-        if self.outbounds.tags_end:
-            found += as_tags(carry_witnesses(self.pair, was, now, self.outbounds.couples))
+        if self.outbounds.tags_end_of(was):
+            couples = self.outbounds.couples
+            found += as_tags(carry_witnesses(self.pair, was, now, couples, LOGGED))
         found += self.pair.inbounds(was, now)
         found += self.pair.proxy(was, now)
         return tuple(found)
@@ -172,6 +175,9 @@ class ProxyDifferences:
                 return
         for key in dict.fromkeys((*left, *right)):
             if self.outbounds.only_real and key in left and _is_tag(left[key]):
+                mine = right.get(key)
+                if old is not None and not (mine and takes_over(self.pair, left[key], mine)):
+                    yield self._other_outbound(key, left[key], mine)
                 continue
             if key in left and left[key] == right.get(key):
                 yield from self.pair.outbound(was, now, left[key].destination, names=names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover.claims.carry import (
     couples_of,
@@ -12,6 +13,7 @@ from kumamigrate.prover.claims.carry import (
 )
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.route import Destination, ServiceTag
+from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.network import Network, same
 from kumamigrate.universe.traffic import MODES, Outbound, by_number, kind_of, real_destinations
 
@@ -73,8 +75,15 @@ class OutboundsAsked:
 
         Then the real resources that replace them must read what they read (claim *release*).
         """
-        there = self.pair.before.release.subset_rules and self.only_real
-        return there and Outbound.SERVICE_TAG in kinds_in(self.modes[0])
+        return self.gateways_end and Outbound.SERVICE_TAG in kinds_in(self.modes[0])
+
+    def tags_end_of(self, proxy: Resource) -> bool:
+        """Whether service-tag outbounds of a proxy go with the later release: one that its
+        Dataplane writes down is there in any mode."""
+        if self.tags_end or not self.gateways_end:
+            return self.tags_end
+        written = written_outbounds(self.pair.before, proxy) or {}
+        return any(isinstance(one.destination, ServiceTag) for one in written.values())
 
 
 def kinds_in(mode: str | None) -> frozenset[Outbound]:

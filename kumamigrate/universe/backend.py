@@ -139,13 +139,21 @@ def written_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster] | None:
 def listed_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster]:
     """Return the outbounds that stand in a Dataplane, by `address:port`.
 
-    Where labels mean several resources, of which the oldest counts, each stands here.
+    Where labels mean several resources, of which the oldest counts, each stands here. From 3.0 on
+    there is one outbound for each destination: the last.
     """
-    return {
-        f"{address}{_or(cluster, at)}": cluster
+    found = [
+        (address, outbound_destinations(side, proxy, item))
         for address, item in _by_address(proxy)
         if not _never_made(side, proxy, item)
-        for at, cluster in enumerate(outbound_destinations(side, proxy, item))
+    ]
+    if not side.release.subset_rules:
+        last = {clusters: address for address, clusters in found}
+        found = [(address, clusters) for address, clusters in found if last[clusters] == address]
+    return {
+        f"{address}{_or(cluster, at)}": cluster
+        for address, clusters in found
+        for at, cluster in enumerate(clusters)
     }
 
 
@@ -171,10 +179,12 @@ def _never_made(side: Side, proxy: Resource, outbound: Mapping[str, Any]) -> boo
     """Whether a zone makes no outbound for what a Dataplane says.
 
     Before 3.0 a name means a resource of the Dataplane's own zone, of which a
-    MeshMultiZoneService is only where its labels say so by hand.
+    MeshMultiZoneService is only where its labels say so by hand; from then on tags mean nothing.
     """
     ref = outbound.get("backendRef")
-    if not isinstance(ref, Mapping) or ref.get("labels") or not side.release.subset_rules:
+    if not side.release.subset_rules:
+        return not isinstance(ref, Mapping)
+    if not isinstance(ref, Mapping) or ref.get("labels"):
         return False
     if ref.get("kind") != "MeshMultiZoneService" or not proxy.zone:
         return False

@@ -22,7 +22,7 @@ labels: {{env: {env}, kuma.io/workload: web}}
 networking:
   address: 10.0.0.1
   inbound: [{{port: 80, tags: {{kuma.io/service: web, kuma.io/protocol: http, env: {env}}}}}]
-  outbound: [{{port: 81, tags: {{kuma.io/service: api}}}}]
+  outbound: [{{port: 81, {outbound}}}]
 ---
 type: Dataplane
 name: api-1
@@ -49,15 +49,28 @@ spec:
   - targetRef: {{kind: Mesh}}
     default: {{connectionTimeout: 1s}}
 """
+TAGGED, REFERRED = (
+    "tags: {kuma.io/service: api}",
+    "backendRef: {kind: MeshService, name: api, port: 80}",
+)
 Side = tuple[str, str]
 """The label of the proxy, and the label that the policy selects."""
 
 
 def _differs(claim: str, was: Side, now: Side) -> list[tuple[str, str, object, object]]:
     later = ("Exclusive", "3.0") if claim == "release" else ("Disabled", "2.14")
+    led = REFERRED if claim == "release" else TAGGED  # 3.0 refuses tags
     before, after = (
-        state(MESH.format(env=env, chosen=chosen), mode=mode, release=release, complete=True)
-        for (env, chosen), (mode, release) in ((was, ("Disabled", "2.14")), (now, later))
+        state(
+            MESH.format(env=env, chosen=chosen, outbound=outbound),
+            mode=mode,
+            release=release,
+            complete=True,
+        )
+        for (env, chosen), (mode, release), outbound in (
+            (was, ("Disabled", "2.14"), TAGGED),
+            (now, later, led),
+        )
     )
     (mesh,) = prove(before, after, claims=(claim,)).meshes.values()
     return [
@@ -82,6 +95,20 @@ def test_each_side_reads_with_the_labels_it_has(
     claim: str, was: Side, now: Side, differs: object
 ) -> None:
     assert _differs(claim, was, now) == differs
+
+
+@pytest.mark.parametrize("mode", ["Disabled", "Everywhere", "Exclusive"])
+def test_an_outbound_that_stays_by_tag_is_none_on_3_0(mode: str) -> None:
+    """In mode Exclusive 2.x has it as well, as it stands in the Dataplane."""
+    text = MESH.format(env="dev", chosen="dev", outbound=TAGGED)
+    before, after = (
+        state(text, mode=mode, release=release, complete=True) for release in ("2.14", "3.0")
+    )
+    (mesh,) = prove(before, after, claims=("release",)).meshes.values()
+    (web,) = (one for one in mesh.claims["release"].proxies if one.name == "web-1")
+    said = [(w.place, w.field, w.before.value, w.after.value) for w in web.witnesses]
+    outbound = ("127.0.0.1:81", "networking.outbound", "kuma.io/service=api", None)
+    assert (outbound in said, web.verdict.value) == (True, "different")
 
 
 RENAMED = """
@@ -220,7 +247,7 @@ BY_LABELS = "  - targetRef: {kind: MeshService, labels: {kuma.io/display-name: a
 @pytest.mark.parametrize("later", ["1s", "2s"])
 def test_old_policies_that_stay_end_and_nothing_else_is_asked_of_them(later: str) -> None:
     """A reference that real services hear first on 3.0 is held to what its tag reads before."""
-    text = MESH.format(env="dev", chosen="dev")
+    text = MESH.format(env="dev", chosen="dev", outbound=TAGGED)
     before = text.replace("  - targetRef: {kind: Mesh}", BY_NAME) + STAY
     after = text.replace("  - targetRef: {kind: Mesh}", BY_LABELS).replace("1s", later) + STAY
     sides = (

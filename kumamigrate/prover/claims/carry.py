@@ -44,6 +44,8 @@ CARRIED = (
     "MeshCircuitBreaker",
     "MeshHealthCheck",
 )
+LOGGED = (*CARRIED, "MeshAccessLog")
+"""What the real resource has to read that takes the place of an outbound which ends."""
 Own = frozenset[str] | None
 
 
@@ -54,19 +56,37 @@ def couples_of(pair: MeshComparison, services: Sequence[str]) -> Network:
 
 
 def carry_witnesses(
-    pair: MeshComparison, was: Resource, now: Resource, couples: Network
+    pair: MeshComparison,
+    was: Resource,
+    now: Resource,
+    couples: Network,
+    kinds: Sequence[str] = CARRIED,
 ) -> tuple[Witness, ...]:
-    """Return what of a proxy's service-tag outbounds is not carried over.
+    """Return what of a proxy's service-tag outbounds is not carried over, of some policy types and
+    of routes.
 
     `couples` are those of a transparent proxy.
     """
+    asked = (ROUTING, *kinds)
     if written_outbounds(pair.before, was) is None:
-        return _all_couples(pair, was, now, couples)
+        return tuple(w for kind in asked for w in carry_all(pair, was, now, kind, couples))
     found: list[Witness] = []
     for service in services_of(pair, was):
         for destination in targets_of(pair, now, service):
-            found += _pair(pair, was, now, ServiceTag(service), destination)
+            for kind in asked:
+                found += carry_one(pair, was, now, kind, ServiceTag(service), destination)
     return tuple(found)
+
+
+def takes_over(pair: MeshComparison, old: Cluster, new: Cluster) -> bool:
+    """Say whether an outbound afterwards leads to what takes the place of a service tag, which
+    nobody can tell where nothing does (`carry_doubts`)."""
+    if not isinstance(old.destination, ServiceTag):
+        return False
+    if old.tags:
+        return meant(pair.after, new).stands_for == old
+    every = successors(pair.after, old.destination.service)
+    return not every or _is_among(new.destination, every)
 
 
 def as_tags(found: Iterable[Witness]) -> tuple[Witness, ...]:
@@ -94,13 +114,6 @@ def carry_doubts(pair: MeshComparison, was: Resource, alone: Sequence[str]) -> t
 def unreplaced(pair: MeshComparison, services: Iterable[str]) -> tuple[str, ...]:
     """Return the services that nothing replaces."""
     return tuple(service for service in services if not successors(pair.after, service))
-
-
-def _all_couples(
-    pair: MeshComparison, was: Resource, now: Resource, couples: Network
-) -> tuple[Witness, ...]:
-    kinds = (ROUTING, *CARRIED)
-    return tuple(w for kind in kinds for w in carry_all(pair, was, now, kind, couples))
 
 
 def carry_all(
@@ -202,17 +215,6 @@ def targets_of(pair: MeshComparison, now: Resource, service: str) -> tuple[RealR
     mine = dict.fromkeys(c.destination for c in (written or {}).values())
     among = (d for d in mine if isinstance(d, RealResource) and _is_among(d, all_of_them))
     return tuple(among) or all_of_them
-
-
-def _pair(
-    pair: MeshComparison,
-    was: Resource,
-    now: Resource,
-    old: ServiceTag,
-    new: RealResource,
-) -> Iterator[Witness]:
-    for policy_type in (ROUTING, *CARRIED):
-        yield from carry_one(pair, was, now, policy_type, old, new)
 
 
 def _inputs(

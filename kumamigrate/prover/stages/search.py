@@ -18,7 +18,7 @@ from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS
 from kumamigrate.effective.routing import ROUTING
 from kumamigrate.effective.sections import INBOUND_TYPES
 from kumamigrate.model.resource import Resource
-from kumamigrate.prover.claims.carry import CARRIED
+from kumamigrate.prover.claims.carry import CARRIED, LOGGED
 from kumamigrate.prover.doubts.doubt import tie_doubts
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -128,7 +128,7 @@ class Coverage:
     def carry(self, services: Sequence[str], *, live: bool = False) -> None:
         """Try every service with what replaces it; `live` says that its outbounds exist."""
         pair = self.pair
-        for policy_type in filter(pair.compares, (ROUTING, *CARRIED)):
+        for policy_type in filter(pair.compares, (ROUTING, *(LOGGED if live else CARRIED))):
             groups: dict[SearchSlot, list[tuple[ServiceTag, RealResource]]] = {}
             for service in services:
                 for target in successors(pair.after, service):
