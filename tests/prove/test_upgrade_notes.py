@@ -47,6 +47,33 @@ def test_the_header_x_kuma_tags_is_announced(
     assert ("x-kuma-tags" in json.dumps(proof["assumptions"])) is said
 
 
+TO_ALL = "{to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 0s}}}]}"
+TO_SOME = "{targetRef: {kind: Dataplane, labels: {app: a}}, " + TO_ALL[1:]
+
+
+@pytest.mark.parametrize(
+    ("mode", "spec", "said"),
+    [
+        ("Disabled", TO_ALL, False),
+        ("Disabled", TO_ALL.replace("{to:", "{targetRef: {kind: Mesh}, to:"), False),
+        ("Disabled", TO_SOME, True),
+        ("Disabled", TO_ALL.replace("kind: Mesh", "kind: MeshService, name: a"), True),
+        ("Everywhere", TO_SOME, True),
+        ("Exclusive", TO_SOME, False),
+    ],
+)
+def test_the_default_time_limit_is_announced(
+    mode: str, spec: str, said: bool, tmp_path: Path
+) -> None:
+    """What no policy sets at an outbound by tag is no limit, and 15s at a real one."""
+    path = tmp_path / "in.yaml"
+    text = MESH.replace("KIND", "MeshTimeout").replace("Exclusive", mode).replace("SPEC", spec)
+    path.write_text(text, encoding="utf-8")
+    words = ["--from", "2.14", "--target", "3.0", "--format", "json"]
+    result = CliRunner().invoke(app, ["prove", str(path), str(path), *words])
+    assert ("15s" in json.dumps(json.loads(result.stdout)["assumptions"])) is said
+
+
 LOG = "{SECTION: [{ENTRY default: {backends: [BACKEND]}}]}"
 FILE = "{type: File, file: {path: /tmp/a.log, FORMAT}}"
 OTEL = (

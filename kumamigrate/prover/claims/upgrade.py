@@ -293,11 +293,25 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
                 f" or `unknown`, and a named inbound as `kri_dp_…` from release"
                 f" {after.release.name} on, where {before.release.name} writes its kuma.io/service"
             )
+    by_tag = mesh_services_mode(before.state, before.mesh) != "Exclusive"
+    if by_tag and not any(map(_times_all, after.state.of_type("MeshTimeout"))):
+        yield (
+            f"where no MeshTimeout is about a service, a request by its tag has no time limit on"
+            f" {before.release.name} and release {after.release.name} gives it 15s (idle streams"
+            " 30m); one to kind Mesh that says both decides it"
+        )
     if next(after.state.of_type("MeshFaultInjection"), None) is not None:
         yield (
             f"requests carry the labels of a proxy in x-kuma-tags from release {after.release.name}"
             f" on, where {before.release.name} sends its tags"
         )
+
+
+def _times_all(timeout: Resource) -> bool:
+    """Say whether a MeshTimeout is about all traffic that every proxy sends."""
+    top = mapping(timeout.spec.get("targetRef"))
+    about = (_at(item, "targetRef.kind") for item in timeout.spec.get("to") or ())
+    return top.keys() <= {"kind"} and top.get("kind", "Mesh") == "Mesh" and "Mesh" in about
 
 
 def _logged(spec: Mapping[str, Any]) -> Iterator[Any]:
