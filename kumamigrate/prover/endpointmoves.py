@@ -91,10 +91,21 @@ class EndpointMoves:
         return found
 
     def _by_tag(self) -> Sequence[Answering]:
-        """Return what answers for each service tag that something replaces, and for that."""
+        """Return what answers for each service tag that something replaces, and for that.
+
+        What is made up in its place chooses nobody.
+        """
         before, after = self._sides
         tagged = [(one.tags.get(SERVICE, ""), one) for one in endpoints(before, frozenset())]
-        services = {service: successors(after, service) for service, _ in tagged if service}
+        services = {
+            service: [
+                target
+                for target in successors(after, service)
+                if not after.real[target.kri.of_section("")].made_up
+            ]
+            for service, _ in tagged
+            if service
+        }
         old: Answering = {(ServiceTag(s), one.address): one for s, one in tagged if services.get(s)}
         answering: dict[Kri, list[Endpoint]] = {}
         for one in endpoints(after, frozenset()):
