@@ -117,23 +117,30 @@ def _of_some_zone(
         exported = is_export(resource)
         if exported and not environment.zone_known:
             continue
-        where = resource.where
-        yield Refusal(
-            path=where.path if where is not None else "(inventory)",
-            line=where.line if where is not None else 0,
-            column=1,
-            reason=Reason.NOT_APPLIED,
-            detail=f"{resource.type} {resource.name} says it is of zone {zone}, and no control"
-            " plane of another zone takes it",
-            advice="what was read from a control plane belongs into an inventory, or says its"
-            " creationTime"
+        yield _in_doubt(
+            resource,
+            f"says it is of zone {zone}, and no control plane of another zone takes it",
+            "what was read from a control plane belongs into an inventory, or says its creationTime"
             if exported
             else f"--zone {zone}, if that is whose control plane reads it",
-            hides=True,
-            mesh=resource.mesh,
-            kind=resource.type,
-            digest=resource.canonical_body,
         )
+
+
+def _in_doubt(resource: Resource, says: str, advice: str) -> Refusal:
+    """Return why nothing can be told of a resource that was read: what it says, what to do."""
+    where = resource.where
+    return Refusal(
+        path=where.path if where is not None else "(inventory)",
+        line=where.line if where is not None else 0,
+        column=1,
+        reason=Reason.NOT_APPLIED,
+        detail=f"{resource.type} {resource.name} {says}",
+        advice=advice,
+        hides=True,
+        mesh=resource.mesh,
+        kind=resource.type,
+        digest=resource.canonical_body,
+    )
 
 
 def _admission(resource: Resource, release: str, environment: Environment) -> Admission:
@@ -151,18 +158,8 @@ def _misread(resource: Resource, release: str) -> Refusal | None:
     """Return why nobody can tell what a resource says: a field in other letters, which Kuma
     reads, stands for nothing here."""
     for path, field in other_letters_of(resource, release)[:1]:
-        where = resource.where
-        return Refusal(
-            path=where.path if where is not None else "(inventory)",
-            line=where.line if where is not None else 0,
-            column=1,
-            reason=Reason.NOT_APPLIED,
-            detail=f"{resource.type} {resource.name} says {path[-1]}, which Kuma takes for {field}",
-            advice=f"write {field}",
-            hides=True,
-            mesh=resource.mesh,
-            kind=resource.type,
-            digest=resource.canonical_body,
+        return _in_doubt(
+            resource, f"says {path[-1]}, which Kuma takes for {field}", f"write {field}"
         )
     return None
 
