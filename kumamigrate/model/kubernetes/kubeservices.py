@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
-from kumamigrate.model.kubernetes.pods import injects, pod_templates
+from kumamigrate.model.kubernetes.pods import GATEWAY, injects, pod_templates
 from kumamigrate.model.resource import ENV, MESH, NAMESPACE, Form, Resource, mapping
 
 MANAGED_BY = "kuma.io/managed-by"
 SERVICE_NAME = "k8s.kuma.io/service-name"
 HEADLESS = "k8s.kuma.io/is-headless-service"
 BY_KUBERNETES = "k8s-controller"
-_ZONE_PROXY = "k8s.kuma.io/zone-proxy-type"
-_GATEWAY = "kuma.io/gateway"
-_IGNORE = "kuma.io/ignore"
+ZONE_PROXY = "k8s.kuma.io/zone-proxy-type"
+IGNORE = "kuma.io/ignore"
 _YES = ("true", "yes")
 
 How = Mapping[str, Any]
@@ -68,9 +67,9 @@ class KubeCluster:
 
     def _set_aside(self, service: Resource) -> bool:
         notes = service.annotations
-        if _GATEWAY in notes or (self._how["ignoreAnnotation"] and notes.get(_IGNORE) in _YES):
+        if GATEWAY in notes or (self._how["ignoreAnnotation"] and notes.get(IGNORE) in _YES):
             return True
-        if self._how["zoneProxyLabel"] and _ZONE_PROXY in service.labels:
+        if self._how["zoneProxyLabel"] and ZONE_PROXY in service.labels:
             return True
         return bool(self._how["gatewayPods"]) and self._for_gateway(service)
 
@@ -121,7 +120,7 @@ def _gateway_pods(resource: Resource) -> Iterator[Mapping[str, str]]:
         return
     for pod in pod_templates(resource):
         metadata = mapping(pod.get("metadata"))
-        if _GATEWAY in mapping(metadata.get("annotations")):
+        if GATEWAY in mapping(metadata.get("annotations")):
             yield {str(k): str(v) for k, v in mapping(metadata.get("labels")).items()}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.kinds import WORKLOADS
+from kumamigrate.model.kubernetes.kubeservices import IGNORE, SERVICE_NAME, ZONE_PROXY
 from kumamigrate.model.kubernetes.pods import (
     GATEWAY,
     ON,
@@ -33,15 +34,12 @@ from kumamigrate.model.resource import (
     mapping,
 )
 from kumamigrate.model.state import State
-from kumamigrate.model.universalservices import SPOKEN
+from kumamigrate.model.universalservices import SPOKEN, WORKLOAD
 from kumamigrate.model.versions import at_least
 from kumamigrate.source.reading.load import read_file
 
 _ACCOUNT = "k8s.kuma.io/service-account"
-WORKLOAD = "kuma.io/workload"
 _PROTOCOL = "kuma.io/protocol"
-_IGNORE = "kuma.io/ignore"
-_OF_ZONE_PROXY = "k8s.kuma.io/zone-proxy-type"
 _GATEWAY_TAGS = "kuma.io/tags"
 _SERVICES_REACHED = "kuma.io/transparent-proxying-reachable-services"
 _BACKENDS_REACHED = "kuma.io/reachable-backends"
@@ -92,9 +90,9 @@ def _implied(state: State, mesh: str, *, sure: bool) -> tuple[Resource, ...]:
 
 def _gives_inbounds(service: Resource, release: str) -> bool:
     """Say whether the ports of a Service become inbounds of the Pods that it selects."""
-    if service.spec.get("type") == "ExternalName" or service.annotations.get(_IGNORE) in ON:
+    if service.spec.get("type") == "ExternalName" or service.annotations.get(IGNORE) in ON:
         return False
-    return not (at_least(release, _LISTENERS_SINCE) and _OF_ZONE_PROXY in service.labels)
+    return not (at_least(release, _LISTENERS_SINCE) and ZONE_PROXY in service.labels)
 
 
 class _Services:
@@ -236,7 +234,7 @@ def _inbounds(service: Resource, pod: Mapping[str, Any], release: str) -> Iterat
             "tags": {
                 SERVICE: service_tag(service, port),
                 _PROTOCOL: protocol,
-                "k8s.kuma.io/service-name": service.name,
+                SERVICE_NAME: service.name,
                 "k8s.kuma.io/service-port": str(number),
             },
         }

@@ -15,6 +15,7 @@ from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.prover.endpointmoves import EVERY_SERVICE
 from kumamigrate.targetref.backendref import meant_by, port_said, ports_of
 from kumamigrate.targetref.route import RealResource
 from kumamigrate.universe.backend import called
@@ -22,7 +23,6 @@ from kumamigrate.universe.side import Side, networking
 from kumamigrate.universe.traffic import successors
 
 FIELDS = ("reachableServices", "reachableBackends")
-_EVERYTHING = "*"
 _PLACE = "networking.transparentProxying.reachableBackends"
 
 Reached = frozenset[str] | None
@@ -88,7 +88,7 @@ def _tags(proxy: Resource) -> tuple[str, ...] | None:
     """Return the service tags that a proxy lists; None where it reaches every one."""
     listed = _transparent(proxy).get(FIELDS[0])
     tags = tuple(map(str, listed)) if isinstance(listed, list) else ()
-    return None if not tags or _EVERYTHING in tags else tags
+    return None if not tags or EVERY_SERVICE in tags else tags
 
 
 def _references(proxy: Resource) -> Sequence[Mapping[str, Any]] | None:
@@ -118,14 +118,14 @@ def _meant(side: Side, proxy: Resource, ref: Mapping[str, Any]) -> Iterator[str]
     for one in (meant.destination, *meant.instead):
         if not isinstance(one, RealResource):
             continue
-        resource = side.places.real.get(one.kri.of_section(""))
-        sections = (
-            [str(p.get("name") or p.get("port")) for p in ports_of(resource.spec)]
-            if (resource is not None and whole)
-            else []
-        )
-        for section in sections or ["" if whole else one.kri.section]:
-            yield called(RealResource(one.kri.of_section(section)))
+        if not whole:
+            yield called(one)
+            continue
+        bare = one.kri.of_section("")
+        resource = side.places.real.get(bare)
+        ports = ports_of(resource.spec) if resource is not None else []
+        for section in [str(p.get("name") or p.get("port")) for p in ports] or [""]:
+            yield called(RealResource(bare.of_section(section)))
 
 
 def _said(reached: Reached) -> str | list[str]:

@@ -11,11 +11,12 @@ from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.unset import begins, unset_differences
 from kumamigrate.model.kri import Kri, kri_of
-from kumamigrate.model.kubernetes.workloads import NAMED_SINCE, WORKLOAD, implied_dataplanes
+from kumamigrate.model.kubernetes.workloads import NAMED_SINCE, implied_dataplanes
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.model.universalservices import WORKLOAD
 from kumamigrate.model.versions import at_least
 from kumamigrate.prover.assumptions.subset_service import comes_for_share
 from kumamigrate.prover.claims.reached import FIELDS, reach_differences, reach_doubts
@@ -28,7 +29,9 @@ from kumamigrate.prover.workload import (
     workload_differences,
 )
 from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL
+from kumamigrate.targetref.route import RealResource
 from kumamigrate.universe.answering import answered, workload_endpoints
+from kumamigrate.universe.backend import called
 from kumamigrate.universe.endpoints import PROTOCOL
 from kumamigrate.universe.side import Side, inbounds_of, networking
 
@@ -196,18 +199,17 @@ def _never_made(before: Side, after: Side) -> Iterator[Doubt]:
         return
     held = [one for one in before.state.resources if not one.made_up]
     come = generated_services(replace(before.state, resources=tuple(held)), switched=True)
-    there = {_called(r) for r in after.state.of_type("MeshService") if not r.made_up}
-    for name in sorted({_called(one) for one in come if one.mesh == before.mesh} - there):
+    there = {
+        called(RealResource(kri_of(r))) for r in after.state.of_type("MeshService") if not r.made_up
+    }
+    for name in sorted(
+        {called(RealResource(kri_of(one))) for one in come if one.mesh == before.mesh} - there
+    ):
         yield Doubt(
             DoubtKind.RELEASE,
             f"release {after.release.name} makes no MeshService of {name}, which proxies reach by"
             " its service tag: it refuses the protocol, or finds no label kuma.io/workload",
         )
-
-
-def _called(service: Resource) -> str:
-    home = service.namespace_label or service.namespace
-    return f"{service.display_name}.{home}" if home else service.display_name
 
 
 def _coming(before: Side) -> set[tuple[str, str]]:
