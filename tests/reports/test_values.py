@@ -236,6 +236,79 @@ def test_more_differences_than_a_screen_holds_are_counted_and_all_shown_when_ask
     assert len(lines(*many, verbose=True).splitlines()) == 20
 
 
+def test_many_differences_of_one_kind_hide_none_of_another() -> None:
+    many = [
+        witness(place=str(at), destination=str(at), after=Value(value=f"{at}s"))
+        for at in range(20, 40)
+    ]
+    said = lines(*many, retry("numRetries", 3, 5)).splitlines()
+    assert said[5] == "… and 15 more of this kind: --verbose"
+    assert "retries  3 → 5" in said[6]
+    assert len(said) == 7
+
+
+def test_kinds_without_a_line_of_their_own_are_counted() -> None:
+    many = [retry(f"field{at}", at, at + 1) for at in range(12)]
+    said = lines(*many).splitlines()
+    assert said[10:] == ["… and 2 more kinds of difference: --verbose"]
+    assert [one.split("field")[1].split()[0] for one in said[:10]] == [str(n) for n in range(10)]
+
+
+def met(client: str, inbound: str, before: Any, after: Any) -> Witness:
+    """Return what a client meets at an inbound."""
+    return witness(
+        f"client {client}",
+        policy_type="MeshTrafficPermission",
+        direction="inbound",
+        destination=inbound,
+        place=inbound,
+        proxy="",
+        before=Value(value=before, policy="p"),
+        after=Value(value=after),
+    )
+
+
+def test_clients_of_an_inbound_that_meet_the_same_are_one_difference() -> None:
+    refused = [met(name, "a:80", "Allow", None) for name in ("web", "shop", "till")]
+    let_in = met("till", "b:80", None, "Allow")
+    noted = met("shop", "b:80", "Allow", "AllowWithShadowDeny")
+    said = lines(*refused, let_in, noted).splitlines()
+    assert number_of([*refused, let_in, noted]) == len(said) == 3
+    assert said[0].startswith(
+        "inbound of any proxy at a:80   client web and 2 more  may connect → may not connect  "
+    )
+    assert "client till  may not connect → may connect" in said[1]
+    assert "client shop  may connect → AllowWithShadowDeny" in said[2]
+    assert "client web, shop, till  " in lines(*refused, verbose=True)
+
+
+def certificate(client: str, before: str | None, after: str | None) -> Witness:
+    """Return which names a client shows."""
+    return witness(
+        "certificate",
+        policy_type="MeshIdentity",
+        direction="mesh",
+        destination=client,
+        place=client,
+        proxy="",
+        before=Value(value=before),
+        after=Value(value=after),
+    )
+
+
+def test_certificates_that_all_end_are_one_difference_though_each_has_its_own_names() -> None:
+    gone = [certificate(name, f"spiffe://m/{name}, kuma://{name}", None) for name in ("a", "b")]
+    come = certificate("c", None, "spiffe://m/c")
+    assert lines(*gone, come).splitlines() == [
+        "client a and 1 more   certificate  spiffe://m/a and 1 more → none",
+        "client c   certificate  none → spiffe://m/c",
+    ]
+    assert lines(*gone, verbose=True).splitlines() == [
+        "client a   certificate  spiffe://m/a and 1 more → none",
+        "client b   certificate  spiffe://m/b and 1 more → none",
+    ]
+
+
 def test_who_may_connect_to_an_inbound_is_said_of_its_service() -> None:
     rules = [{"from": [[SERVICE, "web", False]], "action": "Allow"}]
     one = witness(

@@ -11,7 +11,8 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Effect, Value, Witness
-from kumamigrate.report.screen.fieldwords import SWITCHES, block_of, field_words
+from kumamigrate.report.screen.counted import count
+from kumamigrate.report.screen.fieldwords import CLIENT, SWITCHES, block_of, field_words
 from kumamigrate.report.screen.gatewaywords import (
     DIRECTION,
     comes_or_goes,
@@ -28,6 +29,8 @@ MOST = 10
 MOST_PLACES = 1
 MOST_LEAVES = 3
 LONG = 120
+CERTIFICATE = "certificate"
+"""The field of what a client shows: a difference of its own, of nobody's traffic to it."""
 NO_TEXTS = Texts(files={})
 IN_ENVOY_ALONE = (
     "change shows in Envoy's configuration and statistics alone; no traffic changes",
@@ -49,12 +52,37 @@ class Sides:
 
 def difference_lines(witnesses: Iterable[Witness], sides: Sides, *, indent: str) -> list[Line]:
     """Return differences, one line each, those of one written line together."""
-    entries = [_lines(group, sides, indent) for group in grouped(witnesses, sides)]
-    most = len(entries) if sides.verbose else MOST
-    lines = [one for entry in entries[:most] for one in entry]
-    if len(entries) > most:
-        lines.append(line(f"{indent}… and {len(entries) - most} more: --verbose"))
+    kinds = _by_kind(grouped(witnesses, sides), sides.verbose)
+    each = max(1, MOST // max(1, len(kinds)))
+    lines: list[Line] = []
+    for kind in kinds[: len(kinds) if sides.verbose else MOST]:
+        most = len(kind) if sides.verbose else each
+        lines += [one for entry in kind[:most] for one in _lines(entry, sides, indent)]
+        if len(kind) > most:
+            of_kind = " of this kind" if len(kinds) > 1 else ""
+            lines.append(line(f"{indent}… and {len(kind) - most} more{of_kind}: --verbose"))
+    if len(kinds) > MOST and not sides.verbose:
+        others = count(len(kinds) - MOST, "more kind", "more kinds")
+        lines.append(line(f"{indent}… and {others} of difference: --verbose"))
     return lines
+
+
+def _by_kind(groups: list[list[Witness]], verbose: bool) -> list[list[list[Witness]]]:
+    """Return differences kind by kind where not all can stand: many alike hide no other."""
+    if verbose or len(groups) <= MOST:
+        return [groups] if groups else []
+    kinds: dict[Any, list[list[Witness]]] = {}
+    for group in groups:
+        first = group[0]
+        ends = first.before.value is None, first.after.value is None
+        kind = first.policy_type, _setting(first), first.direction, first.effect, *ends
+        kinds.setdefault(kind, []).append(group)
+    return list(kinds.values())
+
+
+def _setting(witness: Witness) -> str:
+    """Return the field that a difference is about, whichever client meets it."""
+    return CLIENT if witness.field.startswith(CLIENT) else witness.field
 
 
 def number_of(witnesses: Iterable[Witness], sides: Sides | None = None) -> int:
@@ -71,13 +99,17 @@ def grouped(witnesses: Iterable[Witness], sides: Sides) -> list[list[Witness]]:
     told = told if sides.verbose else [w for part in _by_policy(told) for w in _as_one(part)]
     groups: dict[Any, list[Witness]] = {}
     for witness in told:
+        if witness.field == CERTIFICATE and not sides.verbose:  # whose names are its own
+            ends = witness.before.value is None, witness.after.value is None
+            groups.setdefault((witness.mesh, CERTIFICATE, *ends), []).append(witness)
+            continue
         texts = (repr(witness.before.value), repr(witness.after.value))
         was, now = _both(witness, sides)
         # Without a line of its own a default is the same only for the same setting and place; what
         # only the old engine did is gone wherever it was.
         anywhere = was.place or now.place or witness.effect is Effect.RESIDUE
         here = "" if anywhere else (witness.place, repr(witness.route))
-        key = (witness.policy_type, witness.field, witness.direction, *texts, was, now, here)
+        key = (witness.policy_type, _setting(witness), witness.direction, *texts, was, now, here)
         groups.setdefault(key, []).append(witness)
     return list(groups.values())
 
@@ -122,7 +154,7 @@ def _switched(block: Sequence[Witness]) -> list[Witness]:
 def _lines(group: Sequence[Witness], sides: Sides, indent: str) -> list[Line]:
     first = group[0]
     was, now = _both(first, sides)
-    what = field_words(first.policy_type, first.field)
+    what = _about(group, sides.verbose)
     who = _connections(group, sides.verbose)
     about = f"{who}   {what}" if what else f"{who}:"
     if first.effect is Effect.NAME:
@@ -174,15 +206,31 @@ def _leaves(witness: Witness, verbose: bool) -> list[str]:
     return [*said, f"… and {more} more: --verbose"] if more else said
 
 
-def _connections(group: Sequence[Witness], verbose: bool) -> str:
-    """Say whose traffic to where: the first ones, and how many more."""
-    said = list(dict.fromkeys(_connection(witness) for witness in group))
+def _about(group: Sequence[Witness], verbose: bool) -> str:
+    """Say which setting differs, and for which clients, where it is for some."""
+    first = group[0]
+    if _setting(first) != CLIENT:
+        return field_words(first.policy_type, first.field)
+    clients = _first_of((w.field.removeprefix(CLIENT) for w in group), verbose)
+    return field_words(first.policy_type, CLIENT + clients)
+
+
+def _first_of(words: Iterable[str], verbose: bool) -> str:
+    """Say the first of some things, and how many more there are."""
+    said = list(dict.fromkeys(words))
     most = len(said) if verbose else MOST_PLACES
     more = f" and {len(said) - most} more" if len(said) > most else ""
     return f"{', '.join(said[:most])}{more}"
 
 
+def _connections(group: Sequence[Witness], verbose: bool) -> str:
+    """Say whose traffic to where: the first ones, and how many more."""
+    return _first_of(map(_connection, group), verbose)
+
+
 def _connection(witness: Witness) -> str:
+    if witness.field == CERTIFICATE:
+        return f"client {witness.destination}"
     who = proxy_words(witness.proxy)
     route = f" {route_words(witness.route)}" if witness.route is not None else ""
     if witness.direction == "inbound":

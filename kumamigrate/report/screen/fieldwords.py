@@ -47,7 +47,10 @@ _WHAT = {
     ("MeshTrace", "tags of every span"): "tags of every span",
     ("MeshTrace", "service that spans name"): "service that spans name",
     ("MeshTLS", "mode"): "TLS mode",
+    ("MeshIdentity", "certificate"): "certificate",
 }
+CLIENT = "client "
+"""Begins the field of what one client meets at an inbound."""
 SWITCHES = frozenset(_RETRIES)
 """Settings whose absence switches off all that stands beside them in their block."""
 
@@ -61,6 +64,8 @@ def field_words(policy_type: str, field: str) -> str:
         return _FIELDS[field]
     if policy_type in ("MeshRetry", "Retry") and field in _RETRIES:
         return _RETRIES[field]
+    if policy_type == "MeshTrafficPermission" and field.startswith(CLIENT):
+        return field
     return f"{policy_type} {field}".rstrip()
 
 

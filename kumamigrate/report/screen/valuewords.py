@@ -9,6 +9,7 @@ from typing import Any
 from kumamigrate.model import duration
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import NAMESPACE, SERVICE
+from kumamigrate.report.screen.fieldwords import CLIENT
 
 NOTHING = "none"
 NOBODY = "nobody may"
@@ -25,10 +26,14 @@ def in_words(value: Any, *, field: str = "", most: int = MOST) -> str:
         return _grants(value, field, most)
     if field == "allowed":
         return "may connect" if value else "may not connect"
+    if field.startswith(CLIENT) and value in (None, *_GRANTS):
+        return in_words(value is not None, field="allowed")
     if value is None:
         return NOTHING
     if field == "protocol" and not value:
         return "not known"
+    if field == "certificate":  # the id, then a name for each of the proxy's tags
+        return _listed(str(value).split(", "), 1)
     if field == "answered with 500":
         return str(value) if value == "all" else f"weight {value}"
     if field == "backendRefs":
