@@ -75,7 +75,7 @@ class Selector:
 
     `zone` and `namespace` are None where the gate is open. `identity` is what a Dataplane name
     resolves against. `through` is the route's selector of a top-level MeshHTTPRoute;
-    `unresolved` that there is no such route. `homeless` is for its own namespace and has none.
+    `unresolved` that there is no such route. `never` that it selects nobody, whoever there is.
     """
 
     mesh: str
@@ -85,7 +85,7 @@ class Selector:
     identity: tuple[str, str] | None = None
     through: Selector | None = None
     unresolved: bool = False
-    homeless: bool = False
+    never: bool = False
 
 
 def selector_of(
@@ -97,14 +97,15 @@ def selector_of(
     """Return a policy's selector. `routes` finds a route by mesh and display name."""
     role = role_of(policy)
     zone = namespace = None
-    homeless = False
+    # A namespace without a name tells no Dataplane, and does not mean all of them either.
+    never = top.kind == "Dataplane" and bool(top.namespace) and not top.name and top.labels is None
     if release.gates:
         if role != "producer" and policy.labels.get(ORIGIN) == "zone" and policy.zone:
             zone = policy.zone
         if role in ("consumer", "workload-owner"):
             namespace = policy.namespace_label
             # On Universal a policy has the role that is written, and a namespace only if one is.
-            homeless = policy.form is Form.UNIVERSAL and NAMESPACE not in policy.labels
+            never = never or (policy.form is Form.UNIVERSAL and NAMESPACE not in policy.labels)
     identity, through, unresolved = None, None, False
     if top.kind == "Dataplane" and top.name:
         identity = (policy.zone, top.namespace or policy.namespace_label)
@@ -113,12 +114,12 @@ def selector_of(
         unresolved = route is None
         if route is not None:
             through = selector_of(route, top_of(route, release), {}, release)
-    return Selector(policy.mesh, zone, namespace, top, identity, through, unresolved, homeless)
+    return Selector(policy.mesh, zone, namespace, top, identity, through, unresolved, never)
 
 
 def passes_gates(selector: Selector, proxy: Resource) -> bool:
     """Whether mesh, zone and namespace let the policy reach the proxy at all."""
-    if selector.mesh != proxy.mesh or selector.homeless:
+    if selector.mesh != proxy.mesh or selector.never:
         return False
     if selector.namespace is not None and selector.namespace != proxy.namespace_label:
         return False

@@ -124,7 +124,7 @@ def requirement_of(selector: Selector) -> Requirement:
         proxy_types=top.proxy_types or (),
         atom=None if atom == Atom() else atom,
         gateway_only=top.kind == "MeshGateway",
-        never=selector.unresolved or selector.homeless or last.homeless,
+        never=selector.unresolved or selector.never or last.never,
     )
 
 

@@ -803,3 +803,30 @@ def test_what_only_service_tags_read_is_not_carried(out: str, top: str, verdict:
     assert web.verdict is verdict
     found = {(w.field, w.before.value) for w in web.witnesses}
     assert (("http.requestTimeout", "9s") in found) is (verdict is Verdict.DIFFERENT)
+
+
+NAMED = """
+type: MeshTimeout
+name: c
+mesh: default
+spec:
+  targetRef: {{kind: Dataplane{which}}}
+  rules: [{{default: {{http: {{requestTimeout: 3s}}}}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(", namespace: shop", ""), ("", ", namespace: shop"), (", namespace: shop", ", labels: {}")],
+)
+def test_a_namespace_alone_that_selects_nobody(old: str, new: str) -> None:
+    """Golden matcher-2.14/99-dataplane-by-namespace."""
+    before, after = (state(NAMED.format(which=which), mode="Exclusive") for which in (old, new))
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+def test_a_namespace_alone_that_an_upgrade_drops() -> None:
+    policy = NAMED.format(which=", namespace: shop")
+    before = state(policy, mode="Exclusive")
+    after = state(policy, mode="Exclusive", release="3.0")
+    assert prove(before, after, claims=("release",)).verdict("release") is Verdict.DIFFERENT
