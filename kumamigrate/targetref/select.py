@@ -97,8 +97,10 @@ def selector_of(
     """Return a policy's selector. `routes` finds a route by mesh and display name."""
     role = role_of(policy)
     zone = namespace = None
-    # A namespace without a name tells no Dataplane, and does not mean all of them either.
-    never = top.kind == "Dataplane" and bool(top.namespace) and not top.name and top.labels is None
+    # A namespace without a name tells no Dataplane, and does not mean all of them either; labels
+    # do, beside a name as well, if there is none among them.
+    by_name = top.kind == "Dataplane" and top.labels is None
+    never = by_name and bool(top.namespace) and not top.name
     if release.gates:
         if role != "producer" and policy.labels.get(ORIGIN) == "zone" and policy.zone:
             zone = policy.zone
@@ -107,7 +109,7 @@ def selector_of(
             # On Universal a policy has the role that is written, and a namespace only if one is.
             never = never or (policy.form is Form.UNIVERSAL and NAMESPACE not in policy.labels)
     identity, through, unresolved = None, None, False
-    if top.kind == "Dataplane" and top.name:
+    if by_name and top.name:
         identity = (policy.zone, top.namespace or policy.namespace_label)
     if top.kind == "MeshHTTPRoute":
         route = routes.get((policy.mesh, top.name or ""))

@@ -820,7 +820,7 @@ spec:
     [(", namespace: shop", ""), ("", ", namespace: shop"), (", namespace: shop", ", labels: {}")],
 )
 def test_a_namespace_alone_that_selects_nobody(old: str, new: str) -> None:
-    """Golden matcher-2.14/99-dataplane-by-namespace."""
+    """Golden matcher-2.14/99-dataplane-by-what."""
     before, after = (state(NAMED.format(which=which), mode="Exclusive") for which in (old, new))
     assert live(before, after).verdict("live") is Verdict.DIFFERENT
 

@@ -109,13 +109,14 @@ def test_dataplane_by_name_needs_the_zone_and_namespace_of_the_policy() -> None:
 
 
 def test_a_namespace_without_a_name_selects_no_dataplane() -> None:
-    """On 2.x, which has it; asked of 2.14 in matcher-2.14/99-dataplane-by-namespace."""
+    """On 2.x, which has it; asked of 2.14 in matcher-2.14/99-dataplane-by-what."""
     proxy = sidecar("a.shop", shown="a", namespace="shop", **EAST)
     policy = timeout("t", {"kind": "Dataplane", "namespace": "shop"}, ITEM, **EAST)
     assert not _selected(policy, proxy)
     assert _selected(timeout("t", {"kind": "Dataplane"}, ITEM, **EAST), proxy)
     no_label = {"kind": "Dataplane", "namespace": "shop", "labels": {}}
     assert _selected(timeout("t", no_label, ITEM, **EAST), proxy)
+    assert _selected(timeout("t", {**no_label, "name": "b"}, ITEM, **EAST), proxy)
 
 
 def test_dataplane_selects_every_label_and_in_3_0_the_display_name() -> None:
