@@ -22,7 +22,7 @@ from kumamigrate.model.labels import (
 from kumamigrate.model.policytype import Conf
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
-from kumamigrate.model.resource import MESH, ORIGIN, ROLE, ZONE, Form, Resource
+from kumamigrate.model.resource import MESH, ORIGIN, ROLE, ZONE, Form, Resource, mapping
 from kumamigrate.model.state import Environment
 from kumamigrate.source.text import FieldPath
 
@@ -211,7 +211,7 @@ def _labels_of_no_form(resource: Resource) -> Iterator[Problem]:
     kubernetes = resource.form is Form.KUBERNETES
     holder = resource.body.get("metadata") if kubernetes else resource.body
     path: FieldPath = ("metadata", "labels") if kubernetes else ("labels",)
-    labels = holder.get("labels") if isinstance(holder, Mapping) else None
+    labels = mapping(holder).get("labels")
     if labels is None or is_template(labels):
         return
     if not isinstance(labels, Mapping):

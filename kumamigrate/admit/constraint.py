@@ -75,11 +75,6 @@ def constraints_of(type_: str, release: str) -> tuple[Constraint, ...]:
     return tuple(c for c in constraints() if type_ in c.types and c.holds_in(release))
 
 
-def broken(constraint: Constraint, ground: ConstraintGround) -> Iterator[Problem]:
-    """Yield a problem for every place where one rule is broken."""
-    return all_broken((constraint,), ground)
-
-
 def all_broken(rules: Iterable[Constraint], ground: ConstraintGround) -> Iterator[Problem]:
     """Yield a problem for every place where a rule is broken, rule by rule."""
     known: dict[str, tuple[Place, ...]] = {}  # many rules look at the same places

@@ -17,7 +17,6 @@ from kumamigrate.model.policytype import Conf, PolicyType
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
-from kumamigrate.source.text import FieldPath
 
 SECTIONS = ("to", "from", "rules", "default")
 Read = tuple[ConstraintGround, list[Problem]]
@@ -49,11 +48,7 @@ def not_dropped(found: list[Problem], resource: Resource, release: str) -> list[
     if not found:
         return found
     dropped = tuple(dropped_fields(resource, release_name=release))
-    return [one for one in found if not any(_inside(one.path, path) for path in dropped)]
-
-
-def _inside(path: FieldPath, outer: FieldPath) -> bool:
-    return path[: len(outer)] == outer
+    return [one for one in found if not any(one.path[: len(path)] == path for path in dropped)]
 
 
 def _policy_ground(resource: Resource, policy_type: PolicyType, shape: Conf) -> ConstraintGround:

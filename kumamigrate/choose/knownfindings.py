@@ -10,6 +10,7 @@ from kumamigrate.errors import UsageError
 from kumamigrate.flow.pipeline import check
 from kumamigrate.library import load, read
 from kumamigrate.report.exit import Exit
+from kumamigrate.report.screen.counted import count
 from kumamigrate.report.styled import line, show
 from kumamigrate.world.baseline import DEFAULT, NONE, baseline_text, counted, read_baseline
 
@@ -32,7 +33,7 @@ def baseline(given: Given) -> Exit:
     if given["action"] == "write":
         _write(file, baseline_text(target, found))
         rules = len({rule for rule, _ in found})
-        said = f"{_count(sum(found.values()), 'finding')} of {_count(rules, 'rule')}"
+        said = f"{count(sum(found.values()), 'finding')} of {count(rules, 'rule')}"
         show([line((f"Wrote {file.name}", "strong"), f": {said} for Kuma {target}")])
         return Exit.CLEAN
     old = read_baseline(file)
@@ -43,7 +44,7 @@ def baseline(given: Given) -> Exit:
     if settled:
         _write(file, baseline_text(target, left.known))
     done = (
-        f"Took {_count(settled, 'settled finding')} out of" if settled else "Nothing to take out of"
+        f"Took {count(settled, 'settled finding')} out of" if settled else "Nothing to take out of"
     )
     show([line((f"{done} {file.name}", "strong"), f"; {left.size} left")])
     return Exit.CLEAN
@@ -54,7 +55,3 @@ def _write(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from error
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number} {one if number == 1 else one + 's'}"

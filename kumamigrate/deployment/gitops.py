@@ -15,7 +15,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.tree import Tree, joined
-from kumamigrate.model.resource import mapping
+from kumamigrate.model.resource import mapping, sequence
 from kumamigrate.pattern import pattern
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import Document, Reason, Refusal, SourceFile
@@ -219,7 +219,7 @@ def _parameters(generator: Mapping[str, Any], tree: Tree) -> list[dict[str, str]
             for one in listed["elements"]
         ]
     wanted = git.get("directories")
-    patterns = [mapping(one) for one in wanted] if isinstance(wanted, list) else []
+    patterns = [mapping(one) for one in sequence(wanted)]
     return [
         {"path": folder, "path.path": folder, "path.basename": posixpath.basename(folder)}
         for folder in tree.folders()

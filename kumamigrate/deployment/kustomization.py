@@ -13,6 +13,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.deployment.tree import KUSTOMIZATIONS, Tree, joined
+from kumamigrate.model.resource import mapping, sequence
 from kumamigrate.source.node import node_at
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
@@ -145,8 +146,8 @@ def _uses(folder: str, body: Mapping[str, Any]) -> Iterator[Use]:
             if "\n" not in use.written and ": " not in use.written:
                 yield use
     for key, role in _WITH_PATH:
-        for index, entry in enumerate(_list(body.get(key))):
-            path = entry.get("path") if isinstance(entry, Mapping) else None
+        for index, entry in enumerate(sequence(body.get(key))):
+            path = mapping(entry).get("path")
             yield from _named(folder, path, role, (key, index, "path"))
     openapi = body.get("openapi")
     if isinstance(openapi, Mapping):
@@ -154,7 +155,7 @@ def _uses(folder: str, body: Mapping[str, Any]) -> Iterator[Use]:
             folder, openapi.get("path"), KustomizationRole.SETTING, ("openapi", "path")
         )
     for key in ("configMapGenerator", "secretGenerator"):
-        for index, entry in enumerate(_list(body.get(key))):
+        for index, entry in enumerate(sequence(body.get(key))):
             yield from _contents(folder, entry, (key, index))
 
 
@@ -175,7 +176,3 @@ def _named(folder: str, value: Any, role: KustomizationRole, at: FieldPath) -> I
         for index, inner in enumerate(value):
             if isinstance(inner, str):
                 yield from _named(folder, inner, role, (*at, index))
-
-
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()

@@ -12,7 +12,7 @@ from kumamigrate.deployment.kustomization import Kustomization
 from kumamigrate.deployment.moves import Gone, Moves
 from kumamigrate.deployment.repatch import merge, operations
 from kumamigrate.deployment.tree import Tree, joined
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.pattern import pattern
 from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.reading.load import read_file
@@ -107,7 +107,7 @@ def _json(resource: Resource) -> dict[str, Any]:
 def patches_of(part: Kustomization, tree: Tree) -> Iterator[Patch]:
     """Yield the patches of a kustomization, in the order in which it says them."""
     for key in ("patches", "patchesJson6902"):
-        for index, entry in enumerate(_list(part.body.get(key))):
+        for index, entry in enumerate(sequence(part.body.get(key))):
             says, at = mapping(entry), (key, index)
             target = says.get("target")
             known = mapping(target) if isinstance(target, Mapping) else None
@@ -115,7 +115,7 @@ def patches_of(part: Kustomization, tree: Tree) -> Iterator[Patch]:
                 yield from _in_file(part, at, says["path"], known, tree)
             elif isinstance(says.get("patch"), str):
                 yield _inside(part, at, (*at, "patch"), says["patch"], known)
-    for index, entry in enumerate(_list(part.body.get("patchesStrategicMerge"))):
+    for index, entry in enumerate(sequence(part.body.get("patchesStrategicMerge"))):
         if not isinstance(entry, str):
             continue
         at = ("patchesStrategicMerge", index)
@@ -229,7 +229,3 @@ def _matches(pattern: str, text: str) -> bool:
         return re.fullmatch(pattern, text) is not None
     except re.error:
         return pattern == text
-
-
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()

@@ -21,7 +21,7 @@ from kumamigrate.model.identity import (
     trust_domain,
 )
 from kumamigrate.model.kubernetes.workloads import implied_dataplanes
-from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.resource import SERVICE, mapping
 from kumamigrate.model.state import State
 from kumamigrate.targetref.inbound import InboundPoint
 
@@ -39,15 +39,11 @@ def certificates(state: State, mesh: str) -> Mapping[str, Names | None]:
     if key not in state.known:
         listed = [r for r in state.of_type("Dataplane") if r.mesh == mesh]
         state.known[key] = {
-            _called(proxy): names_of(proxy, state)
+            proxy.full_name: names_of(proxy, state)
             for proxy in (*listed, *implied_dataplanes(state, mesh))
         }
     found: Mapping[str, Names | None] = state.known[key]
     return found
-
-
-def _called(proxy: Resource) -> str:
-    return f"{proxy.name}.{proxy.namespace}" if proxy.namespace else proxy.name
 
 
 def reads_rules(point: InboundPoint | None, *, identified: bool | None) -> bool:

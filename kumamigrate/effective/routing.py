@@ -11,7 +11,7 @@ from kumamigrate.effective.reading import Values
 from kumamigrate.effective.split import Split, mirror_of, split_of
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, own_cluster
 from kumamigrate.universe.side import Side
@@ -116,7 +116,7 @@ def _route_settings(side: Side, route: EffectiveRoute, split: Split) -> Values:
 
 def _filter(side: Side, one: Any, policy: Resource | None) -> Any:
     """Return a filter of a route, a mirror with the clusters its reference may mean."""
-    mirror = one.get("requestMirror") if isinstance(one, Mapping) else None
+    mirror = mapping(one).get("requestMirror")
     if not isinstance(mirror, Mapping) or not isinstance(mirror.get("backendRef"), Mapping):
         return one
     ref: Mapping[str, Any] = mirror["backendRef"]

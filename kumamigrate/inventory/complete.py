@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.model.resource import mapping
 from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON
 
@@ -56,8 +57,7 @@ def _fault_of_list(value: Mapping[str, Any]) -> str | None:
         return _fault_of_pages(value, number)
     if not isinstance(value.get("kind"), str):
         return f"the list has no end, it was cut off behind {_count(number)}; {_WHOLE}"
-    metadata = value.get("metadata")
-    rest = metadata if isinstance(metadata, Mapping) else {}
+    rest = mapping(value.get("metadata"))
     if rest.get("continue") or rest.get("remainingItemCount"):
         more = rest.get("remainingItemCount")
         of = f" of {number + more}" if isinstance(more, int) else ", and there are more"

@@ -63,16 +63,6 @@ def render(nanoseconds: int) -> str:
     return sign + (f"{hours}h{text}" if hours else text)
 
 
-def protobuf(nanoseconds: int) -> str:
-    """Return the text protobuf uses in JSON: seconds only, `90s`, `1.500s`, `0.000001s`."""
-    sign, ns = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
-    seconds, rest = divmod(ns, _UNITS["s"])
-    fraction = f"{rest:09d}"
-    while fraction.endswith("000"):
-        fraction = fraction[:-3]
-    return f"{sign}{seconds}{'.' + fraction if fraction else ''}s"
-
-
 def normal(text: str) -> str:
     """Return Go's text of a duration; a text that is none stays as it is."""
     value = parse(text)

@@ -36,6 +36,21 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, (dict, Mapping)) else {}
 
 
+def sequence(value: Any) -> list[Any]:
+    """Return a value that ought to be a list, an empty one where it is not."""
+    return value if isinstance(value, list) else []
+
+
+def mappings(value: Any) -> list[Mapping[str, Any]]:
+    """Return the mappings in a value that ought to be a list of them."""
+    return [one for one in sequence(value) if isinstance(one, (dict, Mapping))]
+
+
+def texts(value: Any) -> dict[str, str]:
+    """Return what ought to be a mapping with keys and values as text."""
+    return {str(k): str(v) for k, v in mapping(value).items()}
+
+
 class Form(StrEnum):
     """How the manifest was written; decided for each document."""
 
@@ -106,6 +121,11 @@ class Resource:
     def display_name(self) -> str:
         """The name policies refer to (matcher.md (b))."""
         return self.labels.get(DISPLAY_NAME) or self.name
+
+    @property
+    def full_name(self) -> str:
+        """The name, with the namespace where there is one."""
+        return f"{self.name}.{self.namespace}" if self.namespace else self.name
 
     @property
     def zone(self) -> str:

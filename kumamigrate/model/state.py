@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.model.resource import Identity, Resource, mapping
+from kumamigrate.model.resource import Identity, Resource, mapping, mappings
 from kumamigrate.source.text import Refusal
 
 UNNAMED_ZONE = "default"
@@ -125,8 +125,7 @@ class State:
 
 def _listens_across(gateway: Resource) -> bool:
     listeners = mapping(gateway.spec.get("conf")).get("listeners")
-    listed = listeners if isinstance(listeners, list) else ()
-    return any(isinstance(one, Mapping) and one.get("crossMesh") for one in listed)
+    return any(one.get("crossMesh") for one in mappings(listeners))
 
 
 def mesh_services_mode(state: State, mesh: str) -> str | None:
@@ -136,7 +135,6 @@ def mesh_services_mode(state: State, mesh: str) -> str | None:
     """
     for resource in state.of_type("Mesh"):
         if resource.name == mesh:
-            services = resource.spec.get("meshServices")
-            mode = services.get("mode") if isinstance(services, Mapping) else None
+            mode = mapping(resource.spec.get("meshServices")).get("mode")
             return str(mode) if mode else "Disabled"
     return state.environment.mesh_services

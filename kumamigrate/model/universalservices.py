@@ -7,7 +7,16 @@ from typing import Any
 
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kubernetes.kubeservices import MANAGED_BY, How, selector
-from kumamigrate.model.resource import DISPLAY_NAME, ENV, MESH, SERVICE, Form, Resource, mapping
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    ENV,
+    MESH,
+    SERVICE,
+    Form,
+    Resource,
+    mapping,
+    mappings,
+)
 from kumamigrate.pattern import pattern
 
 BY_UNIVERSAL = "meshservice-generator"
@@ -57,11 +66,9 @@ def is_universal(dataplane: Resource) -> bool:
 
 
 def _services(dataplane: Resource, how: How) -> Iterator[tuple[str, Ports]]:
-    listed = mapping(dataplane.spec.get("networking")).get("inbound")
-    inbounds = [i for i in (listed if isinstance(listed, list) else ()) if isinstance(i, Mapping)]
     by_tag = how["universal"] == "tag"
     grouped: dict[str, Ports] = {}
-    for inbound in inbounds:
+    for inbound in mappings(mapping(dataplane.spec.get("networking")).get("inbound")):
         tags = mapping(inbound.get("tags"))
         name = str((tags.get(SERVICE) if by_tag else dataplane.labels.get(WORKLOAD)) or "")
         protocol = inbound.get("protocol") or (tags.get("kuma.io/protocol") if by_tag else None)

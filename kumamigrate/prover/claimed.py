@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LIVE, CARRY, RELEASE = "live", "carry", "release"
-CLAIMS = (LIVE, CARRY, RELEASE)
 
 COMPARED: Mapping[str, str] = {
     LIVE: "what proxies read today",

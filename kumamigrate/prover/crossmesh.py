@@ -12,7 +12,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.reading import flat
-from kumamigrate.model.resource import MESH, Resource, mapping
+from kumamigrate.model.resource import MESH, Resource, mapping, mappings
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.side import Side, networking
@@ -32,9 +32,8 @@ class CrossMesh:
         """Whether a proxy may call a gateway of the mesh."""
         if written_outbounds(side, proxy) is None:
             return True
-        outbounds = networking(proxy).get("outbound")
-        listed = outbounds if isinstance(outbounds, list) else ()
-        tags = (mapping(mapping(outbound).get("tags")) for outbound in listed)
+        listed = mappings(networking(proxy).get("outbound"))
+        tags = (mapping(outbound.get("tags")) for outbound in listed)
         return any(str(one.get(MESH)) == self.mesh for one in tags)
 
 

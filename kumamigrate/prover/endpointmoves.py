@@ -11,7 +11,7 @@ from functools import cached_property
 
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.model.kri import Kri, kri_of
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.backendref import ports_of
@@ -168,8 +168,7 @@ def _bare(destination: Destination) -> Destination:
 
 def _directly(proxy: Resource, destination: Destination) -> bool:
     """Whether a proxy has a listener for each endpoint of a service."""
-    transparent = networking(proxy).get("transparentProxying")
-    listed = transparent.get("directAccessServices") if isinstance(transparent, Mapping) else None
+    listed = mapping(networking(proxy).get("transparentProxying")).get("directAccessServices")
     if not isinstance(listed, list) or not isinstance(destination, ServiceTag):
         return False
     return EVERY_SERVICE in listed or destination.service in listed

@@ -10,7 +10,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.effective.difference import Value, Witness
-from kumamigrate.model.resource import MESH, NAMESPACE, ORIGIN, PROXY_TYPE, ZONE, Resource
+from kumamigrate.model.resource import (
+    MESH,
+    NAMESPACE,
+    ORIGIN,
+    PROXY_TYPE,
+    ZONE,
+    Resource,
+    mapping,
+    texts,
+)
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.select import has_tags
 from kumamigrate.universe.side import Side, networking
@@ -83,8 +92,7 @@ def made_up_gateways(pair: MeshComparison, zone: str) -> Iterator[Resource]:
         for gateway in side.state.of_type("MeshGateway"):
             selectors = gateway.spec.get("selectors")
             first = selectors[0] if isinstance(selectors, list) and selectors else {}
-            match = first.get("match") if isinstance(first, Mapping) else None
-            tags = {str(k): str(v) for k, v in match.items()} if isinstance(match, Mapping) else {}
+            tags = texts(mapping(first).get("match"))
             wanted = tuple(tags.items())
             if gateway.name in done or any(has_tags(own, wanted) for own in served):
                 continue
@@ -93,9 +101,7 @@ def made_up_gateways(pair: MeshComparison, zone: str) -> Iterator[Resource]:
 
 
 def _gateway_tags(proxy: Resource) -> dict[str, str]:
-    gateway = networking(proxy).get("gateway")
-    tags = gateway.get("tags") if isinstance(gateway, Mapping) else None
-    return {str(k): str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
+    return texts(mapping(networking(proxy).get("gateway")).get("tags"))
 
 
 def _made_up(gateway: Resource, tags: Mapping[str, str], zone: str) -> Resource:

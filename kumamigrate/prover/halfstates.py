@@ -25,7 +25,7 @@ from kumamigrate.model.resource import (
 )
 from kumamigrate.model.state import State
 from kumamigrate.targetref.backendref import ports_of
-from kumamigrate.targetref.share import WORKLOAD, Tags, home_of, match_labels, share_tags
+from kumamigrate.targetref.share import WORKLOAD, Tags, match_labels, share_tags
 
 _SERVICES = ("MeshExternalService", "MeshMultiZoneService", "MeshService")
 _SAID_BY_MESH = ("MeshAccessLog", "MeshMetric", "MeshPassthrough", "MeshTLS", "MeshTrace")
@@ -141,7 +141,7 @@ def _shares(before: State, upgraded: State, mesh: str) -> Mapping[str, Tags]:
         if service.mesh != mesh or service.identity in there or len(ports) != 1:
             continue
         target = ports[0].get("targetPort", ports[0].get("port"))
-        tags = share_tags(match_labels(service), target, home_of(service), known)
+        tags = share_tags(match_labels(service), target, service.zone, known)
         if len(tags) > 1:
             found[service.display_name] = tags
     return found

@@ -12,7 +12,7 @@ from kumamigrate.effective.mtlsmode import sent_by_clients
 from kumamigrate.effective.reading import flat
 from kumamigrate.model.kinds import ENTERPRISE_TOP, KUBERNETES, OLD_POLICIES
 from kumamigrate.model.packed import packed
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, SERVICE, ZONE, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.doubts.identities import CERTIFICATES, mtls_went_unused
 from kumamigrate.targetref.resolve import REAL
@@ -190,8 +190,7 @@ def _without_outbounds(dataplane: Resource) -> Mapping[str, Any]:
 
 def _with_protocol(inbound: Any) -> Any:
     """Say the protocol of an inbound as a field too; its tag means the same."""
-    tags = inbound.get("tags") if isinstance(inbound, Mapping) else None
-    protocol = tags.get("kuma.io/protocol") if isinstance(tags, Mapping) else None
+    protocol = mapping(mapping(inbound).get("tags")).get("kuma.io/protocol")
     return {"protocol": protocol, **inbound} if protocol else inbound
 
 

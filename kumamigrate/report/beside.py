@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from kumamigrate.report.screen.counted import count
 from kumamigrate.report.styled import Line, line
 from kumamigrate.world.estate import Estate
 from kumamigrate.world.otherfiles import Embedded, embedded_in, readers_of
@@ -48,7 +49,7 @@ def _embedded_lines(found: tuple[Embedded, ...]) -> list[Line]:
         if not mine:
             continue
         files = len({one.path for one in mine})
-        counted = f"{_count(len(mine), 'resource')} inside {language}, in {_count(files, 'file')}"
+        counted = f"{count(len(mine), 'resource')} inside {language}, in {count(files, 'file')}"
         lines += [(), line((counted, "strong"), f": {said}")]
         for one in mine[:MOST]:
             place = f"{one.path}:{one.line}"
@@ -61,7 +62,7 @@ def _reader_lines(estate: Estate, changed: Collection[str]) -> list[Line]:
     found = readers_of(estate.beside, changed)
     if not found:
         return []
-    title = f"Terraform reads {_count(len({t for _, _, t in found}), 'file')} that changes"
+    title = f"Terraform reads {count(len({t for _, _, t in found}), 'file')} that changes"
     title = title if len({t for _, _, t in found}) == 1 else title.replace("changes", "change")
     lines: list[Line] = [(), line((title, "strong"), ": apply it as well")]
     for path, reading, target in found[:MOST]:
@@ -73,7 +74,3 @@ def _more(number: int) -> list[Line]:
     if number <= MOST:
         return []
     return [line(f"  … and {number - MOST} more; --format json has them all")]
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number} {one if number == 1 else one + 's'}"

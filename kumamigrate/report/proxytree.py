@@ -18,7 +18,7 @@ from kumamigrate.report.inspect import chosen_state
 from kumamigrate.report.screen.difftext import route_words
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.scene import Scene
-from kumamigrate.source.text import FieldPath
+from kumamigrate.source.text import FieldPath, path_text
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.table import legacy_table
 from kumamigrate.targetref.backendref import Places, called_by_number
@@ -180,7 +180,7 @@ def _conf_lines(scene: Scene, indent: str, kind: str, merged: Merged, conf: Any)
         over = f"   overrules {', '.join(losers)}" if losers else ""
         lines.append(
             line(
-                f"{indent}   {name:<26}{_path_words(path)} {value_words(value)}   ",
+                f"{indent}   {name:<26}{path_text(path)} {value_words(value)}   ",
                 (places[0], "place"),
                 (over, "dim"),
             )
@@ -213,11 +213,6 @@ def _route(rule: Mapping[str, Any], path: FieldPath) -> Iterator[tuple[FieldPath
     words = ", ".join(route_words(match) for match in rule.get("matches") or [{}])
     default = rule.get("default") or {}
     yield path, f"{words} → {value_words(default) if default else 'as it is'}"
-
-
-def _path_words(path: FieldPath) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return text.removeprefix(".")
 
 
 def _old_lines(state: State) -> list[Line]:

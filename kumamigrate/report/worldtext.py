@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.report.screen.counted import count
+from kumamigrate.report.screen.userpaths import seen
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.worlds import known_as
 from kumamigrate.world.estate import Estate, Site
@@ -37,7 +37,7 @@ def world_lines(estate: Estate, *, all_of_them: bool = False) -> list[Line]:
     parts = [
         f"Kuma {estate.whole.source}"
         + (f" → {estate.whole.target}" if estate.whole.target != estate.whole.source else ""),
-        _count(repository.examined, "file") + _environments(estate),
+        count(repository.examined, "file") + _environments(estate),
         *([_meshes(estate.sites[0])] if len(estate.sites) == 1 else ()),
         _given(estate.sites),
         _proxies(estate),
@@ -91,22 +91,15 @@ def _site_json(site: Site) -> dict[str, Any]:
 def _where(scope: Scope) -> Iterable[str]:
     if scope.within:
         yield (
-            f"of the Git repository only {_shown(scope.root)} was read, where the settings are;"
+            f"of the Git repository only {seen(scope.root)} was read, where the settings are;"
             " what else is applied to the mesh is not known"
         )
     if scope.partial:
         names = ", ".join(path.as_posix() for path in scope.given[:MOST_MESHES])
         more = ", …" if len(scope.given) > MOST_MESHES else ""
-        yield f"{_ENDS[scope.world]}, from {_shown(scope.root)}; only {names}{more} may be written"
+        yield f"{_ENDS[scope.world]}, from {seen(scope.root)}; only {names}{more} may be written"
     elif scope.world in (Extent.PATHS, Extent.NAMED):
         yield _ENDS[scope.world]
-
-
-def _shown(root: Path) -> str:
-    try:
-        return os.path.relpath(root)
-    except (OSError, ValueError):  # another drive
-        return str(root)
 
 
 def _environments(estate: Estate) -> str:
@@ -118,7 +111,7 @@ def _environments(estate: Estate) -> str:
 
 def _site_line(site: Site) -> Line:
     parts = [
-        _count(len(site.rendering.manifests), "manifest file"),
+        count(len(site.rendering.manifests), "manifest file"),
         site.rendering.how if site.rendering.built else "",
         _meshes(site),
     ]
@@ -158,8 +151,4 @@ def _proxies(estate: Estate) -> str:
     proxies = sum(1 for r in resources.values() if r.type == "Dataplane")
     workloads = sum(1 for r in resources.values() if r.type in WORKLOADS)
     counted = ((proxies, "Dataplane"), (workloads, "workload"))
-    return ", ".join(_count(number, word) for number, word in counted if number)
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number} {one if number == 1 else one + 's'}"
+    return ", ".join(count(number, word) for number, word in counted if number)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.model.resource import DISPLAY_NAME
+from kumamigrate.model.resource import DISPLAY_NAME, mapping
 
 _OWN = frozenset(
     {
@@ -22,8 +21,8 @@ _OWN_GROUPS = ("config.k8s.io/", "internal.config.kubernetes.io/", "objectset.ri
 
 def inherited(annotations: Any) -> dict[str, Any]:
     """Return what of an object's annotations holds for its successor, in order."""
-    given = annotations if isinstance(annotations, Mapping) else {}
-    return {key: value for key, value in given.items() if not names_object(str(key))}
+    given = mapping(annotations).items()
+    return {key: value for key, value in given if not names_object(str(key))}
 
 
 def names_object(key: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
 from kumamigrate.rewrite.sourcedest.conversion import NewPolicy
 from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved
@@ -237,19 +237,17 @@ def _keys(policy: NewPolicy) -> Iterator[str]:
 
 
 def _conf(item: Any) -> Mapping[str, Any]:
-    found = item.get("default") if isinstance(item, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    return mapping(mapping(item).get("default"))
 
 
 def _repeats(listed: Any) -> bool:
     """Say whether something stands in a list more than once."""
-    items = listed if isinstance(listed, list) else []
-    return any(item in items[:at] for at, item in enumerate(items))
+    return any(item in listed[:at] for at, item in enumerate(sequence(listed)))
 
 
 def _at(conf: Any, *path: str) -> Any:
     for part in path:
-        conf = conf.get(part) if isinstance(conf, Mapping) else None
+        conf = mapping(conf).get(part)
     return conf
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource
+from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource, mapping
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.manifest import Json, items
 from kumamigrate.source.text import FieldPath, at_path
@@ -36,8 +36,7 @@ def services_of(dataplane: Resource) -> tuple[str, ...]:
 
 def written_labels(dataplane: Resource) -> Mapping[str, str]:
     """Return the labels of a Universal resource as its manifest has them."""
-    found = dataplane.body.get("labels")
-    return found if isinstance(found, Mapping) else {}
+    return mapping(dataplane.body.get("labels"))
 
 
 def workload_to_come(dataplane: Resource) -> str:

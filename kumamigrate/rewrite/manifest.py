@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.view import View
@@ -23,7 +23,7 @@ def put(value: Json, path: FieldPath, new: Json) -> Json:
     head, rest = path[0], path[1:]
     if isinstance(head, int):
         return [put(v, rest, new) if i == head else v for i, v in enumerate(value)]
-    old = value if isinstance(value, Mapping) else {}
+    old = mapping(value)
     return {**old, head: put(old.get(head), rest, new)}
 
 
@@ -51,8 +51,7 @@ def rename(value: Json, path: FieldPath, key: str, new: Json = UNCHANGED) -> Jso
 
 def items(value: Json, path: FieldPath = ()) -> list[Json]:
     """Return the list at a path, an empty one where none stands."""
-    found = at_path(value, path)
-    return found if isinstance(found, list) else []
+    return sequence(at_path(value, path))
 
 
 def _empty(value: Json) -> bool:
@@ -135,5 +134,4 @@ def metadata_path(resource: Resource) -> FieldPath:
 
 def words_of(resource: Resource, kind: str) -> Mapping[str, str]:
     """Return the `labels` or `annotations` that Kuma reads of a Kubernetes object, as written."""
-    found = at_path(resource.body, (*metadata_path(resource), kind))
-    return found if isinstance(found, Mapping) else {}
+    return mapping(at_path(resource.body, (*metadata_path(resource), kind)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.resource import Resource, Where, mapping, sequence
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Safety
 from kumamigrate.source.value import Moved, Unchanged
@@ -62,9 +62,8 @@ def _restraints(kind: str, spec: Any) -> Iterator[str]:
         yield from [family] if isinstance(conf, Mapping) and any(conf.values()) else []
         return
     for name in _ENTRIES:
-        entries = spec.get(name)
-        for entry in entries if isinstance(entries, list) else ():
-            conf = entry.get("default") if isinstance(entry, Mapping) else None
+        for entry in sequence(spec.get(name)):
+            conf = mapping(entry).get("default")
             if isinstance(conf, Mapping) and _restrains(family, conf):
                 yield family
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.labels import is_export, name_in_two
-from kumamigrate.model.resource import DISPLAY_NAME, ENV, ROLE, ZONE, Form, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, ENV, ROLE, ZONE, Form, Resource, mapping
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.annotations import inherited
 from kumamigrate.source.value import Value
@@ -97,8 +97,7 @@ def shortened(name: str, longest: int = LONGEST) -> str:
 
 
 def _metadata(value: Any, name: str) -> dict[str, Any]:
-    old = value if isinstance(value, Mapping) else {}
-    kept = {key: inner for key, inner in old.items() if key not in _OF_THE_CLUSTER}
+    kept = {key: inner for key, inner in mapping(value).items() if key not in _OF_THE_CLUSTER}
     fresh: dict[str, Any] = {"name": name}
     if isinstance(kept.get("annotations"), Mapping):
         fresh["annotations"] = inherited(kept["annotations"])

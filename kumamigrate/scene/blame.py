@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.errors import REPORT_IT, fault
+from kumamigrate.model.resource import mapping
 from kumamigrate.rewrite.change import Change
 from kumamigrate.scene.held import Held, HeldVerdict
 
@@ -107,6 +108,5 @@ def written(change: Change) -> Iterator[Name]:
     for manifest in (m for edit in change.edits for m in edit.manifests):
         if isinstance(manifest, Mapping):
             kind = str(manifest.get("kind") or manifest.get("type"))
-            metadata = manifest.get("metadata")
-            inner = metadata.get("name") if isinstance(metadata, Mapping) else None
+            inner = mapping(manifest.get("metadata")).get("name")
             yield kind, str(inner or manifest.get("name"))

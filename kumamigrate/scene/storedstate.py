@@ -63,7 +63,6 @@ def state_of(
     release: str,
     environment: Environment,
     unread: Sequence[Refusal] = (),
-    complete: bool = False,
     known: Admitted | None = None,
 ) -> tuple[State, tuple[Rejection, ...]]:
     """Return what a control plane of a release would store of some resources.
@@ -100,7 +99,6 @@ def state_of(
         environment=environment,
         resources=tuple(stored),
         unread=(*unread, *faults, *misread, *_of_some_zone(zoned, environment)),
-        complete=complete,
     )
     return state, tuple(rejections)
 

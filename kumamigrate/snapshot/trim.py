@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.model.resource import mapping
+
 _METADATA = ("managedFields", "resourceVersion", "uid", "generation", "selfLink")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _UNIVERSAL = ("modificationTime", "kri", "snis", "status")
@@ -32,7 +34,6 @@ def place(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Return where a manifest stands in a snapshot: kinds together, names in order."""
     if "apiVersion" not in manifest:
         return tuple(str(manifest.get(key) or "") for key in ("type", "mesh", "name"))
-    metadata = manifest.get("metadata")
-    names = metadata if isinstance(metadata, Mapping) else {}
+    names = mapping(manifest.get("metadata"))
     own = (str(names.get(key) or "") for key in ("namespace", "name"))
     return (str(manifest.get("kind")), *own)

@@ -13,7 +13,7 @@ from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.problem import Problem
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
 from kumamigrate.pattern import pattern
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.goduration import ZERO
@@ -56,8 +56,7 @@ def refusals_beside(policy: Resource, external_services: Iterable[Resource]) -> 
     if not names:
         return ()
     problems = []
-    items = policy.spec.get("destinations")
-    for index, item in enumerate(items if isinstance(items, list) else ()):
+    for index, item in enumerate(sequence(policy.spec.get("destinations"))):
         tags = tags_of(item.get("match")) if isinstance(item, Mapping) else {}
         if len(tags) > 1 and SERVICE in tags and (tags[SERVICE] == ANY or tags[SERVICE] in names):
             problems.append(
@@ -79,7 +78,7 @@ def _selectors(spec: Mapping[str, Any], field: str, rule: Mapping[str, Any]) -> 
         yield Problem(path=(field,), message="must be a list")
         return
     for index, item in enumerate(items):
-        match = item.get("match") if isinstance(item, Mapping) else None
+        match = mapping(item).get("match")
         if match is not None and not isinstance(match, Mapping):
             yield Problem(path=(field, index, "match"), message="must be a map of tags")
         else:

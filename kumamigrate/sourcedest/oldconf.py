@@ -11,7 +11,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.packed import packed
 from kumamigrate.model.problem import Problem
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.protojson import ProtobufReading
 
@@ -32,7 +32,7 @@ class OldConf:
         """Return the value at a path of keys, or None."""
         node: Any = self.value
         for key in path:
-            node = node.get(key) if isinstance(node, Mapping) else None
+            node = mapping(node).get(key)
         return node
 
 
@@ -63,7 +63,7 @@ def read_shape(shape: Any, value: Any, path: FieldPath = ()) -> OldConf:
     reading = ProtobufReading()
     read = None if value is None else reading.node(shape, value, path)
     return OldConf(
-        value=read if isinstance(read, Mapping) else {},
+        value=mapping(read),
         defined=read is not None,
         problems=tuple(reading.problems),
         unknown=tuple(reading.unknown),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
+from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping, mappings
 from kumamigrate.sourcedest.selector import Tags, tags_of
 
 PASS_THROUGH = "pass_through"
@@ -76,8 +76,8 @@ def proxy_of(dataplane: Resource, zone: str) -> TaggedProxy:
     gateway = networking.get("gateway")
     return TaggedProxy(
         name=dataplane.name,
-        inbounds=tuple(_inbound(i, address, zone) for i in _maps(networking.get("inbound"))),
-        outbounds=tuple(_outbound(o) for o in _maps(networking.get("outbound"))),
+        inbounds=tuple(_inbound(i, address, zone) for i in mappings(networking.get("inbound"))),
+        outbounds=tuple(_outbound(o) for o in mappings(networking.get("outbound"))),
         gateway=_with_zone(mapping(gateway).get("tags"), zone) if gateway is not None else None,
         builtin=str(mapping(gateway).get("type", "")).upper() == "BUILTIN",
     )
@@ -103,7 +103,3 @@ def _outbound(outbound: Mapping[str, Any]) -> TaggedOutbound:
 def _with_zone(tags: Any, zone: str) -> dict[str, str]:
     own = tags_of(tags)
     return own if ZONE in own or not zone else {**own, ZONE: zone}
-
-
-def _maps(value: Any) -> tuple[Mapping[str, Any], ...]:
-    return tuple(v for v in value if isinstance(v, Mapping)) if isinstance(value, list) else ()

@@ -7,7 +7,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mappings, sequence
 from kumamigrate.sourcedest.proxy import PROTOCOL, TaggedProxy
 from kumamigrate.sourcedest.selector import ANY, Tags, tags_of
 
@@ -73,8 +73,7 @@ def live_targets(
     conf = route.spec.get("conf") if route is not None else None
     if not isinstance(conf, Mapping):
         return [{**own, SERVICE: service}] if route is None else []
-    rules = conf.get("http")
-    nodes = [conf, *(rules if isinstance(rules, list) else ())]
+    nodes = [conf, *sequence(conf.get("http"))]
     return _filled([tags for node in nodes for tags in _weighted(node)], service, own)
 
 
@@ -82,9 +81,8 @@ def _weighted(node: Any) -> list[Tags]:
     if not isinstance(node, Mapping):
         return []
     found: list[Tags] = [tags_of(node["destination"])] if node.get("destination") else []
-    split = node.get("split")
-    for entry in split if isinstance(split, list) else ():
-        if isinstance(entry, Mapping) and entry.get("weight") not in (0, "0", None):
+    for entry in mappings(node.get("split")):
+        if entry.get("weight") not in (0, "0", None):
             found.append(tags_of(entry.get("destination")))
     return found
 

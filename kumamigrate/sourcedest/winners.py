@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mapping, mappings
 from kumamigrate.model.state import State
 from kumamigrate.sourcedest.admit import accepted
 from kumamigrate.sourcedest.order import Latest, Ties, latest, newest_first
@@ -146,14 +146,8 @@ def route_targets(route: Resource | None, service: str) -> tuple[str, ...]:
     """
     if route is None:
         return (service,)
-    conf = route.spec.get("conf")
-    conf = conf if isinstance(conf, Mapping) else {}
-    split = conf.get("split")
-    entries = [conf.get("destination")] + [
-        item.get("destination")
-        for item in (split if isinstance(split, list) else ())
-        if isinstance(item, Mapping)
-    ]
+    conf = mapping(route.spec.get("conf"))
+    entries = (one.get("destination") for one in (conf, *mappings(conf.get("split"))))
     named = [tags_of(entry).get(SERVICE) for entry in entries if entry]
     targets = [service if name == ANY else name for name in named if name]
     return tuple(dict.fromkeys(targets))

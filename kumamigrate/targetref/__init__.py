@@ -55,7 +55,7 @@ first. Entry: policy (Resource), section ("to"|"from"|"rules"|"default"), index,
 `.path` (FieldPath inside the resource's spec, up to the conf).
 
     winner_of(rule, field_path) -> Source | None   # targetref.explain
-    overruled(rule, field_path) -> tuple[Source, ...]   # the others, strongest first
+    sources(rule, field_path) -> tuple[Source, ...]   # all that set it, strongest first
         Source: entry, policy, path (FieldPath inside the spec, down to the value), value
 
 Ties that Kuma leaves to chance are values: `Selection.ties: tuple[Tie, ...]`; a Tie names the

@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mapping
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mapping, mappings
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 
 DEFAULT_PROTOCOL = "tcp"
@@ -85,11 +85,9 @@ def _named(places: Places, ref: Mapping[str, Any], kind: str) -> Mapping[str, An
 
 def called_by_number(places: Places, dataplane: Resource) -> dict[Kri, str]:
     """Return the ports with a name that the outbounds of a Dataplane call by their number."""
-    networking = dataplane.spec.get("networking")
-    outbounds = networking.get("outbound") if isinstance(networking, Mapping) else None
     found: dict[Kri, str] = {}
-    for outbound in outbounds if isinstance(outbounds, list) else ():
-        ref = outbound.get("backendRef") if isinstance(outbound, Mapping) else None
+    for outbound in mappings(mapping(dataplane.spec.get("networking")).get("outbound")):
+        ref = outbound.get("backendRef")
         meant = meant_by(places, ref, dataplane) if isinstance(ref, Mapping) else NOTHING_MEANT
         if isinstance(meant.destination, RealResource) and meant.destination.number:
             found[meant.destination.kri] = meant.destination.number
@@ -111,8 +109,7 @@ def tagged(ref: Mapping[str, Any]) -> Meant:
 def protocols_at(resource: Resource, section: str) -> frozenset[str]:
     """Return the protocols of a port of a real resource, of all its ports without a section."""
     if resource.type == "MeshExternalService":
-        match = resource.spec.get("match")
-        protocol = match.get("protocol") if isinstance(match, Mapping) else None
+        protocol = mapping(resource.spec.get("match")).get("protocol")
         return frozenset({str(protocol or DEFAULT_PROTOCOL)})
     return frozenset(
         str(port.get("appProtocol") or DEFAULT_PROTOCOL)
@@ -128,8 +125,7 @@ def tcp_protocols(release: Release) -> tuple[str, ...]:
 
 def ports_of(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the ports of a MeshService or MeshMultiZoneService."""
-    ports = spec.get("ports")
-    return [p for p in ports if isinstance(p, Mapping)] if isinstance(ports, list) else []
+    return mappings(spec.get("ports"))
 
 
 def _placed(

@@ -52,14 +52,6 @@ def winner_of(rule: Merged, field_path: FieldPath) -> ValueSource | None:
     return found[0] if found else None
 
 
-def overruled(rule: Merged, field_path: FieldPath) -> tuple[ValueSource, ...]:
-    """Return the contributors that also set the field and lose, strongest first.
-
-    Nobody loses where lists are concatenated: ask for one element of such a list.
-    """
-    return sources(rule, field_path)[1:]
-
-
 def sources(rule: Merged, field_path: FieldPath) -> tuple[ValueSource, ...]:
     """Return every contributor that sets a field, strongest first."""
     out = []

@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.model.conf import JsonConf, normal
 from kumamigrate.model.policytype import PolicyType
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import Form, Resource
+from kumamigrate.model.resource import Form, Resource, mapping
 from kumamigrate.model.targetref import TargetRef, read_target_ref
 from kumamigrate.source.text import FieldPath
 from kumamigrate.targetref.entry import Entry
@@ -163,7 +163,7 @@ def _items(policy: Resource, section: str) -> list[Mapping[str, Any]]:
     found = policy.spec.get(section)
     if not isinstance(found, list):
         return []
-    return [item if isinstance(item, Mapping) else {} for item in found]
+    return [mapping(item) for item in found]
 
 
 def _match(given: Any) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, sequence
 from kumamigrate.model.state import State
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.matcher import Matcher
@@ -33,8 +33,7 @@ def deprecations(policy: Resource, release: Release) -> list[str]:
     if kind is None or not texts:
         return []
     out = []
-    items = policy.spec.get("from") if "from" in kind.sections else None
-    items = items if isinstance(items, list) else []
+    items = sequence(policy.spec.get("from")) if "from" in kind.sections else []
     from_texts = texts.get("from", {})
     if items and from_texts:
         out.append(from_texts.get(policy.type) or from_texts["*"])

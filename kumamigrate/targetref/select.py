@@ -15,6 +15,8 @@ from kumamigrate.model.resource import (
     Form,
     Resource,
     mapping,
+    mappings,
+    texts,
     with_zone_tag,
 )
 from kumamigrate.model.targetref import TargetRef
@@ -212,7 +214,7 @@ def proxy_of(dataplane: Resource, gateways: Sequence[Resource], release: Release
     address = str(net.get("address") or "")
     gateway = net.get("gateway")
     if isinstance(gateway, Mapping):
-        tags = _tags(gateway.get("tags"))
+        tags = texts(gateway.get("tags"))
         if str(gateway.get("type") or "DELEGATED").upper() == "BUILTIN":
             return _builtin(dataplane, address, tags, gateways, release)
         return Proxy(
@@ -227,9 +229,9 @@ def proxy_of(dataplane: Resource, gateways: Sequence[Resource], release: Release
             address=str(inbound.get("address") or address),
             port=_port(inbound.get("port")),
             name=str(inbound.get("name") or ""),
-            tags=_tags(inbound.get("tags")),
+            tags=texts(inbound.get("tags")),
         )
-        for inbound in _list(net.get("inbound"))
+        for inbound in mappings(net.get("inbound"))
         if release.ignored_inbounds != "skipped" or inbound.get("state") != "Ignored"
     )
     zone_proxies = _zone_proxies(net, address, release)
@@ -253,7 +255,7 @@ def _zone_proxies(net: Mapping[str, Any], address: str, release: Release) -> tup
             tags={},
             zone_proxy=True,
         )
-        for listener in _list(net.get("listeners"))
+        for listener in mappings(net.get("listeners"))
     )
 
 
@@ -268,16 +270,16 @@ def _builtin(
     places: tuple[Place, ...] = ()
     if gateway is not None:
         spec = gateway.spec
-        shared = {**tags, **_tags(spec.get("tags"))}
+        shared = {**tags, **texts(spec.get("tags"))}
         places = tuple(
             Place(
                 address=address,
                 port=_port(listener.get("port")),
                 name="",
-                tags={**shared, **_tags(listener.get("tags"))},
+                tags={**shared, **texts(listener.get("tags"))},
                 hostname=str(listener.get("hostname") or "*"),
             )
-            for listener in _list(mapping(spec.get("conf")).get("listeners"))
+            for listener in mappings(mapping(spec.get("conf")).get("listeners"))
         )
     name = ""
     if gateway is not None:
@@ -289,17 +291,9 @@ def _builtin(
 
 def _serves(gateway: Resource, tags: Mapping[str, str]) -> bool:
     return any(
-        has_tags(tags, tuple(_tags(s.get("match")).items()))
-        for s in _list(gateway.spec.get("selectors"))
+        has_tags(tags, tuple(texts(s.get("match")).items()))
+        for s in mappings(gateway.spec.get("selectors"))
     )
-
-
-def _list(value: Any) -> list[Mapping[str, Any]]:
-    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
-
-
-def _tags(value: Any) -> dict[str, str]:
-    return {str(k): str(v) for k, v in mapping(value).items()}
 
 
 def _port(value: Any) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kumamigrate.model.resource import NAMESPACE, SERVICE, ZONE, Resource
+from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource, mapping, sequence, texts
 
 WORKLOAD = "kuma.io/workload"
 NAMING = ("app.kubernetes.io/name", "app", "k8s-app", "name", WORKLOAD)
@@ -28,24 +28,24 @@ def tagged_inbounds(tags: Tags, known: Sequence[Resource]) -> frozenset[Inbound]
     return frozenset(
         (proxy.namespace, proxy.name, at)
         for proxy in known
-        for at, inbound in _inbounds(proxy)
-        if tags.items() <= _tags(inbound).items()
+        for at, _, own in _inbounds(proxy)
+        if tags.items() <= own.items()
     )
 
 
 def protocols(tags: Tags, known: Sequence[Resource]) -> set[str]:
     """Return the protocols of the inbounds that carry some tags."""
     return {
-        _tags(inbound).get("kuma.io/protocol", "tcp")
+        own.get("kuma.io/protocol", "tcp")
         for proxy in known
-        for _, inbound in _inbounds(proxy)
-        if tags.items() <= _tags(inbound).items()
+        for *_, own in _inbounds(proxy)
+        if tags.items() <= own.items()
     }
 
 
 def services_of_proxy(proxy: Resource) -> set[str]:
     """Return the services of a proxy, by tag and by workload."""
-    tags = {_tags(inbound).get(SERVICE, "") for _, inbound in _inbounds(proxy)}
+    tags = {own.get(SERVICE, "") for *_, own in _inbounds(proxy)}
     return {*tags, proxy.labels.get(WORKLOAD, "")} - {""}
 
 
@@ -60,7 +60,7 @@ def labelled_inbounds(
         (proxy.namespace, proxy.name, at)
         for proxy in known
         if labels.items() <= proxy.labels.items() and proxy.zone == zone
-        for at, inbound in _inbounds(proxy)
+        for at, inbound, _ in _inbounds(proxy)
         if str(target) in (str(inbound.get("port")), str(inbound.get("name") or ""))
     )
 
@@ -89,9 +89,9 @@ def share_tags(
     none where they stand for no share of one service."""
     chosen = labelled_inbounds(labels, target, zone, known)
     sets = [
-        _tags(inbound)
+        own
         for proxy in known
-        for at, inbound in _inbounds(proxy)
+        for at, _, own in _inbounds(proxy)
         if (proxy.namespace, proxy.name, at) in chosen
     ]
     services = {tags.get(SERVICE, "") for tags in sets} if sets else _alike(labels, known)
@@ -112,7 +112,7 @@ def _alike(labels: Mapping[str, str], known: Sequence[Resource]) -> set[str]:
     found = {labels.get(WORKLOAD, "")}
     for proxy in known:
         if named and named.items() <= proxy.labels.items():
-            found |= {_tags(inbound).get(SERVICE, "") for _, inbound in _inbounds(proxy)}
+            found |= {own.get(SERVICE, "") for *_, own in _inbounds(proxy)}
     return found
 
 
@@ -178,7 +178,7 @@ def _customary(key: str, known: Sequence[Resource], *, with_namespace: bool) -> 
     """Return the services whose name a label says, none where one proxy has it otherwise."""
     seen: set[str] = set()
     for proxy in known:
-        services = {_tags(i)[SERVICE] for _, i in _inbounds(proxy) if SERVICE in _tags(i)}
+        services = {own[SERVICE] for *_, own in _inbounds(proxy) if SERVICE in own}
         told = {_parts(s) for s in services}
         mine = (proxy.labels.get(key, ""), proxy.labels.get(NAMESPACE, ""))
         if told and (mine not in told or bool(mine[1]) != with_namespace):
@@ -194,33 +194,19 @@ def _parts(service: str) -> tuple[str, str]:
 
 def match_labels(service: Resource) -> dict[str, str]:
     """Return the labels by which a MeshService selects Dataplanes, none where it has others."""
-    selector = service.spec.get("selector")
-    found = selector.get("dataplaneLabels") if isinstance(selector, Mapping) else None
-    labels = found.get("matchLabels") if isinstance(found, Mapping) else None
-    return {str(k): str(v) for k, v in labels.items()} if isinstance(labels, Mapping) else {}
+    found = mapping(service.spec.get("selector")).get("dataplaneLabels")
+    return texts(mapping(found).get("matchLabels"))
 
 
-def home_of(service: Resource) -> str:
-    """Return the zone whose proxies a MeshService has."""
-    return service.labels.get(ZONE, "")
-
-
-def _inbounds(proxy: Resource) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    networking = proxy.spec.get("networking")
-    found = networking.get("inbound") if isinstance(networking, Mapping) else None
-    for at, inbound in enumerate(found if isinstance(found, list) else ()):
+def _inbounds(proxy: Resource) -> Iterator[tuple[int, Mapping[str, Any], dict[str, str]]]:
+    """Yield the inbounds of a proxy with their place and their tags."""
+    for at, inbound in enumerate(sequence(mapping(proxy.spec.get("networking")).get("inbound"))):
         if isinstance(inbound, Mapping):
-            yield at, inbound
-
-
-def _tags(inbound: Mapping[str, Any]) -> dict[str, str]:
-    found = inbound.get("tags")
-    return {str(k): str(v) for k, v in found.items()} if isinstance(found, Mapping) else {}
+            yield at, inbound, texts(inbound.get("tags"))
 
 
 def _tag_sets(proxy: Resource) -> list[dict[str, str]]:
-    networking = proxy.spec.get("networking")
-    gateway = networking.get("gateway") if isinstance(networking, Mapping) else None
+    gateway = mapping(proxy.spec.get("networking")).get("gateway")
     if isinstance(gateway, Mapping):
-        return [_tags(gateway)]
-    return [_tags(inbound) for _, inbound in _inbounds(proxy)]
+        return [texts(gateway.get("tags"))]
+    return [own for *_, own in _inbounds(proxy)]

@@ -9,7 +9,7 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.kubernetes.workloads import implied_dataplanes
-from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.resource import SERVICE, Resource, mapping, texts
 from kumamigrate.model.state import State
 from kumamigrate.targetref.select import has_tags
 from kumamigrate.targetref.share import match_labels
@@ -67,7 +67,7 @@ def _endpoints_of(side: Side, proxies: Iterable[Resource], near: Set[str]) -> It
         net = networking(proxy)
         for inbound in filter(gets_traffic, inbounds_of(proxy)):
             host = inbound.get("address") or net.get("advertisedAddress") or net.get("address")
-            tags = {str(k): str(v) for k, v in mapping(inbound.get("tags")).items()}
+            tags = texts(inbound.get("tags"))
             if inbound.get("protocol"):
                 tags = {PROTOCOL: str(inbound["protocol"]), **tags}
             yield Endpoint(

@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kri import Kri
-from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.resource import SERVICE, Resource, mapping, mappings, texts
 from kumamigrate.targetref.backendref import Meant, meant_by, port_said, tagged
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.madeup import ANY_PORT
@@ -121,8 +121,7 @@ def outbound_destinations(
         ref = {"port": "0", **ref} if "port" not in ref else ref
         others = referred_to(side, ref, proxy).instead
         return tuple(sorted((cluster_of(side, ref, proxy), *others), key=lambda one: one.key))
-    tags = outbound.get("tags")
-    found = {str(k): str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
+    found = texts(outbound.get("tags"))
     service = found.pop(SERVICE, str(outbound.get("service") or ""))
     return (Cluster(destination=ServiceTag(service), tags=tuple(sorted(found.items()))),)
 
@@ -165,10 +164,8 @@ def said_port(proxy: Resource, address: str) -> str:
 
 def _by_address(proxy: Resource) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the outbounds that stand in a Dataplane, each with its `address:port`."""
-    outbounds = networking(proxy).get("outbound")
-    for item in outbounds if isinstance(outbounds, list) else ():
-        if isinstance(item, Mapping):
-            yield f"{item.get('address') or '127.0.0.1'}:{item.get('port')}", item
+    for item in mappings(networking(proxy).get("outbound")):
+        yield f"{item.get('address') or '127.0.0.1'}:{item.get('port')}", item
 
 
 def _or(cluster: Cluster, at: int) -> str:

@@ -18,6 +18,7 @@ from kumamigrate.model.resource import (
     SERVICE,
     ZONE,
     Resource,
+    mappings,
 )
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
@@ -197,11 +198,7 @@ def _ports_of_service(kind: str, name: str, space: str, state: State) -> list[di
         return []
     found = (s for s in state.of_type("Service") if (s.name, s.namespace) == (name, space))
     ports = next((s.spec.get("ports") for s in found), None)
-    return [
-        {k: p[k] for k in ("port", "name") if k in p}
-        for p in (ports if isinstance(ports, list) else ())
-        if isinstance(p, Mapping) and "port" in p
-    ]
+    return [{k: p[k] for k in ("port", "name") if k in p} for p in mappings(ports) if "port" in p]
 
 
 def ports_asked(asked: Iterable[Asked]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumamigrate.model.duration import normal, parse, protobuf, render
+from kumamigrate.model.duration import normal, parse, render
 
 
 @pytest.mark.parametrize(
@@ -38,15 +38,6 @@ def test_parse_refuses_what_go_refuses(text: str) -> None:
     assert normal(text) == text
 
 
-@pytest.mark.parametrize(
-    ("nanoseconds", "text"),
-    [(0, "0s"), (90_000_000_000, "90s"), (1_500_000_000, "1.500s"), (-1_000, "-0.000001s")],
-)
-def test_protobuf_counts_in_seconds(nanoseconds: int, text: str) -> None:
-    assert protobuf(nanoseconds) == text
-
-
 @given(st.integers(-(2**62), 2**62))
 def test_parse_reads_what_render_writes(nanoseconds: int) -> None:
     assert parse(render(nanoseconds)) == nanoseconds
-    assert parse(protobuf(nanoseconds)) == nanoseconds

@@ -93,7 +93,6 @@ def _convert(case: dict[str, Any], bodies: list[dict[str, Any]] | None = None) -
         "default",
         case.get("target", "2.9"),
         ties=Ties.UNKNOWN,
-        intended=case.get("intended", False),
     )
     default = next((k for s in case.get("old", [])[-1:] for k in s if k not in _NOT_KINDS), "")
     return CONVERTERS[case.get("kind") or default](world)

@@ -10,7 +10,7 @@ from kumamigrate.model.kri import kri_of
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.backendref import tcp_protocols
-from kumamigrate.targetref.explain import overruled, winner_of
+from kumamigrate.targetref.explain import sources, winner_of
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.route import RealResource, ServiceTag
 from tests.targetref.meshes import EAST, MESH, on, resource, route, service, sidecar, state, timeout
@@ -128,7 +128,7 @@ def test_winner_and_overruled_lead_to_the_lines() -> None:
     assert winner is not None
     assert (winner.policy.name, winner.value) == ("t", "3s")
     assert winner.path == ("to", 2, "default", "http", "requestTimeout")
-    assert [s.value for s in overruled(found, path)] == ["2s", "1s"]
+    assert [s.value for s in sources(found, path)] == ["3s", "2s", "1s"]
     assert winner_of(found, ("idleTimeout",)) is None
 
 
@@ -162,9 +162,9 @@ def test_the_source_of_a_route_rule_is_found_by_its_matches_wherever_it_stands()
     by_method = {}
     for at, rule in enumerate(found.conf["rules"]):
         name = ("rules", at, "default", "backendRefs", 0, "name")
-        said = (winner_of(found, name), *overruled(found, name))
+        said = sources(found, name)
         by_method[rule["matches"][0]["method"]] = [
-            (s.policy.name, s.path[2:4], s.value) for s in said if s
+            (s.policy.name, s.path[2:4], s.value) for s in said
         ]
     assert by_method == {
         "GET": [("a", ("rules", 0), "x"), ("b", ("rules", 1), "z")],

@@ -9,7 +9,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.effective.bothengines.whoanswers import kinds_of
-from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.model.resource import SERVICE, ZONE, Resource, mappings
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
 from kumamigrate.universe.side import Side
@@ -83,10 +83,9 @@ class Callers:
 
 def from_tags(policy: Resource) -> list[Tags]:
     """Return the tags of clients that a policy names in `from`."""
-    items = policy.spec.get("from")
     found: list[Tags] = []
-    for item in items if isinstance(items, list) else ():
-        ref = item.get("targetRef") if isinstance(item, Mapping) else None
+    for item in mappings(policy.spec.get("from")):
+        ref = item.get("targetRef")
         if not isinstance(ref, Mapping):
             continue
         tags = tags_of(ref.get("tags"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.effective.reading import (
@@ -16,6 +15,7 @@ from kumamigrate.effective.reading import (
     Values,
     leaf,
 )
+from kumamigrate.model.resource import mapping
 from kumamigrate.targetref.permission import PERMISSION
 
 FIELDS = {
@@ -67,7 +67,7 @@ def of_rules(rules: Rules, _merged: Conf | None, at: At) -> Values:
 
 
 def _is_all(match: Any, mesh: str) -> bool:
-    spiffe = match.get("spiffeID") if isinstance(match, Mapping) else None
+    spiffe = mapping(match).get("spiffeID")
     everybody = {"type": "Prefix", "value": f"spiffe://{mesh}"}
     return set(match) == {"spiffeID"} and spiffe == everybody
 

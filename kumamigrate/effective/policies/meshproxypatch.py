@@ -101,7 +101,7 @@ def names_matter(conf: Conf | None) -> bool:
     """
     for modification in (conf or {}).get(CHANGES) or ():
         for kind, body in modification.items():
-            match = body.get("match") if isinstance(body, Mapping) else None
+            match = mapping(body).get("match")
             if kind in ("virtualHost", "httpFilter", "networkFilter"):
                 return True
             if isinstance(match, Mapping) and any("name" in key.lower() for key in match):

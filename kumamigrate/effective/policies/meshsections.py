@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.sourcedest.oldconf import conf_of
 
 Spec = Mapping[str, Any]
@@ -14,8 +14,7 @@ STRICT, PERMISSIVE, OFF = "Strict", "Permissive", ""
 
 def backends(spec: Spec, section: str) -> list[Any]:
     """Return the backends of a section of the Mesh, as they stand."""
-    found = mapping(spec.get(section)).get("backends")
-    return found if isinstance(found, list) else []
+    return sequence(mapping(spec.get(section)).get("backends"))
 
 
 def backend_of(policy: Resource | None, spec: Spec, section: str) -> Spec | None:

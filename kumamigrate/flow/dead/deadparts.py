@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.manifest import cut, put
 from kumamigrate.scene.scene import Scene
@@ -73,13 +73,13 @@ def _parts(policy: Resource) -> Iterator[PolicyPart]:
     entries = [
         (section, at, entry)
         for section in SECTIONS
-        for at, entry in enumerate(_list(policy.spec.get(section)))
+        for at, entry in enumerate(sequence(policy.spec.get(section)))
     ]
     for section, at, entry in entries if len(entries) > 1 else ():
         bare = {k: v for k, v in policy.spec.items() if k not in SECTIONS}
         yield _part(policy, (section, at), {**bare, section: [entry]})
     for section, at, entry in entries if policy.type in BY_FIELD else ():
-        conf = entry.get("default") if isinstance(entry, Mapping) else None
+        conf = mapping(entry).get("default")
         leaves = list(_leaves(conf)) if isinstance(conf, Mapping) else []
         for path, value in leaves if len(leaves) > 1 else ():
             bare = {k: v for k, v in policy.spec.items() if k not in SECTIONS}
@@ -114,10 +114,6 @@ def _is_refused(rest: Resource, policy: Resource, state: State) -> bool:
         for one in (policy, rest)
     )
     return not new <= old
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _place(at: str) -> tuple[str, int]:

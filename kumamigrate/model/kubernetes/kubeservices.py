@@ -7,7 +7,16 @@ from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
 from kumamigrate.model.kubernetes.pods import GATEWAY, injects, pod_templates
-from kumamigrate.model.resource import ENV, MESH, NAMESPACE, Form, Resource, mapping
+from kumamigrate.model.resource import (
+    ENV,
+    MESH,
+    NAMESPACE,
+    Form,
+    Resource,
+    mapping,
+    mappings,
+    texts,
+)
 
 MANAGED_BY = "kuma.io/managed-by"
 SERVICE_NAME = "k8s.kuma.io/service-name"
@@ -74,7 +83,7 @@ class KubeCluster:
         return bool(self._how["gatewayPods"]) and self._for_gateway(service)
 
     def _for_gateway(self, service: Resource) -> bool:
-        wanted = {str(k): str(v) for k, v in mapping(service.spec.get("selector")).items()}
+        wanted = texts(service.spec.get("selector"))
         gateways = self._gateways.get(service.namespace, ())
         return bool(wanted) and any(wanted.items() <= labels.items() for labels in gateways)
 
@@ -121,7 +130,7 @@ def _gateway_pods(resource: Resource) -> Iterator[Mapping[str, str]]:
     for pod in pod_templates(resource):
         metadata = mapping(pod.get("metadata"))
         if GATEWAY in mapping(metadata.get("annotations")):
-            yield {str(k): str(v) for k, v in mapping(metadata.get("labels")).items()}
+            yield texts(metadata.get("labels"))
 
 
 def _mesh_service(service: Resource, mesh: str, how: How) -> Resource:
@@ -161,9 +170,8 @@ def selector(wanted: Mapping[str, Any], how: How) -> dict[str, Any]:
 
 
 def _ports(service: Resource) -> Iterator[dict[str, Any]]:
-    listed = service.spec.get("ports")
-    for port in listed if isinstance(listed, list) else ():
-        if not isinstance(port, Mapping) or port.get("protocol", "TCP") != "TCP":
+    for port in mappings(service.spec.get("ports")):
+        if port.get("protocol", "TCP") != "TCP":
             continue
         yield {
             "name": str(port.get("name") or port.get("port")),

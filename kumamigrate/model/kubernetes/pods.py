@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.resource import MESH, Resource, mapping
+from kumamigrate.model.resource import MESH, Resource, mapping, sequence, texts
 from kumamigrate.model.versions import at_least
 
 INJECTION = "kuma.io/sidecar-injection"
@@ -34,7 +34,7 @@ def pod_templates(workload: Resource) -> Iterator[Mapping[str, Any]]:
 def meta_of(pod: Mapping[str, Any], part: str) -> dict[str, str]:
     """Return the labels or annotations of a Pod or its template."""
     metadata = mapping(pod.get("metadata"))
-    return {str(k): str(v) for k, v in mapping(metadata.get(part)).items()}
+    return texts(metadata.get(part))
 
 
 def has_sidecar(pod: Mapping[str, Any], namespace: Resource | None, release: str) -> bool | None:
@@ -61,8 +61,7 @@ def has_sidecar(pod: Mapping[str, Any], namespace: Resource | None, release: str
 
 
 def _containers(pod: Mapping[str, Any], kind: str) -> list[object]:
-    listed = mapping(pod.get("spec")).get(kind)
-    return [mapping(one).get("name") for one in listed] if isinstance(listed, list) else []
+    return [mapping(one).get("name") for one in sequence(mapping(pod.get("spec")).get(kind))]
 
 
 def injects(namespace: Resource) -> bool:

@@ -32,6 +32,7 @@ from kumamigrate.model.resource import (
     ZONE,
     Resource,
     mapping,
+    sequence,
 )
 from kumamigrate.model.state import State
 from kumamigrate.model.universalservices import SPOKEN, WORKLOAD
@@ -253,8 +254,7 @@ def _speaking(inbound: dict[str, Any], protocol: str, release: str) -> dict[str,
 def _container_ports(pod: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield name and number of the TCP ports that the containers of a Pod declare, in order."""
     for container in pod.get("containers") or ():
-        ports = mapping(container).get("ports")
-        for port in map(mapping, ports if isinstance(ports, list) else ()):
+        for port in map(mapping, sequence(mapping(container).get("ports"))):
             if port.get("protocol", "TCP") == "TCP":
                 yield str(port.get("name") or ""), port.get("containerPort")
 

@@ -9,7 +9,15 @@ from kumamigrate.dataclass import replace
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.labels import name_in_two
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, ENV, NAMESPACE, SERVICE, Form, Resource
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    ENV,
+    NAMESPACE,
+    SERVICE,
+    Form,
+    Resource,
+    mapping,
+)
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.prover.assumptions.coupling import WORKLOAD, Coupling
@@ -162,8 +170,7 @@ def _selector(service: Resource) -> dict[str, str]:
     if not isinstance(selector, Mapping):
         return {}
     if service.type == "MeshService":
-        inner = selector.get("dataplaneLabels")
-        by_labels = inner.get("matchLabels") if isinstance(inner, Mapping) else None
+        by_labels = mapping(selector.get("dataplaneLabels")).get("matchLabels")
         selector = by_labels or selector.get("dataplaneTags") or {}
     # No label of a Dataplane says its service: that is a tag.
     return {} if SERVICE in selector else {str(k): str(v) for k, v in selector.items()}

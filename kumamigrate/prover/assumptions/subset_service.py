@@ -11,7 +11,7 @@ from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import ServiceTag
-from kumamigrate.targetref.share import home_of, is_share, match_labels, may_be_share
+from kumamigrate.targetref.share import is_share, match_labels, may_be_share
 from kumamigrate.universe.askedservices import backend_refs
 from kumamigrate.universe.backend import Cluster, called
 from kumamigrate.universe.side import ROUTES, Side
@@ -76,7 +76,7 @@ def _stands_for(
     assert isinstance(one.destination, ServiceTag)
     tags = {SERVICE: one.destination.service, **dict(one.tags)}
     target = port.get("targetPort", port.get("port"))
-    return means(match_labels(service), target, home_of(service), tags, known)
+    return means(match_labels(service), target, service.zone, tags, known)
 
 
 def not_shown(after: Side) -> Iterator[str]:
@@ -89,7 +89,7 @@ def not_shown(after: Side) -> Iterator[str]:
         assert isinstance(cluster.destination, ServiceTag)
         tags = {SERVICE: cluster.destination.service, **dict(cluster.tags)}
         target = port.get("targetPort", port.get("port"))
-        if not is_share(match_labels(service), target, home_of(service), tags, known):
+        if not is_share(match_labels(service), target, service.zone, tags, known):
             text = ", ".join(f"{k}: {v}" for k, v in cluster.tags)
             yield (
                 f"no known proxy shows that MeshService {service.display_name} has the proxies of"

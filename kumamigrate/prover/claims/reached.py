@@ -13,7 +13,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover.endpointmoves import EVERY_SERVICE
 from kumamigrate.targetref.backendref import meant_by, port_said, ports_of
@@ -87,7 +87,7 @@ def _owed(before: Side, after: Side, was: Resource) -> _Owed:
 def _tags(proxy: Resource) -> tuple[str, ...] | None:
     """Return the service tags that a proxy lists; None where it reaches every one."""
     listed = _transparent(proxy).get(FIELDS[0])
-    tags = tuple(map(str, listed)) if isinstance(listed, list) else ()
+    tags = tuple(map(str, sequence(listed)))
     return None if not tags or EVERY_SERVICE in tags else tags
 
 
@@ -96,8 +96,7 @@ def _references(proxy: Resource) -> Sequence[Mapping[str, Any]] | None:
     listed = _transparent(proxy).get(FIELDS[1])
     if listed is None:
         return None
-    refs = mapping(listed).get("refs")
-    return [mapping(ref) for ref in refs] if isinstance(refs, list) else []
+    return [mapping(ref) for ref in sequence(mapping(listed).get("refs"))]
 
 
 def _transparent(proxy: Resource) -> Mapping[str, Any]:

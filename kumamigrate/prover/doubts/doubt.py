@@ -14,7 +14,7 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
 from kumamigrate.model.labels import is_export
 from kumamigrate.model.packed import packed
-from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, Form, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, Form, Resource, mapping, sequence
 from kumamigrate.model.state import State
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.prover.unreadreason import unread_reason
@@ -244,9 +244,7 @@ def unknown_gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -
 def probe_doubts(before: Side) -> Iterator[Doubt]:
     """Yield health checks that end with service tags: patches of clusters which those name."""
     for policy in before.state.of_type(PATCH):
-        default = policy.spec.get("default")
-        changes = default.get("appendModifications") if isinstance(default, Mapping) else None
-        for change in changes if isinstance(changes, list) else ():
+        for change in sequence(mapping(policy.spec.get("default")).get("appendModifications")):
             read = read_patch(change)
             if read is not None and not read[0].startswith(KRI):
                 yield doubt_of(
@@ -323,11 +321,7 @@ def _tied(policy_type: str, tie: Tie) -> Doubt:
     return Doubt(
         DoubtKind.TIE,
         f": {TIED}: {why.get(tie.reason, tie.reason)}",
-        (f"{policy_type} {_named(first)}", *map(_named, others)),
+        (f"{policy_type} {first.full_name}", *(one.full_name for one in others)),
         tuple(map(place_of_text, tie.policies)),
         concerns=policy_type,
     )
-
-
-def _named(policy: Resource) -> str:
-    return f"{policy.name}.{policy.namespace}" if policy.namespace else policy.name

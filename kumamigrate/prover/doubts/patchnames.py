@@ -13,7 +13,7 @@ from typing import Any
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind, doubt_of
 from kumamigrate.effective.policies.patched import PATCH, read_patch
-from kumamigrate.model.resource import EFFECT, Resource
+from kumamigrate.model.resource import EFFECT, Resource, mapping, mappings
 from kumamigrate.pattern import pattern
 from kumamigrate.universe.side import Side
 
@@ -86,13 +86,11 @@ def _tag_names(policy: Resource) -> Iterator[Named]:
 def _matches(policy: Resource) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the kind and the match of each modification; not the probes of old HealthChecks,
     which are a doubt of their own."""
-    default = policy.spec.get("default")
-    found = default.get("appendModifications") if isinstance(default, Mapping) else None
-    for modification in found if isinstance(found, list) else ():
-        if not isinstance(modification, Mapping) or read_patch(modification) is not None:
+    for modification in mappings(mapping(policy.spec.get("default")).get("appendModifications")):
+        if read_patch(modification) is not None:
             continue
         for part, body in modification.items():
-            match = body.get("match") if isinstance(body, Mapping) else None
+            match = mapping(body).get("match")
             if isinstance(match, Mapping):
                 yield str(part), match
 

@@ -10,7 +10,7 @@ from kumamigrate.effective.fact import Fact
 from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping, mappings
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.explain import winner_of
 from kumamigrate.targetref.merge import merge_entries
@@ -86,7 +86,5 @@ def _at_route(policy_type: str, conf: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def names_route_in_to(policy: Resource) -> bool:
     """Whether some entry of `to` is about a route."""
-    items = policy.spec.get("to")
-    listed = items if isinstance(items, list) else []
-    refs = [item.get("targetRef") for item in listed if isinstance(item, Mapping)]
-    return any(isinstance(r, Mapping) and r.get("kind") == "MeshHTTPRoute" for r in refs)
+    refs = (mapping(item.get("targetRef")) for item in mappings(policy.spec.get("to")))
+    return any(ref.get("kind") == "MeshHTTPRoute" for ref in refs)

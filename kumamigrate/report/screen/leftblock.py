@@ -18,11 +18,7 @@ from kumamigrate.report.unread import Numbers, numbers_of, with_numbers
 from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 
-WIDTH = 110
-MOST_HELD = 3
 MOST_REASONS = 4
-MOST_NOTES = 5
-INDENT = "       "
 
 
 def left_lines(screen: OnScreen) -> list[Line]:

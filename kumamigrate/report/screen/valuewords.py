@@ -8,7 +8,7 @@ from typing import Any
 
 from kumamigrate.model import duration
 from kumamigrate.model.conf import canonical
-from kumamigrate.model.resource import NAMESPACE, SERVICE
+from kumamigrate.model.resource import NAMESPACE, SERVICE, mapping
 from kumamigrate.report.screen.fieldwords import CLIENT
 
 NOTHING = "none"
@@ -16,14 +16,13 @@ NOBODY = "nobody may"
 EMPTY = '""'
 NOWHERE = "nowhere"
 MOST = 3
-LONG = 100
 _GRANTS = ("Allow", "ALLOW")
 
 
-def in_words(value: Any, *, field: str = "", most: int = MOST) -> str:
-    """Return a value in words. Of a list `most` entries are said and the others counted."""
+def in_words(value: Any, *, field: str = "") -> str:
+    """Return a value in words. Of a list MOST entries are said and the others counted."""
     if field in ("from", "rules.allow", "rules.deny"):
-        return _grants(value, field, most)
+        return _grants(value, field)
     if field == "allowed":
         return "may connect" if value else "may not connect"
     if field.startswith(CLIENT) and value in (None, *_GRANTS):
@@ -37,8 +36,8 @@ def in_words(value: Any, *, field: str = "", most: int = MOST) -> str:
     if field == "answered with 500":
         return str(value) if value == "all" else f"weight {value}"
     if field == "backendRefs":
-        return _listed([_backend_ref(one) for one in value], most) or NOWHERE
-    return _words(value, most)
+        return _listed([_backend_ref(one) for one in value]) or NOWHERE
+    return _words(value)
 
 
 def compact(text: str) -> str:
@@ -79,15 +78,15 @@ def _entries_that_differ(
             yield from leaves_that_differ(old, new, f"{path}[{(a if b > a else c) + at}]")
 
 
-def _words(value: Any, most: int) -> str:
+def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return compact(value) or EMPTY
     if isinstance(value, Mapping):
-        return _entry(value, most)
+        return _entry(value)
     if _is_list(value):
-        return _listed([_words(one, most) for one in value], most) if value else "none listed"
+        return _listed([_words(one) for one in value]) if value else "none listed"
     return NOTHING if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -95,23 +94,22 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _listed(words: Sequence[str], most: int) -> str:
-    shown = list(words[:most])
-    more = len(words) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - MOST
+    return ", ".join(words[:MOST]) + (f" and {more} more" if more > 0 else "")
 
 
-def _entry(value: Mapping[str, Any], most: int) -> str:
+def _entry(value: Mapping[str, Any]) -> str:
     """Return an object in words: as what it is where that is known, else key by key."""
     for is_it, said in _KNOWN:
         if is_it(value):
-            return said(value, most)
-    inner = [f"{key} {_inner(one, most)}" for key, one in value.items()]
+            return said(value)
+    inner = [f"{key} {_inner(one)}" for key, one in value.items()]
     return ", ".join(inner) if inner else "nothing set"
 
 
-def _inner(value: Any, most: int) -> str:
-    said = _words(value, most)
+def _inner(value: Any) -> str:
+    said = _words(value)
     several = isinstance(value, Mapping) and len(value) > 1
     return f"({said})" if several or (_is_list(value) and len(value) > 1) else said
 
@@ -120,23 +118,23 @@ def _has(*keys: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda value: bool(value) and set(value) <= set(keys)
 
 
-def _fault(value: Mapping[str, Any], most: int) -> str:
+def _fault(value: Mapping[str, Any]) -> str:
     parts = []
     for kind, what in (("abort", "httpStatus"), ("delay", "value"), ("responseBandwidth", "limit")):
         if kind in value:
-            one = value[kind] if isinstance(value[kind], Mapping) else {}
+            one = mapping(value[kind])
             name = "bandwidth" if kind == "responseBandwidth" else kind
-            share = _words(one.get("percentage"), most)
-            parts.append(f"{name} {_words(one.get(what), most)} for {share} %")
+            share = _words(one.get("percentage"))
+            parts.append(f"{name} {_words(one.get(what))} for {share} %")
     return " and ".join(parts)
 
 
-def _rule(value: Mapping[str, Any], most: int) -> str:
-    conf, match = _words(value.get("conf"), most), value.get("match")
-    return f"{conf} where {_words(match, most)}" if match else conf
+def _rule(value: Mapping[str, Any]) -> str:
+    conf, match = _words(value.get("conf")), value.get("match")
+    return f"{conf} where {_words(match)}" if match else conf
 
 
-def _typed(value: Mapping[str, Any], most: int) -> str:
+def _typed(value: Mapping[str, Any]) -> str:
     """Return a backend, a match, a hash policy, a filter: its type, then what it says."""
     kind = str(value["type"])
     rest = {k: v for k, v in value.items() if k != "type"}
@@ -144,12 +142,12 @@ def _typed(value: Mapping[str, Any], most: int) -> str:
     if isinstance(own, Mapping) and len(rest) == 1:
         plain = [v for k, v in own.items() if k in ("address", "endpoint", "url", "path", "name")]
         if len(own) == len(plain) == 1:
-            return f"{kind} {_words(plain[0], most)}"
-        return f"{kind} {_entry(own, most)}" if own else kind
-    return f"{kind} {_entry(rest, most)}" if rest else kind
+            return f"{kind} {_words(plain[0])}"
+        return f"{kind} {_entry(own)}" if own else kind
+    return f"{kind} {_entry(rest)}" if rest else kind
 
 
-def _target(value: Mapping[str, Any], _most: int) -> str:
+def _target(value: Mapping[str, Any]) -> str:
     """Return a reference: its kind, and what it is called or chooses by."""
     by = value.get("name") or ""
     tags = value.get("tags") or value.get("labels") or {}
@@ -159,26 +157,26 @@ def _target(value: Mapping[str, Any], _most: int) -> str:
     return f"{said}{weight}"
 
 
-def _named(value: Mapping[str, Any], most: int) -> str:
+def _named(value: Mapping[str, Any]) -> str:
     how = f" ({value['type']})" if "type" in value else ""
-    return f"{value['name']}: {_words(value['value'], most)}{how}"
+    return f"{value['name']}: {_words(value['value'])}{how}"
 
 
-def _domain(value: Mapping[str, Any], _most: int) -> str:
+def _domain(value: Mapping[str, Any]) -> str:
     port = f":{value['port']}" if "port" in value else ""
     protocol = f" {value['protocol']}" if "protocol" in value else ""
     return f"{value.get('type')} {value.get('value')}{port}{protocol}"
 
 
 _KNOWN: tuple[
-    tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any], int], str]], ...
+    tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], str]], ...
 ] = (
     (_has("abort", "delay", "responseBandwidth"), _fault),
     (lambda v: "conf" in v and set(v) <= {"conf", "match"}, _rule),
     (lambda v: "name" in v and "value" in v and set(v) <= {"name", "value", "type"}, _named),
     (lambda v: {"type", "value"} <= set(v) <= {"type", "value", "port", "protocol"}, _domain),
     (lambda v: "kind" in v and set(v) & {"name", "tags", "labels"} != set(), _target),
-    (lambda v: set(v) == {"duration"}, lambda v, _: duration.render(v["duration"])),
+    (lambda v: set(v) == {"duration"}, lambda v: duration.render(v["duration"])),
     (lambda v: "type" in v, _typed),
 )
 """What an object may be, and how one says that."""
@@ -187,7 +185,7 @@ _KNOWN: tuple[
 def _backend_ref(value: Any) -> str:
     """Return where a share of the traffic goes: a cluster with its weight."""
     if not (_is_list(value) and len(value) == 2):
-        return _words(value, MOST)
+        return _words(value)
     return f"{_cluster(str(value[0]))} (weight {value[1]})"
 
 
@@ -199,13 +197,13 @@ def _cluster(key: str) -> str:
     return key.removeprefix(f"{SERVICE}=").replace(",", " ")
 
 
-def _grants(value: Any, field: str, most: int) -> str:
+def _grants(value: Any, field: str) -> str:
     """Return who may connect, or who may not."""
     if field == "rules.deny":
         denied = [_client(one) for one in value or ()]
-        return f"{_listed(denied, most)} may not connect" if denied else "nobody is refused"
+        return f"{_listed(denied)} may not connect" if denied else "nobody is refused"
     who = list(dict.fromkeys(_granted(one) for one in _joined(value or ())))
-    return f"{_listed(who, most)} may connect" if who else NOBODY
+    return f"{_listed(who)} may connect" if who else NOBODY
 
 
 def _joined(rules: Sequence[Any]) -> list[Any]:
@@ -254,8 +252,8 @@ _SHORT = {SERVICE: "service", NAMESPACE: "namespace"}
 
 
 def _client(match: Any) -> str:
-    spiffe = match.get("spiffeID") if isinstance(match, Mapping) else None
+    spiffe = mapping(match).get("spiffeID")
     if not isinstance(spiffe, Mapping):
-        return _words(match, MOST)
+        return _words(match)
     anything = "…" if spiffe.get("type") == "Prefix" else ""
     return f"{spiffe.get('value')}{anything}"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, sequence
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.rule import Rule, Step
@@ -151,7 +151,7 @@ def _matches(value: Any, parts: list[str], at: FieldPath) -> Iterator[tuple[Fiel
     if not parts:
         yield at, value
     elif parts[0] == "[]":
-        for index, inner in enumerate(value if isinstance(value, list) else ()):
+        for index, inner in enumerate(sequence(value)):
             yield from _matches(inner, parts[1:], (*at, index))
     elif isinstance(value, Mapping) and parts[0] in value:
         yield from _matches(value[parts[0]], parts[1:], (*at, parts[0]))

@@ -11,7 +11,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.identity import old_id
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.manifest import Json, cut
 from kumamigrate.rewrite.references.spiffe import Clients, Match, everybody, matches_for
@@ -115,11 +115,9 @@ def without_old_ids(policy: Resource) -> Json | None:
 
 
 def _matches(policy: Resource) -> Iterator[tuple[FieldPath, Any]]:
-    rules = policy.spec.get("rules")
-    for at, rule in enumerate(rules if isinstance(rules, list) else ()):
+    for at, rule in enumerate(sequence(policy.spec.get("rules"))):
         for key in KEYS.values():
-            listed = at_path(rule, ("default", key))
-            for index, match in enumerate(listed if isinstance(listed, list) else ()):
+            for index, match in enumerate(sequence(at_path(rule, ("default", key)))):
                 yield (*policy.spec_path, "rules", at, "default", key, index), match
 
 

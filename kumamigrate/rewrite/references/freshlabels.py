@@ -12,7 +12,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import SERVICE, Form, Resource, Where
+from kumamigrate.model.resource import SERVICE, Form, Resource, Where, mapping
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.model.versions import at_least
@@ -219,5 +219,5 @@ def _edit(where: Where, resource: Resource, key: str, value: str) -> ResourceEdi
         return ResourceEdit(where=where, manifests=(with_labels(resource, {key: value}),))
     path = (*metadata_path(resource), "labels")
     labels = at_path(resource.body, path)
-    old = labels if isinstance(labels, Mapping) else {}
+    old = mapping(labels)
     return ResourceEdit(where=where, manifests=(put(resource.body, path, {**old, key: value}),))

@@ -21,6 +21,8 @@ from kumamigrate.model.resource import (
     SERVICE,
     ZONE,
     Resource,
+    mapping,
+    sequence,
 )
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.references.lookups import (
@@ -88,8 +90,7 @@ def _backends(item: Mapping[str, Any], at: FieldPath) -> Iterator[Reference]:
             continue
         inside = (*at, "rules", number, "default")
         for index, one in _maps(conf.get("filters")):
-            mirror = one.get("requestMirror")
-            ref = mirror.get("backendRef") if isinstance(mirror, Mapping) else None
+            ref = mapping(one.get("requestMirror")).get("backendRef")
             if isinstance(ref, Mapping):
                 path = (*inside, "filters", index, "requestMirror", "backendRef")
                 yield from _backend(ref, path)
@@ -283,7 +284,7 @@ def _section_of_tag(view: View, found: list[Resource], tag: str, section: str) -
 def _says_zone(owner: Resource) -> bool:
     body = owner.body
     metadata = body.get("metadata") if isinstance(body.get("metadata"), Mapping) else body
-    labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+    labels = mapping(metadata).get("labels")
     return isinstance(labels, Mapping) and ZONE in labels
 
 
@@ -306,9 +307,8 @@ def _tag(view: View, owner: Resource, parts: list[str]) -> Meaning | str:
 
 
 def _port_name(service: Resource, number: str) -> str | None:
-    ports = service.spec.get("ports")
-    listed = ports if isinstance(ports, list) else ()
-    for name, port in zip(sections(service), listed, strict=False):
+    ports = sequence(service.spec.get("ports"))
+    for name, port in zip(sections(service), ports, strict=False):
         if str(port.get("port")) == number:
             return name
     return None
@@ -487,6 +487,6 @@ def _services(view: View, name: str, namespace: str) -> Sequence[Resource]:
 
 
 def _maps(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for index, item in enumerate(value if isinstance(value, list) else ()):
+    for index, item in enumerate(sequence(value)):
         if isinstance(item, Mapping):
             yield index, item

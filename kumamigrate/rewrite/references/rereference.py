@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mapping
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import put
@@ -145,15 +145,13 @@ def _plain(what: Meaning) -> dict[str, Any]:
 
 
 def _spec(owner: Resource, body: Any) -> Mapping[str, Any]:
-    found = at_path(body, owner.spec_path)
-    return found if isinstance(found, Mapping) else {}
+    return mapping(at_path(body, owner.spec_path))
 
 
 def _producing(owner: Resource, body: Any) -> Iterator[tuple[Any, Mapping[str, Any]]]:
     """Yield the labels of to-targets that make a producer policy on 3.0, with their paths."""
     for index, item in enumerate(_spec(owner, body).get("to") or ()):
-        ref = item.get("targetRef") if isinstance(item, Mapping) else None
-        labels = ref.get("labels") if isinstance(ref, Mapping) else None
+        labels = mapping(mapping(item).get("targetRef")).get("labels")
         if not isinstance(labels, Mapping) or not labels.get(DISPLAY_NAME):
             continue
         if set(labels) <= {DISPLAY_NAME, NAMESPACE}:

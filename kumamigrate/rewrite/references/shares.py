@@ -12,7 +12,16 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.labels import is_export
-from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, SERVICE, Form, Resource
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    MESH,
+    NAMESPACE,
+    SERVICE,
+    Form,
+    Resource,
+    mapping,
+    texts,
+)
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.references.labelset import is_stable
 from kumamigrate.rewrite.references.lookups import services_to_come
@@ -21,7 +30,6 @@ from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.share import (
     NAMING,
     WORKLOAD,
-    home_of,
     is_share,
     labelled_inbounds,
     match_labels,
@@ -64,7 +72,7 @@ def share_of(view: View, base: Resource, port: Mapping[str, Any], tags: Mapping[
     `port` is the port of the service `base` that the tag kuma.io/service stands for.
     """
     known = known_to(view.state, base.mesh)
-    target, zone = port.get("targetPort", port.get("port")), home_of(base)
+    target, zone = port.get("targetPort", port.get("port")), base.zone
     found = next(
         (labels for labels in _candidates(base, target, tags, known)
          if is_share(labels, target, zone, tags, known)), None
@@ -110,16 +118,14 @@ def _guess(
     workload = {} if of_pods else {WORKLOAD: tags[SERVICE]}
     for labels in (match_labels(base), _tags_as_labels(base), workload):
         found = {**labels, **extra}
-        if labels and may_be_share(found, target, home_of(base), tags, known):
+        if labels and may_be_share(found, target, base.zone, tags, known):
             return found
     return None
 
 
 def _tags_as_labels(base: Resource) -> dict[str, str]:
     """Return the tags by which a MeshService selects, as labels, if Pods have them as such."""
-    selector = base.spec.get("selector")
-    tags = selector.get("dataplaneTags") if isinstance(selector, Mapping) else None
-    labels = {str(k): str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
+    labels = texts(mapping(base.spec.get("selector")).get("dataplaneTags"))
     own = [key for key in labels if "kuma.io/" in key and key != NAMESPACE]
     return {} if own else labels
 
@@ -159,7 +165,7 @@ def _candidates(
     shared = _shared(mine)
     for key in (*(k for k in NAMING if k in shared), *(k for k in shared if k not in NAMING)):
         rest = {key: shared[key], **place}
-        if labelled_inbounds(rest, target, home_of(base), known) == whole:
+        if labelled_inbounds(rest, target, base.zone, known) == whole:
             yield {**rest, **extra}
     today = tagged_inbounds(tags, known)
     carried = _shared([p for p in mine if any((p.namespace, p.name) == one[:2] for one in today)])
@@ -201,7 +207,7 @@ def _existing(
         if service.spec.get("ports") != [_as_tagged(base, port, tags, known)]:
             continue
         target = port.get("targetPort", port.get("port"))
-        if is_share(match_labels(service), target, home_of(service), tags, known):
+        if is_share(match_labels(service), target, service.zone, tags, known):
             return service
     return None
 
@@ -283,7 +289,7 @@ def entry_for(
 
 
 def _is_read_by_tag(entries: list[Any], at: int, share: Share) -> bool:
-    refs = [e.get("targetRef") if isinstance(e, Mapping) else None for e in entries]
+    refs = [mapping(e).get("targetRef") for e in entries]
     kinds = [ref.get("kind") for ref in refs if isinstance(ref, Mapping)]
     mine = refs[at]
     return (
@@ -301,5 +307,4 @@ def is_told(policy: Resource, share: Share) -> bool:
 
 def is_about(entry: Any, share: Share) -> bool:
     """Say whether a `to` entry is about a share."""
-    ref = entry.get("targetRef") if isinstance(entry, Mapping) else None
-    return isinstance(ref, Mapping) and ref.get("labels") == dict(share.labels)
+    return mapping(mapping(entry).get("targetRef")).get("labels") == dict(share.labels)

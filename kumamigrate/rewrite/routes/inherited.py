@@ -13,7 +13,15 @@ from typing import Any
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.conf import JsonConf, canonical, patch
 from kumamigrate.model.kri import Kri, kri_of
-from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
+from kumamigrate.model.resource import (
+    DISPLAY_NAME,
+    SERVICE,
+    Identity,
+    Resource,
+    mapping,
+    mappings,
+    sequence,
+)
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.references.proxies import Traits, proxies_of, traits_of
 from kumamigrate.rewrite.routes.routeconf import (
@@ -116,18 +124,15 @@ class Reader:
         """Return the protocol of every service whose inbounds agree on one."""
         found: dict[str, set[str]] = {}
         for proxy in self.state.of_type("Dataplane"):
-            inbounds = at_path(proxy.spec, ("networking", "inbound"))
-            for inbound in inbounds if isinstance(inbounds, list) else ():
-                tags = inbound.get("tags") if isinstance(inbound, Mapping) else None
-                if isinstance(tags, Mapping) and SERVICE in tags:
+            for inbound in mappings(at_path(proxy.spec, ("networking", "inbound"))):
+                tags = mapping(inbound.get("tags"))
+                if SERVICE in tags:
                     protocol = str(tags.get("kuma.io/protocol") or "tcp")
                     found.setdefault(str(tags[SERVICE]), set()).add(protocol)
         for service in self.state.of_type("MeshService"):
-            ports = service.spec.get("ports")
-            for port in ports if isinstance(ports, list) else ():
-                if isinstance(port, Mapping):
-                    protocol = str(port.get("appProtocol") or "tcp")
-                    found.setdefault(service.display_name, set()).add(protocol)
+            for port in mappings(service.spec.get("ports")):
+                protocol = str(port.get("appProtocol") or "tcp")
+                found.setdefault(service.display_name, set()).add(protocol)
         return {name: next(iter(p)) for name, p in found.items() if len(p) == 1}
 
     def slots(self, route: Resource, own: JsonConf) -> tuple[InheritedSlot, ...]:
@@ -331,9 +336,8 @@ def _may_count(policy: Resource, names: Set[str], routes: Set[str]) -> bool:
 def _may_show(policy: Resource, names: Set[str], routes: Set[str] | None = None) -> bool:
     """Say whether a policy in the new form may say something at destinations of some names, or
     on some routes where they are known."""
-    items = policy.spec.get("to")
-    for item in items if isinstance(items, list) else ():
-        ref = item.get("targetRef") if isinstance(item, Mapping) else None
+    for item in sequence(policy.spec.get("to")):
+        ref = mapping(item).get("targetRef")
         name = str(ref.get("name") or "") if isinstance(ref, Mapping) else ""
         if isinstance(ref, Mapping) and ref.get("kind") == ROUTE:
             if routes is None or not name or name in routes:

@@ -11,7 +11,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, Resource, mapping
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.routes.routes import (
@@ -98,9 +98,9 @@ def _jumps(resource: Resource, name: str, rivals: Iterable[str]) -> bool:
 
 def _same_destination(route: Resource, target: Any) -> bool:
     """Say whether a route may have the same destination: equal name, or by labels."""
-    wanted = target.get("name") if isinstance(target, Mapping) else None
+    wanted = mapping(target).get("name")
     for entry in route.spec.get("to") or ():
-        ref = entry.get("targetRef") if isinstance(entry, Mapping) else None
+        ref = mapping(entry).get("targetRef")
         if not isinstance(ref, Mapping) or not ref.get("name") or not wanted:
             return True
         if str(ref["name"]).split("_")[0] == str(wanted).split("_")[0]:
@@ -179,7 +179,7 @@ def _entries(policy: Resource, hits: set[int], shown: Sequence[str]) -> list[Any
     out: list[Any] = []
     for at, entry in enumerate(policy.spec["to"]):
         out.append(entry)
-        ref = entry.get("targetRef") if isinstance(entry, Mapping) else None
+        ref = mapping(entry).get("targetRef")
         if at not in hits or not isinstance(ref, Mapping):
             continue
         for name in shown[1:]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kumamigrate.model.conf import JsonConf, normal, patch
 from kumamigrate.model.policytype import Conf
+from kumamigrate.model.resource import mapping
 
 Leaf = tuple[str, ...]
 
@@ -111,7 +112,7 @@ def contains(conf: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
 
 def _at(conf: Any, path: Sequence[str]) -> Any:
     for key in path:
-        conf = conf.get(key) if isinstance(conf, Mapping) else None
+        conf = mapping(conf).get(key)
     return conf
 
 

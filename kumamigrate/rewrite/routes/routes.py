@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ZONE, Resource, mapping, sequence
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 from kumamigrate.targetref.entry import Entry
@@ -38,8 +38,7 @@ def bound_to_gateway(route: Resource) -> bool:
 
 def made_by_gateway_api(route: Resource) -> bool:
     """Say whether a route is generated from a Gateway API HTTPRoute, which owns it."""
-    metadata = route.body.get("metadata")
-    owners = metadata.get("ownerReferences") if isinstance(metadata, Mapping) else None
+    owners = mapping(route.body.get("metadata")).get("ownerReferences")
     return isinstance(owners, list) and any(
         isinstance(owner, Mapping) and owner.get("kind") in ("HTTPRoute", "GRPCRoute", "TCPRoute")
         for owner in owners
@@ -77,10 +76,9 @@ def _on_routes(policy: Resource, release: Release) -> Iterator[Entry]:
 def labelled_as(policy: Resource, route: Resource) -> Iterator[Mapping[str, Any]]:
     """Yield every `to` item of a policy whose labels are those of the route, also where the
     release in use computes none of them."""
-    entries = policy.spec.get("to")
-    for item in entries if isinstance(entries, list) else ():
-        target = item.get("targetRef") if isinstance(item, Mapping) else None
-        if isinstance(target, Mapping) and target.get("kind") == ROUTE:
+    for item in sequence(policy.spec.get("to")):
+        target = mapping(mapping(item).get("targetRef"))
+        if target.get("kind") == ROUTE:
             labels = target.get("labels")
             if isinstance(labels, Mapping) and labels and _has(route, labels):
                 yield item

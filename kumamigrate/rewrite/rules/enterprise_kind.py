@@ -11,7 +11,7 @@ from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.kinds import ENTERPRISE_ENDING, OLD_POLICIES
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.rewrite.manifest import finding, items
 from kumamigrate.rewrite.view import View
@@ -99,8 +99,7 @@ def _flat(source: Any, path: FieldPath) -> Iterator[Said]:
 def _of_role(role: Resource) -> Iterator[Said]:
     """Yield what 3.0 refuses in the rules of an AccessRole, or an AccessAudit."""
     for at, rule in enumerate(items(role.spec, ("rules",))):
-        named = mapping(rule).get("types")
-        for index, kind in enumerate(named if isinstance(named, list) else ()):
+        for index, kind in enumerate(sequence(mapping(rule).get("types"))):
             if isinstance(kind, str) and kind in ENDING:
                 yield ("rules", at, "types", index), "type", {"kind": kind}
         for index, when in enumerate(items(rule, ("when",))):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
@@ -37,8 +37,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
 
 
 def _is_route(item: Any) -> bool:
-    ref = item.get("targetRef") if isinstance(item, Mapping) else None
-    return isinstance(ref, Mapping) and ref.get("kind") == ROUTE
+    return mapping(mapping(item).get("targetRef")).get("kind") == ROUTE
 
 
 def _name(view: View, policy: Resource) -> str | None:

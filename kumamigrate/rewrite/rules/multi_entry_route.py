@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from kumamigrate.model.conf import canonical
-from kumamigrate.model.resource import DISPLAY_NAME, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, Resource, mapping, sequence
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
@@ -36,11 +36,9 @@ def plan(view: View) -> Iterator[Change | Finding]:
 
 def _by_destination(route: Resource) -> list[tuple[int, ...]]:
     """Return the indexes of the entries of each destination, in order of first appearance."""
-    entries = route.spec.get("to")
     groups: dict[str, list[int]] = {}
-    for at, entry in enumerate(entries if isinstance(entries, list) else ()):
-        target = entry.get("targetRef") if isinstance(entry, Mapping) else None
-        groups.setdefault(canonical(target), []).append(at)
+    for at, entry in enumerate(sequence(route.spec.get("to"))):
+        groups.setdefault(canonical(mapping(entry).get("targetRef")), []).append(at)
     return [tuple(group) for group in groups.values()]
 
 
@@ -100,9 +98,8 @@ def _part(entries: tuple[int, ...], name: str) -> RoutePart:
 
 def _suffixes(target: Any) -> Iterator[str]:
     """Yield what a destination can be called, the shortest first."""
-    ref = target if isinstance(target, Mapping) else {}
-    labels = ref.get("labels")
-    shown = labels.get(DISPLAY_NAME) if isinstance(labels, Mapping) else None
+    ref = mapping(target)
+    shown = mapping(ref.get("labels")).get(DISPLAY_NAME)
     name = str(ref.get("name") or shown or "other")
     yield name
     for key in ("sectionName", "namespace"):

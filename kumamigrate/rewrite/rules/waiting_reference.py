@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.admit.check import refusals_of
 from kumamigrate.dataclass import replace
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.dataplanes import workload_to_come
 from kumamigrate.rewrite.finding import Finding
@@ -81,7 +81,7 @@ def _apart(
     late: list[RouteEntry] = []
     rest: list[RouteEntry] = []
     for at, entry in enumerate(owner.spec["to"]):
-        rules = entry.get("rules") if isinstance(entry, Mapping) else None
+        rules = mapping(entry).get("rules")
         mine = {number for place, number in waiting if place == at}
         if not mine:
             rest.append(RouteEntry(at=at))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mappings
 from kumamigrate.rewrite.sourcedest.confs import Notes, int_or_text
 from kumamigrate.rewrite.sourcedest.conversion import Json
 from kumamigrate.sourcedest.oldconf import OldConf, read_conf, read_shape
@@ -28,11 +28,8 @@ def backend_of(mesh: Resource | None, section: str, policy: Resource) -> Mapping
     if not isinstance(settings, Mapping):
         return None
     name = read_conf(policy.type, policy.spec).get("backend") or settings.get("defaultBackend")
-    items = settings.get("backends")
-    for item in items if isinstance(items, list) else ():
-        if isinstance(item, Mapping) and name and item.get("name") == name:
-            return item
-    return None
+    backends = mappings(settings.get("backends"))
+    return next((one for one in backends if name and one.get("name") == name), None)
 
 
 def access_log_backends(mesh: Resource | None, policy: Resource, notes: Notes) -> Json:

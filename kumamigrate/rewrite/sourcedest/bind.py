@@ -9,7 +9,7 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.policies.patched import PATCH, only_probes
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import MESH, Form, Identity, Resource
+from kumamigrate.model.resource import MESH, Form, Identity, Resource, mapping
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.annotations import inherited
 from kumamigrate.rewrite.change import Change, ResourceEdit
@@ -33,7 +33,6 @@ from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.admit import refusals_of
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.order import Ties
 
 BOTH_ACT = ("HealthCheck", "TrafficLog", "ProxyTemplate")
 """Old kinds that act beside their successors (§3): both probe, both log, both patch."""
@@ -56,7 +55,7 @@ _LAST_OLD = "2.14"
 """The last release that has both engines; for a later target other rules go on from its form."""
 
 
-def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[Change | Finding]:
+def plan_kind(view: View, kind: str) -> Iterator[Change | Finding]:
     """Yield, for each mesh, one change that converts a whole old kind, or why it stays.
 
     `kind` is a key of `CONVERTERS`. In stage `expand` the old policies stay beside the new ones
@@ -72,7 +71,6 @@ def plan_kind(view: View, kind: str, *, ties: Ties = Ties.UNKNOWN) -> Iterator[C
             view.state.mesh(mesh),
             mesh,
             target,
-            ties=ties,
             onward=onward,
             on_word=view.rule.id in view.accepted,
         )
@@ -426,8 +424,7 @@ def manifest(policy: NewPolicy, world: KnownWorld, view: View) -> Json:
         }
         order = [key for key in home.body if key in new]
         return {key: new[key] for key in (*order, *(k for k in new if k not in order))}
-    metadata = home.body.get("metadata")
-    old = metadata if isinstance(metadata, Mapping) else {}
+    old = mapping(home.body.get("metadata"))
     labels = {**_labels(old.get("labels")), MESH: world.mesh}
     # A Mesh stays, and keeps its annotations for itself.
     notes = inherited(old.get("annotations")) if home.type != "Mesh" else {}

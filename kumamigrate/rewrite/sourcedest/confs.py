@@ -191,7 +191,6 @@ LIMITS: Json = {
     "maxRequests": 1024,
     "maxRetries": 3,
 }
-OUTLIER_OFF: Json = {"disabled": True, "detectors": {"totalFailures": {"consecutive": 5}}}
 _COUNTED = {
     "totalErrors": "totalFailures",
     "gatewayErrors": "gatewayFailures",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
 from kumamigrate.rewrite.sourcedest.classes import Names, slug
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, Manual, NewPolicy, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
@@ -54,7 +54,7 @@ def _reached(route: Resource, gateway: Resource) -> list[dict[str, str]]:
         {**s, **tags_of(gateway.spec.get("tags"))} for s in selectors_of(gateway.spec, "selectors")
     ]
     conf = mapping(gateway.spec.get("conf"))
-    listeners = [tags_of(mapping(item).get("tags")) for item in _list(conf.get("listeners"))]
+    listeners = [tags_of(mapping(item).get("tags")) for item in sequence(conf.get("listeners"))]
     selectors = selectors_of(route.spec, "selectors")
     hit = [
         tags
@@ -78,11 +78,11 @@ def _policies(
     if http:
         entry: Json = {"targetRef": {"kind": "Mesh"}}
         if http.get("hostnames"):
-            entry["hostnames"] = list(_list(http["hostnames"]))
-        entry["rules"] = [_rule(mapping(r), route, manual) for r in _list(http.get("rules"))]
+            entry["hostnames"] = list(sequence(http["hostnames"]))
+        entry["rules"] = [_rule(mapping(r), route, manual) for r in sequence(http.get("rules"))]
         result.append(_policy("MeshHTTPRoute", route, gateway, ref, entry, names))
     if tcp:
-        rules = [mapping(r) for r in _list(tcp.get("rules"))]
+        rules = [mapping(r) for r in sequence(tcp.get("rules"))]
         if len(rules) != 1:
             manual.append(_manual(route, "a MeshTCPRoute has exactly one rule"))
         else:
@@ -105,10 +105,10 @@ def _policy(
 
 
 def _rule(rule: Mapping[str, Any], route: Resource, manual: list[Manual]) -> Json:
-    found = [_match(mapping(m), route, manual) for m in _list(rule.get("matches"))]
+    found = [_match(mapping(m), route, manual) for m in sequence(rule.get("matches"))]
     default: Json = {}
     filters = [
-        f for item in _list(rule.get("filters")) for f in _filter(mapping(item), route, manual)
+        f for item in sequence(rule.get("filters")) for f in _filter(mapping(item), route, manual)
     ]
     if filters:
         default["filters"] = filters
@@ -130,11 +130,11 @@ def _match(match: Mapping[str, Any], route: Resource, manual: list[Manual]) -> J
         result["path"] = {"type": kind, "value": value}
     if match.get("method"):
         result["method"] = str(match["method"])
-    headers = [_header(mapping(h), route, manual) for h in _list(match.get("headers"))]
+    headers = [_header(mapping(h), route, manual) for h in sequence(match.get("headers"))]
     if headers:
         result["headers"] = headers
     asked = match.get("query_parameters") or match.get("queryParameters")
-    query = [_header(mapping(q), route, manual) for q in _list(asked)]
+    query = [_header(mapping(q), route, manual) for q in sequence(asked)]
     if query:
         result["queryParams"] = query
     return result
@@ -170,14 +170,14 @@ def _filter(item: Mapping[str, Any], route: Resource, manual: list[Manual]) -> l
 
 def _header_filter(side: str, values: Mapping[str, Any]) -> list[Json]:
     result: list[Json] = []
-    sets = [mapping(h) for h in _list(values.get("set"))]
+    sets = [mapping(h) for h in sequence(values.get("set"))]
     host = [h for h in sets if str(h.get("name", "")).lower() == "host" and side == "request"]
     kept: Json = {}
     if len(sets) > len(host):
         kept["set"] = [dict(h) for h in sets if h not in host]
     for action in ("add", "remove"):
         if values.get(action):
-            kept[action] = list(_list(values[action]))
+            kept[action] = list(sequence(values[action]))
     if kept:
         kind = "RequestHeaderModifier" if side == "request" else "ResponseHeaderModifier"
         result.append({"type": kind, f"{side}HeaderModifier": kept})
@@ -216,7 +216,7 @@ def _path_change(values: Mapping[str, Any]) -> Json:
 
 
 def _backends(items: Any) -> list[Json]:
-    weighed = ((backend, backend.get("weight", 1)) for backend in map(mapping, _list(items)))
+    weighed = ((backend, backend.get("weight", 1)) for backend in map(mapping, sequence(items)))
     return [{**_backend(backend), "weight": weight} for backend, weight in weighed if weight != 0]
 
 
@@ -229,7 +229,3 @@ def _backend(backend: Mapping[str, Any]) -> Json:
 
 def _manual(route: Resource, message: str) -> Manual:
     return Manual(resource=route, message=message, action="write the route by hand")
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.initial import skips
-from kumamigrate.model.resource import EFFECT, SERVICE, Resource
+from kumamigrate.model.resource import EFFECT, SERVICE, Resource, sequence
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.order import Ties
@@ -23,9 +23,8 @@ _RULES_SINCE = "2.10"
 class KnownWorld:
     """A mesh as the converter sees it.
 
-    `protocols` holds the services of which the state has endpoints. `intended` converts inert
-    policies too, as if they worked. `onward`: other rules take the result on to 3.0.
-    `on_word`: what denies or limits may go without a successor, the user said.
+    `protocols` holds the services of which the state has endpoints. `onward`: other rules take the
+    result on to 3.0. `on_word`: what denies or limits may go without a successor, the user said.
     """
 
     state: State
@@ -35,7 +34,6 @@ class KnownWorld:
     proxies: tuple[TaggedProxy, ...]
     services: tuple[str, ...]
     protocols: Mapping[str, str]
-    intended: bool = False
     onward: bool = False
     on_word: bool = False
 
@@ -139,13 +137,11 @@ def world_of(
     target: str,
     *,
     ties: Ties | str = Ties.UNKNOWN,
-    intended: bool = False,
     onward: bool = False,
     on_word: bool = False,
-    extra: Iterable[TaggedProxy] = (),
 ) -> KnownWorld:
-    """Return what is known of a mesh. `extra` are proxies beside the Dataplanes of the state."""
-    proxies = (*_listed(state, mesh), *extra)
+    """Return what is known of a mesh."""
+    proxies = _listed(state, mesh)
     external = [
         tags_of(r.spec.get("tags")) for r in state.of_type("ExternalService") if r.mesh == mesh
     ]
@@ -160,7 +156,6 @@ def world_of(
         proxies=proxies,
         services=tuple(sorted((named | _named_services(old)) - {"", ANY})),
         protocols=protocols,
-        intended=intended,
         onward=onward,
         on_word=on_word,
     )
@@ -199,6 +194,5 @@ def _destinations(node: Any) -> Iterable[dict[str, str]]:
     if node.get("destination"):
         yield tags_of(node["destination"])
     for field in ("split", "http"):
-        items = node.get(field)
-        for item in items if isinstance(items, list) else ():
+        for item in sequence(node.get(field)):
             yield from _destinations(item)

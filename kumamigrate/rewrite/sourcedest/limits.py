@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kumamigrate.dataclass import dataclass, replace
-from kumamigrate.model.resource import SERVICE, ZONE, Resource
+from kumamigrate.model.resource import SERVICE, ZONE, Resource, sequence
 from kumamigrate.rewrite.sourcedest.apart import in_parts
 from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confs import Notes
@@ -224,8 +224,7 @@ def _on_limit(values: Mapping[str, object], notes: Notes) -> Json:
     elif status is not None:
         result["status"] = status
     headers: dict[str, list[Json]] = {}
-    items = values.get("headers")
-    for index, header in enumerate(items if isinstance(items, list) else ()):
+    for index, header in enumerate(sequence(values.get("headers"))):
         kind = "add" if header.get("append") else "set"
         if "," in header["value"]:
             notes.lost(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping, mappings, sequence
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.classes import Names
 from kumamigrate.rewrite.sourcedest.conversion import (
@@ -131,8 +131,7 @@ def convert_mesh_mtls_mode(world: KnownWorld) -> Conversion:
     kind = "Mesh.mtls.mode"
     if mesh is None or mtls is None:
         return _conversion(world, kind)
-    backends = mtls.get("backends")
-    for index, backend in enumerate(backends if isinstance(backends, list) else ()):
+    for index, backend in enumerate(sequence(mtls.get("backends"))):
         if not isinstance(backend, Mapping) or backend.get("mode") != "PERMISSIVE":
             continue
         path: FieldPath = ("mtls", "backends", index, "mode")
@@ -159,7 +158,7 @@ def convert_mesh_passthrough(world: KnownWorld) -> Conversion:
     mesh, networking = _section(world, "networking")
     kind = "Mesh.networking.outbound.passthrough"
     outbound = networking.get("outbound") if networking is not None else None
-    value = outbound.get("passthrough") if isinstance(outbound, Mapping) else None
+    value = mapping(outbound).get("passthrough")
     if mesh is None or value is None:
         return _conversion(world, kind)
     path: FieldPath = ("networking", "outbound", "passthrough")
@@ -259,11 +258,8 @@ def _section(world: KnownWorld, name: str) -> tuple[Resource | None, Mapping[str
 
 
 def _enabled(section: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    name, backends = section.get("enabledBackend"), section.get("backends")
-    for backend in backends if isinstance(backends, list) else ():
-        if isinstance(backend, Mapping) and name and backend.get("name") == name:
-            return backend
-    return None
+    name, backends = section.get("enabledBackend"), mappings(section.get("backends"))
+    return next((one for one in backends if name and one.get("name") == name), None)
 
 
 def _policy(world: KnownWorld, mesh: Resource, type_: str, word: str, sections: Json) -> NewPolicy:

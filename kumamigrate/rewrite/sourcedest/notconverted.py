@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kumamigrate.effective.policies.patched import only_probes
-from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
 from kumamigrate.rewrite.sourcedest.classes import Classes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct, named
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
@@ -27,7 +27,7 @@ def standstill(
     masked = templated(policies)
     if masked:
         return Conversion(kind=old, mesh=world.mesh, target=world.target, manual=masked)
-    if routed and not world.old.routed and not world.intended:
+    if routed and not world.old.routed:
         return _inert(world, old, policies)
     stock = stock_policies(world, new)
     if stock:
@@ -206,8 +206,7 @@ def _shadowed(
 
 def _still_ejects(policy: Resource, stock: Resource) -> bool:
     """Whether an old CircuitBreaker has detectors and the stock policy has none (notes C26)."""
-    items = stock.spec.get("to")
-    confs = [mapping(mapping(i).get("default")) for i in (items if isinstance(items, list) else ())]
+    confs = [mapping(mapping(i).get("default")) for i in sequence(stock.spec.get("to"))]
     own = mapping(policy.spec.get("conf")).get("detectors")
     return bool(own) and not any(conf.get("outlierDetection") for conf in confs)
 

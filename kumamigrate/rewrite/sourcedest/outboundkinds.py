@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import replace
@@ -10,7 +10,7 @@ from kumamigrate.effective.policies.meshhealthcheck import UNPROBED
 from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
 from kumamigrate.model.conf import patch
 from kumamigrate.model.protocols import HTTP_LIKE
-from kumamigrate.model.resource import Resource, mapping
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest import confs, exhaustive
 from kumamigrate.rewrite.sourcedest.backends import access_log_backends
@@ -129,8 +129,7 @@ def _settled(world: KnownWorld) -> set[str]:
 
 def _entries(policy: Resource) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield what a policy says of services by name; what it says of all traffic says so, too."""
-    listed = policy.spec.get("to")
-    items = [mapping(item) for item in (listed if isinstance(listed, list) else ())]
+    items = [mapping(item) for item in sequence(policy.spec.get("to"))]
     refs = [mapping(item.get("targetRef")) for item in items]
     confs = [mapping(item.get("default")) for item in items]
     broad = {k: v for r, c in zip(refs, confs, strict=True) if r.get("kind") == "Mesh"
@@ -151,9 +150,8 @@ def _says(conf: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _for_any_service(policy: Resource) -> bool:
-    refs: Iterable[Any] = policy.spec.get("to") or ()
-    refs = [i.get("targetRef") for i in refs if i] if isinstance(refs, list) else []
-    return any(isinstance(ref, Mapping) and ref.get("kind") == "Mesh" for ref in refs)
+    refs = (mapping(mapping(i).get("targetRef")) for i in sequence(policy.spec.get("to")))
+    return any(ref.get("kind") == "Mesh" for ref in refs)
 
 
 def _numbered(name: str) -> list[str]:
@@ -286,7 +284,7 @@ _HEALTH_CHECK = OutboundKind(
 
 def convert_traffic_log(world: KnownWorld) -> Conversion:
     """Return the MeshAccessLogs for the TrafficLogs of a mesh (§1.9)."""
-    settled = world.old.routed or world.intended or world.no_defaults("TrafficRoute")
+    settled = world.old.routed or world.no_defaults("TrafficRoute")
     policies = world.old.of("TrafficLog")
     if policies and not settled:
         return unrouted(world, "TrafficLog", policies)
