@@ -13,6 +13,7 @@ from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.effective.routing import ROUTING, is_reached
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.sourcedest.order import Options, options_of
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.sourcedest.selector import tags_of
 from kumamigrate.sourcedest.targets import service_protocols
@@ -23,8 +24,6 @@ from kumamigrate.universe.side import Side, inbounds_of, may_be_transparent, pro
 
 LOG, _LOG = "MeshAccessLog", "TrafficLog"
 _MAY_BE_HTTP = (*HTTP_LIKE, UNKNOWN_PROTOCOL)
-Options = tuple[Resource | None, ...]
-"""The old policies of which one decides; None where none does."""
 
 
 def single_fact(
@@ -58,8 +57,7 @@ def old_of_proxy(side: Side, proxy: Resource, policy_type: str) -> Options:
     if not policies:
         return (None,)
     sets = proxy_of(proxy, side.state.environment.zone).tag_sets
-    winner = proxy_winner(policies, sets, side.old.ties)
-    return (None,) if winner is None else winner.policies
+    return options_of(proxy_winner(policies, sets, side.old.ties))
 
 
 def probed_services(side: Side) -> frozenset[str]:
@@ -96,7 +94,7 @@ def passthrough_fact(side: Side, proxy: Resource) -> Fact:
         return NOTHING
     sets = proxy_of(proxy, side.state.environment.zone).tag_sets
     winner = connection_winner(side.old.of(_LOG), sets, PASS_THROUGH, side.old.ties)
-    options: Options = (None,) if winner is None else winner.policies
+    options = options_of(winner)
     there = LOG in side.types
     found = side.matcher.service(side.selection(proxy, LOG), PASS_THROUGH) if there else None
     at = At(part=SlotKind.LISTENER, mesh=side.mesh_spec)

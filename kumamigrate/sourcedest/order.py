@@ -46,6 +46,15 @@ class Latest:
         return (self.policy,) if self.tie is None else self.tie.policies
 
 
+Options = tuple[Resource | None, ...]
+"""The old policies of which one decides: several in a tie; None where none does."""
+
+
+def options_of(latest: Latest | None) -> Options:
+    """Return the policies that may have won."""
+    return (None,) if latest is None else latest.policies
+
+
 def created_at(policy: Resource) -> datetime | None:
     """Return the creation time of a policy, or None when it has none that can be read."""
     try:

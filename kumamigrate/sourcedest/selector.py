@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Resource, mapping, mappings
 
 Tags = Mapping[str, str]
 
@@ -47,10 +47,7 @@ def selectors_of(spec: Mapping[str, Any], field: str) -> tuple[dict[str, str], .
 
     Anything that is no list of maps gives nothing: such a policy is refused anyway (`admit`).
     """
-    items = spec.get(field)
-    if not isinstance(items, list):
-        return ()
-    return tuple(tags_of(item.get("match")) for item in items if isinstance(item, Mapping))
+    return tuple(tags_of(item.get("match")) for item in mappings(spec.get(field)))
 
 
 def selectors_in(policy: Resource, field: str) -> tuple[dict[str, str], ...]:
@@ -64,9 +61,7 @@ def selectors_in(policy: Resource, field: str) -> tuple[dict[str, str], ...]:
 
 def tags_of(value: Any) -> dict[str, str]:
     """Return a map of tags with text keys and values; anything else gives `{}`."""
-    if not isinstance(value, Mapping):
-        return {}
-    return {str(key): tag_text(inner) for key, inner in value.items()}
+    return {str(key): tag_text(inner) for key, inner in mapping(value).items()}
 
 
 def tag_text(value: Any) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
-from kumamigrate.model.resource import SERVICE, Resource, mappings, sequence
+from kumamigrate.model.protocols import HTTP_LIKE
+from kumamigrate.model.resource import SERVICE, Resource, mapping, mappings, sequence
 from kumamigrate.sourcedest.proxy import PROTOCOL, TaggedProxy
 from kumamigrate.sourcedest.selector import ANY, Tags, tags_of
 
 UNKNOWN = "unknown"
 """The protocol of a service without endpoints, or whose inbounds carry no protocol tag."""
 
-HTTP_FAMILY = ("http", "http2", "grpc")
 _STACKS = {
     "grpc": ("http2", "tcp"),
     "http2": ("http2", "tcp"),
@@ -55,6 +55,19 @@ def service_protocols(proxies: Iterable[TaggedProxy], external: Iterable[Tags]) 
     return {service: common_protocol(names) for service, names in found.items() if service}
 
 
+def family_of(protocol: str) -> str:
+    """Return "http", "grpc" or "tcp": how an outbound of a protocol is treated."""
+    if protocol == "grpc":
+        return "grpc"
+    return "http" if protocol in HTTP_LIKE else "tcp"
+
+
+def treated_as(route: Resource | None, service: str, protocol: Callable[[str], str]) -> str:
+    """Return the protocol that the old engine gives an outbound: that of its targets (C3)."""
+    targets = [tags[SERVICE] for tags in main_targets(route, service)]
+    return common_protocol(map(protocol, targets or [service]))
+
+
 def main_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
     """Return the destinations whose common protocol an outbound has: weight 0 left out (C3)."""
     conf = route.spec.get("conf") if route is not None else None
@@ -77,14 +90,36 @@ def live_targets(
     return _filled([tags for node in nodes for tags in _weighted(node)], service, own)
 
 
-def _weighted(node: Any) -> list[Tags]:
-    if not isinstance(node, Mapping):
-        return []
-    found: list[Tags] = [tags_of(node["destination"])] if node.get("destination") else []
+def route_targets(route: Resource | None, service: str) -> tuple[str, ...]:
+    """Return the services that Retry, CircuitBreaker and HealthCheck are looked up under.
+
+    Top-level `destination` and `split` alone, entries of weight 0 too, not `http` (notes G4);
+    without a route the outbound's own service (G3).
+    """
+    if route is None:
+        return (service,)
+    named = (tags.get(SERVICE) for tags, _ in _entries(route.spec.get("conf")))
+    return tuple(dict.fromkeys(service if name == ANY else name for name in named if name))
+
+
+def route_destinations(route: Resource) -> tuple[Tags, ...]:
+    """Return all destinations of a TrafficRoute as it says them: top level, splits and `http`."""
+    conf = mapping(route.spec.get("conf"))
+    nodes = (conf, *sequence(conf.get("http")))
+    return tuple(tags for node in nodes for tags, _ in _entries(node) if tags)
+
+
+def _entries(node: Any) -> Iterator[tuple[Tags, Any]]:
+    """Yield the destinations of a conf, or of a rule of its `http`, each with its weight."""
+    node = mapping(node)
+    if node.get("destination"):
+        yield tags_of(node["destination"]), 1
     for entry in mappings(node.get("split")):
-        if entry.get("weight") not in (0, "0", None):
-            found.append(tags_of(entry.get("destination")))
-    return found
+        yield tags_of(entry.get("destination")), entry.get("weight")
+
+
+def _weighted(node: Any) -> list[Tags]:
+    return [tags for tags, weight in _entries(node) if weight not in (0, "0", None)]
 
 
 def _filled(

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import SERVICE, Resource, mapping, mappings
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.sourcedest.admit import accepted
-from kumamigrate.sourcedest.order import Latest, Ties, latest, newest_first
+from kumamigrate.sourcedest.order import Latest, Ties, latest, newest_first, options_of
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, TaggedProxy
 from kumamigrate.sourcedest.selector import (
-    ANY,
     Rank,
     Tags,
     best_rank,
     matches,
     rank,
     selectors_in,
-    tags_of,
 )
-from kumamigrate.sourcedest.targets import live_targets
+from kumamigrate.sourcedest.targets import live_targets, route_targets
 
 _T = TypeVar("_T")
 
@@ -138,34 +136,24 @@ def inbound_list(policies: Sequence[Resource], tags: Tags, ties: Ties) -> Listed
     return Listed(policies=tuple(result), known=known)
 
 
-def route_targets(route: Resource | None, service: str) -> tuple[str, ...]:
-    """Return the services that Retry, CircuitBreaker and HealthCheck are looked up under.
+def ends_of(old: OldPolicies, proxy: TaggedProxy, outbounds: Iterable[Tags]) -> Iterator[Tags]:
+    """Yield the tags of all clusters to which outbounds of a proxy, told by theirs, may lead.
 
-    Top-level `destination` and `split` alone, entries of weight 0 too, not `http` (notes G4);
-    without a route the outbound's own service (G3).
+    Each outbound's own, which it has without a TrafficRoute, and all targets of the TrafficRoute
+    that wins, or of any that may win in a tie.
     """
-    if route is None:
-        return (service,)
-    conf = mapping(route.spec.get("conf"))
-    entries = (one.get("destination") for one in (conf, *mappings(conf.get("split"))))
-    named = [tags_of(entry).get(SERVICE) for entry in entries if entry]
-    targets = [service if name == ANY else name for name in named if name]
-    return tuple(dict.fromkeys(targets))
+    for tags in outbounds:
+        yield tags
+        service = tags.get(SERVICE, "")
+        won = connection_winner(old.of("TrafficRoute"), proxy.tag_sets, service, old.ties)
+        for route in options_of(won):
+            yield from live_targets(route, service, tags)
 
 
 def led_to(old: OldPolicies, proxy: TaggedProxy) -> frozenset[str]:
-    """Return the services at which traffic of a proxy's outbounds may end.
-
-    Each outbound's own service, which it reaches without a TrafficRoute, and all targets of the
-    TrafficRoute that wins, or of any that may win in a tie.
-    """
-    found: set[str] = set()
-    for service in {outbound.service for outbound in proxy.outbounds}:
-        found.add(service)
-        won = connection_winner(old.of("TrafficRoute"), proxy.tag_sets, service, old.ties)
-        routes = () if won is None else won.policies
-        found |= {tags[SERVICE] for route in routes for tags in live_targets(route, service)}
-    return frozenset(found)
+    """Return the services at which traffic of a proxy's outbounds may end."""
+    ends = ends_of(old, proxy, (outbound.tags for outbound in proxy.outbounds))
+    return frozenset(tags.get(SERVICE, "") for tags in ends)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

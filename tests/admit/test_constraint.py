@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kumamigrate.admit.check import refusals_of, warnings_of
-from kumamigrate.admit.constraint import Constraint, broken, constraints, constraints_of
+from kumamigrate.admit.constraint import Constraint, all_broken, constraints, constraints_of
 from kumamigrate.admit.effect import EFFECTS
 from kumamigrate.admit.ground import ground_of
 from kumamigrate.admit.places import places
@@ -121,7 +121,7 @@ def broken_paths(
         found = warnings_of(resource, release=release)
     else:
         found = refusals_of(resource, release=release, environment=Environment())
-    paths = [problem.path for problem in broken(rule, ground_of(resource, release))]
+    paths = [problem.path for problem in all_broken((rule,), ground_of(resource, release))]
     shown = {problem.path for problem in found}
     assert all(path in shown or path[:2] in shown for path in paths)
     return paths

@@ -13,12 +13,11 @@ from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.proxy import proxy_of
 from kumamigrate.sourcedest.selector import Rank, matches, rank, selectors_of
 from kumamigrate.sourcedest.table import legacy_table
-from kumamigrate.sourcedest.targets import common_protocol
+from kumamigrate.sourcedest.targets import common_protocol, route_targets
 from kumamigrate.sourcedest.winners import (
     connection_winner,
     inbound_list,
     old_policies,
-    route_targets,
 )
 from tests.sourcedest.meshes import resource, state
 

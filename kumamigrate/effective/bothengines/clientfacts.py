@@ -14,12 +14,12 @@ from kumamigrate.effective.mtlsmode import MTLS_UNKNOWN, inbound_mode
 from kumamigrate.effective.policies import meshratelimit
 from kumamigrate.effective.policies.meshfault import FAULTS, GRPC_SINCE, faults_of, old_faults
 from kumamigrate.effective.policies.meshsections import OFF, PERMISSIVE, STRICT
-from kumamigrate.effective.proxyfacts import Options
 from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.clients import Clients, admits_before, bears, clients_before
+from kumamigrate.sourcedest.order import Options, options_of
 from kumamigrate.sourcedest.proxy import PROTOCOL, Inbound, proxy_of
 from kumamigrate.sourcedest.selector import Rank, matches, rank, selectors_of
 from kumamigrate.sourcedest.winners import inbound_list, inbound_winner
@@ -84,7 +84,7 @@ class InboundClients:
         """The old policies of which one decides, and whom each lets in."""
         old = self.side.old
         found = inbound_winner(old.of("TrafficPermission"), self.inbound.tags, old.ties)
-        options = (None,) if found is None else found.policies
+        options = options_of(found)
         return options, tuple(map(clients_before, options))
 
     def admitted(self, client: Identity) -> Fact:

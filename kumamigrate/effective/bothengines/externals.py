@@ -5,9 +5,9 @@ from __future__ import annotations
 from kumamigrate.effective.bothengines.askedproxy import AskedProxy, mentioned
 from kumamigrate.effective.bothengines.oldview import OldSide
 from kumamigrate.effective.fact import Fact, Facts, Key, one_of
-from kumamigrate.effective.reading import Values
 from kumamigrate.model.resource import SERVICE
-from kumamigrate.sourcedest.clients import clients_before
+from kumamigrate.sourcedest.clients import admits_before, clients_before
+from kumamigrate.sourcedest.order import options_of
 from kumamigrate.sourcedest.winners import inbound_winner
 from kumamigrate.universe.side import ROUTES
 
@@ -20,6 +20,7 @@ def external_access(side: OldSide, asked: AskedProxy, led_to: frozenset[str]) ->
     Asked of those only to which its traffic is led, before or after: `led_to`.
     """
     found: dict[Key, Fact] = {}
+    sets = [tags.items() for tags in asked.proxy.tag_sets]
     left = not any(side.reaches(asked.dataplane, kind) for kind in ROUTES)
     filtered = side.routed and left
     for tags in (tags for tags in side.external if tags.get(SERVICE) in led_to):
@@ -27,17 +28,9 @@ def external_access(side: OldSide, asked: AskedProxy, led_to: frozenset[str]) ->
         if side.egress or not filtered:
             found[place] = one_of([{"reached": True}])
             continue
-        options = side.options(
-            inbound_winner(side.old.of("TrafficPermission"), tags, side.old.ties)
-        )
-        effects: list[Values] = []
-        for policy in options:
-            clients = clients_before(policy)
-            reached = any(
-                set(needed) <= set(own.items())
-                for needed in clients
-                for own in asked.proxy.tag_sets
-            )
-            effects.append({"reached": reached})
+        winner = inbound_winner(side.old.of("TrafficPermission"), tags, side.old.ties)
+        options = options_of(winner)
+        let_in = map(clients_before, options)
+        effects = [{"reached": any(admits_before(one, own) for own in sets)} for one in let_in]
         found[place] = one_of(effects, options, None, "creation time")
     return found

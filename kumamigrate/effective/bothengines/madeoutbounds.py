@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kumamigrate.dataclass import replace
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.bothengines.askedproxy import AskedProxy, mentioned
 from kumamigrate.effective.bothengines.comeorgone import TAGS_HEADER
 from kumamigrate.effective.bothengines.comparedroutes import Table
-from kumamigrate.effective.bothengines.oldview import OldSide, Options, Routes
+from kumamigrate.effective.bothengines.oldview import OldSide, Routes
 from kumamigrate.effective.bothengines.requesttables import new_table, old_table
 from kumamigrate.effective.fact import (
     NOT_PROBED,
@@ -33,8 +33,9 @@ from kumamigrate.effective.reading import At, SlotKind, Values
 from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import SERVICE
+from kumamigrate.sourcedest.order import Options
 from kumamigrate.sourcedest.selector import Tags
-from kumamigrate.sourcedest.targets import UNKNOWN, common_protocol, main_targets
+from kumamigrate.sourcedest.targets import UNKNOWN, family_of, treated_as
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import ServiceTag
 
@@ -55,6 +56,39 @@ NORMALIZED = "normalized paths"
 where it makes the outbound, the old one never (notes C23)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOutbound:
+    """An outbound as the engine has it that makes it, the `old` one or the new.
+
+    `name` says its tags, `treated` is the protocol it has, `table` what becomes of requests.
+    """
+
+    name: str
+    service: str
+    old: bool
+    treated: str
+    table: Table
+
+
+def engine_outbounds(side: OldSide, asked: AskedProxy, routes: Routes) -> Iterator[EngineOutbound]:
+    """Yield the outbounds of a proxy by service tags, in order, if these TrafficRoutes win."""
+    for tags in asked.outbounds:
+        service, destination = tags[SERVICE], ServiceTag(tags[SERVICE])
+        protocol, route = side.protocol(service), routes.get(service)
+        # One of which nothing is known is TCP.
+        old = not side.new(asked.dataplane, destination)[-1]
+        if old:
+            protocol = treated_as(route, service, side.protocol)
+            table = old_table(route, tags, family_of(protocol))
+        else:
+            routing = side.routing(asked.dataplane, destination)
+            http = protocol in HTTP_LIKE
+            table = new_table(routing, tags, family_of(protocol), http=http)
+        yield EngineOutbound(
+            name=mentioned(tags), service=service, old=old, treated=protocol, table=table
+        )
+
+
 def outbound_places(
     side: OldSide,
     asked: AskedProxy,
@@ -71,55 +105,33 @@ def outbound_places(
 
 
 class _Outbounds:
-    """The outbounds of one proxy when these TrafficRoutes win."""
+    """What the outbounds of one proxy read when these TrafficRoutes win."""
 
     def __init__(
         self, side: OldSide, asked: AskedProxy, routes: Routes, kinds: frozenset[str]
     ) -> None:
         self.side, self.asked, self.routes, self.kinds = side, asked, routes, kinds
         self.targets = side.targets(routes)
-        self.own = {mentioned(tags): tags for tags in asked.outbounds}
-        # One of which nothing is known is TCP.
-        new = {s: side.new(asked.dataplane, ServiceTag(s))[-1] for s in asked.services}
-        self.old_made = {service: not made for service, made in new.items()}
         self.probes = side.probes(asked) if "MeshHealthCheck" in kinds else {}
-        self.treated = {s: self._treated(s) for s in asked.services}
-        self.tables = {name: self._table(tags) for name, tags in self.own.items()}
-        self.clusters: dict[str, tuple[Tags, list[str]]] = {}
-        for outbound, table in self.tables.items():
-            for tags in table.clusters:
+        self.made = tuple(engine_outbounds(side, asked, routes))
+        self.clusters: dict[str, tuple[Tags, list[EngineOutbound]]] = {}
+        for outbound in self.made:
+            for tags in outbound.table.clusters:
                 self.clusters.setdefault(mentioned(tags), (tags, []))[1].append(outbound)
 
     def places(self, kept: frozenset[str]) -> Iterator[tuple[Key, Fact]]:
         """Yield every place with what it may come to."""
-        for name, table in self.tables.items():
-            service = self.own[name][SERVICE]
-            if service not in kept:
-                continue
+        for one in (one for one in self.made if one.service in kept):
             if "MeshHTTPRoute" in self.kinds:
-                winner = self.routes.get(service)
-                yield ("MeshHTTPRoute", "outbound", name), one_of([{"routes": table}], [winner])
-            if table.family:
-                yield from self._listener(name, service, table)
+                winner = self.routes.get(one.service)
+                fact = one_of([{"routes": one.table}], [winner])
+                yield ("MeshHTTPRoute", "outbound", one.name), fact
+            if one.table.family:
+                yield from self._listener(one)
         for name, (tags, led) in self.clusters.items():
-            if any(self.own[outbound][SERVICE] in kept for outbound in led):
+            if any(outbound.service in kept for outbound in led):
                 for kind in (kind for kind in _ON_CLUSTERS if kind in self.kinds):
                     yield (kind, "cluster", name), self._cluster(kind, tags, led)
-
-    def _treated(self, service: str) -> str:
-        """Return the protocol an outbound has: by its targets, or in the new engine its own."""
-        targets = main_targets(self.routes.get(service), service)
-        if not self.old_made[service] or not targets:
-            return self.side.protocol(service)
-        return common_protocol(self.side.protocol(t[SERVICE]) for t in targets)
-
-    def _table(self, own: Tags) -> Table:
-        service = own[SERVICE]
-        if self.old_made[service]:
-            return old_table(self.routes.get(service), own, _family(self.treated[service]))
-        routing = self.side.routing(self.asked.dataplane, ServiceTag(service))
-        protocol = self.side.protocol(service)
-        return new_table(routing, own, _family(protocol), http=protocol in HTTP_LIKE)
 
     def _at(self, part: SlotKind, service: str, treated: str, *, made: bool) -> At:
         return At(
@@ -151,38 +163,35 @@ class _Outbounds:
 
     # -- listeners ---------------------------------------------------------------------------
 
-    def _listener(self, name: str, service: str, table: Table) -> Iterator[tuple[Key, Fact]]:
-        if "MeshHTTPRoute" in self.kinds and table.family != "tcp":
-            made = self.old_made[service]
-            header = "present" if made or self.side.tags else None
-            values = {NORMALIZED: not made, TAGS_HEADER: header}
-            yield ("MeshHTTPRoute", "listener", name), one_of([values])
-        for kind in _ON_LISTENERS:
-            if kind in self.kinds:
-                yield (kind, "outbound", name), self._at_listener(kind, service, table)
+    def _listener(self, one: EngineOutbound) -> Iterator[tuple[Key, Fact]]:
+        if "MeshHTTPRoute" in self.kinds and one.table.family != "tcp":
+            header = "present" if one.old or self.side.tags else None
+            values = {NORMALIZED: not one.old, TAGS_HEADER: header}
+            yield ("MeshHTTPRoute", "listener", one.name), one_of([values])
+        for kind in (kind for kind in _ON_LISTENERS if kind in self.kinds):
+            yield (kind, "outbound", one.name), self._at_listener(kind, one)
 
-    def _at_listener(self, kind: str, service: str, table: Table) -> Fact:
+    def _at_listener(self, kind: str, one: EngineOutbound) -> Fact:
         """Return what an outbound and all its routes read of a policy type.
 
         Retries are looked up under the targets of its routes (§2.3); nothing of a TrafficRoute is
         read here but where it leads.
         """
-        found, made = self.side.to(self.asked, kind, service), self.old_made[service]
-        tcp = table.family == "tcp"
-        treated = self.treated[service]
-        told = (treated in HTTP_LIKE) != tcp and kind != "MeshAccessLog"
-        treated = treated if told else table.family  # a log is of HTTP or it is not
-        at = self._at(SlotKind.LISTENER, service, treated, made=made)
+        service, family = one.service, one.table.family
+        found, tcp = self.side.to(self.asked, kind, service), family == "tcp"
+        told = (one.treated in HTTP_LIKE) != tcp and kind != "MeshAccessLog"
+        treated = one.treated if told else family  # a log is of HTTP or it is not
+        at = self._at(SlotKind.LISTENER, service, treated, made=one.old)
         if kind == "MeshRetry" and self._is_lone(service):
             at = replace(at, tcp=False)  # of those without a protocol only a Retry is heard
         read = kind != "MeshLoadBalancingStrategy" and (
             kind != "MeshRetry" or service in self.targets
         )
-        options = self._old(kind, service, decides=made and read)
-        more: Values = {} if made else self._of_routes(kind, service)
+        options = self._old(kind, service, decides=one.old and read)
+        more: Values = {} if one.old else self._of_routes(kind, service)
         if kind in ("MeshTimeout", "MeshRetry"):
             more[TREATED] = "tcp" if tcp else "http"
-        effects = [{**one, **more} for one in both(kind, options, found, at)]
+        effects = [{**said, **more} for said in both(kind, options, found, at)]
         past = kind == "MeshTimeout" and found is not None and (at.protocol in HTTP_LIKE) == tcp
         return one_of(effects, options, found, _tied(options) or (PAST_PROTOCOL if past else ""))
 
@@ -198,7 +207,7 @@ class _Outbounds:
 
     # -- clusters ----------------------------------------------------------------------------
 
-    def _cluster(self, kind: str, tags: Tags, led: Sequence[str]) -> Fact:
+    def _cluster(self, kind: str, tags: Tags, led: Sequence[EngineOutbound]) -> Fact:
         """Return what a cluster reads of a policy type.
 
         A Timeout and the balancer of a TrafficRoute are those of the last outbound that leads there
@@ -209,20 +218,19 @@ class _Outbounds:
         service, by_outbound = tags[SERVICE], kind in _BY_OUTBOUND
         own = kind == "MeshTimeout" or service in self.asked.services
         found = self.side.to(self.asked, kind, service) if own else None
-        reached = service in self.targets and any(map(self._made, led))
+        reached = service in self.targets and any(outbound.old for outbound in led)
         effects: list[Values] = []
         policies: Options = ()
         said: list[Values] = []
         why = ""
         for leader in led if by_outbound and not self.asked.ordered else led[-1:]:
-            made = self._made(leader)
             if kind == "MeshLoadBalancingStrategy":
-                options: Options = (self.routes.get(self.own[leader][SERVICE]) if made else None,)
+                options: Options = (self.routes.get(leader.service) if leader.old else None,)
             elif by_outbound:
-                options = self._old(kind, self.own[leader][SERVICE], decides=made)
+                options = self._old(kind, leader.service, decides=leader.old)
             else:
                 options = self._old(kind, service, decides=reached)
-            at = self._at(SlotKind.CLUSTER, service, self.tables[leader].family, made=made)
+            at = self._at(SlotKind.CLUSTER, service, leader.table.family, made=leader.old)
             why, policies = why or _tied(options), (*policies, *options)
             if kind == "MeshHealthCheck":
                 checks = (self.probes.get(service) or ()) if set(tags) == {SERVICE} else ()
@@ -237,9 +245,6 @@ class _Outbounds:
         fact = one_of(effects, () if decided else policies, found, why)
         return replace(fact, unheard=agreed(said)) if said else fact
 
-    def _made(self, outbound: str) -> bool:
-        return self.old_made[self.own[outbound][SERVICE]]
-
     def _probing(self, found: Found | None, at: At, service: str) -> At:
         """Return the place of probes: without a protocol HTTP is asked for by HTTP."""
         section = found.conf.get("http") if found is not None else None
@@ -249,12 +254,6 @@ class _Outbounds:
 
 def _unprobed(found: Found | None, at: At, checks: Checks) -> str:
     return NOT_PROBED if found is not None and at.protocol in UNPROBED and not checks else ""
-
-
-def _family(protocol: str) -> str:
-    if protocol == "grpc":
-        return "grpc"
-    return "http" if protocol in HTTP_LIKE else "tcp"
 
 
 def _tied(options: Options) -> str:

@@ -14,10 +14,16 @@ from kumamigrate.effective.routing import ROUTING, TCP_ROUTING, Routing, is_reac
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.versions import version
-from kumamigrate.sourcedest.order import Latest
+from kumamigrate.sourcedest.order import Options, options_of
 from kumamigrate.sourcedest.selector import ANY, Tags, matches, selectors_in, tags_of
-from kumamigrate.sourcedest.targets import UNKNOWN, live_targets, main_targets, zone_egress
-from kumamigrate.sourcedest.winners import connection_winner, led_to, route_targets
+from kumamigrate.sourcedest.targets import (
+    UNKNOWN,
+    live_targets,
+    main_targets,
+    route_targets,
+    zone_egress,
+)
+from kumamigrate.sourcedest.winners import connection_winner, led_to
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.universe.askedservices import backend_refs
@@ -35,7 +41,6 @@ ALWAYS_TAGGED = (2, 9)
 
 Made = tuple[bool, ...]
 """Whether the new engine makes an outbound, for each protocol it may have."""
-Options = tuple[Resource | None, ...]
 Routes = Mapping[str, Resource | None]
 
 
@@ -141,10 +146,6 @@ class OldSide:
         """Whether traffic to ExternalServices leaves through a zone egress."""
         return zone_egress(self.side.mesh_resource)
 
-    def options(self, latest: Latest | None) -> Options:
-        """Return the policies that may have won: several in a tie."""
-        return (None,) if latest is None else latest.policies
-
     def connection(self, kind: str, asked: AskedProxy, service: str) -> Options:
         """Return who may win a connection, whatever protocol is assumed."""
         sets = asked.proxy.tag_sets
@@ -152,8 +153,7 @@ class OldSide:
         known = self.side.winners
         if key not in known:
             policies = self._destined_for(kind, service)
-            found = connection_winner(policies, sets, service, self.old.ties)
-            known[key] = self.options(found)
+            known[key] = options_of(connection_winner(policies, sets, service, self.old.ties))
         return known[key]
 
     def _destined_for(self, kind: str, service: str) -> tuple[Resource, ...]:

@@ -17,8 +17,7 @@ from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.pattern import pattern
 from kumamigrate.sourcedest.proxy import TaggedProxy
-from kumamigrate.sourcedest.targets import live_targets
-from kumamigrate.sourcedest.winners import OldPolicies, connection_winner
+from kumamigrate.sourcedest.winners import OldPolicies, ends_of
 
 PATCH = "MeshProxyPatch"
 Checks = tuple[Values, ...]
@@ -65,12 +64,10 @@ def _reached_in_part(
     A TrafficRoute keeps what tags an outbound has (§1.2); a proxy without outbounds has one for
     each of `services`.
     """
-    for tags in [o.tags for o in proxy.outbounds] or [{SERVICE: s} for s in services]:
-        service = tags.get(SERVICE, "")
-        won = connection_winner(old.of("TrafficRoute"), proxy.tag_sets, service, old.ties)
-        routes = () if won is None else won.policies
-        targets = (t for route in routes for t in live_targets(route, service, tags))
-        yield from (t[SERVICE] for t in (tags, *targets) if set(t) > {SERVICE})
+    outbounds = [o.tags for o in proxy.outbounds] or [{SERVICE: s} for s in services]
+    for tags in ends_of(old, proxy, outbounds):
+        if set(tags) > {SERVICE}:
+            yield tags[SERVICE]
 
 
 def split(modifications: Iterable[Any], services: Collection[str]) -> tuple[dict[str, Checks], Any]:

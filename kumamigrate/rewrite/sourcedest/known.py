@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.initial import skips
-from kumamigrate.model.resource import EFFECT, SERVICE, Resource, sequence
+from kumamigrate.model.resource import EFFECT, SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import ANY, Tags, best_rank, selectors_of, tags_of
-from kumamigrate.sourcedest.targets import HTTP_FAMILY, UNKNOWN, service_protocols
+from kumamigrate.sourcedest.targets import UNKNOWN, family_of, route_destinations, service_protocols
 from kumamigrate.sourcedest.winners import OldPolicies, led_to, old_policies
 
 _RULES_SINCE = "2.10"
@@ -61,10 +60,7 @@ class KnownWorld:
 
     def family(self, service: str) -> str:
         """Return "http", "grpc" or "tcp": how the outbound to a service is treated."""
-        protocol = self.protocol(service)
-        if protocol == "grpc":
-            return "grpc"
-        return "http" if protocol in HTTP_FAMILY else "tcp"
+        return family_of(self.protocol(service))
 
     def no_defaults(self, kind: str) -> bool:
         """Say whether the control plane is known to have created no default policy of a kind.
@@ -181,18 +177,3 @@ def _named_services(old: OldPolicies) -> set[str]:
             if kind == "TrafficRoute":
                 found |= {tags[SERVICE] for tags in route_destinations(policy) if SERVICE in tags}
     return found
-
-
-def route_destinations(route: Resource) -> tuple[dict[str, str], ...]:
-    """Return all destinations of a TrafficRoute: top level, splits and `http`."""
-    return tuple(_destinations(route.spec.get("conf")))
-
-
-def _destinations(node: Any) -> Iterable[dict[str, str]]:
-    if not isinstance(node, Mapping):
-        return
-    if node.get("destination"):
-        yield tags_of(node["destination"])
-    for field in ("split", "http"):
-        for item in sequence(node.get(field)):
-            yield from _destinations(item)

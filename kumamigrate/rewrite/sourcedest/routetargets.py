@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.classes import WinnerClass, dwellers
-from kumamigrate.rewrite.sourcedest.known import KnownWorld, route_destinations
+from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.sourcedest.order import Latest
 from kumamigrate.sourcedest.selector import ANY
-from kumamigrate.sourcedest.targets import common_protocol, live_targets, main_targets
-from kumamigrate.sourcedest.winners import connection_winner, route_targets
+from kumamigrate.sourcedest.targets import (
+    family_of,
+    live_targets,
+    route_destinations,
+    route_targets,
+    treated_as,
+)
+from kumamigrate.sourcedest.winners import connection_winner
 
 OTHER_SERVICE = "\x00any"
 """Stands for every service that no selector names."""
@@ -30,16 +39,17 @@ def redirects(world: KnownWorld) -> tuple[Resource, ...]:
 class RouteReach:
     """Where the outbounds of a class lead.
 
-    `top` are the services under which Retry, CircuitBreaker and HealthCheck are looked up; they
-    hold OTHER_SERVICE when unnamed services lead to themselves. `http_only` are reached through
-    `http[]` alone. `leaders` maps a service to the outbounds that lead to it, one group for each
-    proxy (or for the class, if none is known) and cluster, in the order of its outbounds.
+    `winners` are the TrafficRoutes by outbound. `top` are the services under which Retry,
+    CircuitBreaker and HealthCheck are looked up; they hold OTHER_SERVICE when unnamed services
+    lead to themselves. `http_only` are reached through `http[]` alone. `leaders` maps a service to
+    the outbounds that lead to it, one group for each proxy (or for the class, if none is known)
+    and cluster, in the order of its outbounds.
     """
 
+    winners: Mapping[str, Latest | None]
     top: frozenset[str]
     http_only: frozenset[str]
     leaders: Mapping[str, tuple[tuple[str, ...], ...]]
-    protocols: Mapping[str, tuple[str, ...]]
 
 
 def reach_of(
@@ -48,35 +58,33 @@ def reach_of(
     """Return where the outbounds of a class lead."""
     every = (*world.services, OTHER_SERVICE)
     listed = _listed(item, world, all_classes)
-    top: set[str] = set()
-    below: set[str] = set()
-    leaders: dict[str, list[tuple[str, ...]]] = {}
-    protocols: dict[str, tuple[str, ...]] = {}
-    for order in (every, *listed):
-        clusters: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
+    old = world.old
+    winners = {
+        service: connection_winner(old.of("TrafficRoute"), (item.witness,), service, old.ties)
+        for service in dict.fromkeys(chain(every, *listed))
+    }
+    routes = [(service, _policy(winner)) for service, winner in winners.items()]
+    top = {target for service, route in routes for target in route_targets(route, service)}
+    live = {service: live_targets(route, service) for service, route in routes}
+    below = {tags[SERVICE] for targets in live.values() for tags in targets}
+    leaders: dict[str, dict[tuple[str, ...], None]] = {}
+    for order in listed or [every]:
+        clusters: dict[str, tuple[str, list[str]]] = {}
         for service in order:
-            found = connection_winner(
-                world.old.of("TrafficRoute"), (item.witness,), service, world.old.ties
-            )
-            route = found.policy if found else None
-            top.update(route_targets(route, service))
-            targets = live_targets(route, service)
-            below.update(tags[SERVICE] for tags in targets)
-            protocols[service] = tuple(tags[SERVICE] for tags in main_targets(route, service))
-            for tags in targets:
-                clusters.setdefault((tags[SERVICE], tuple(sorted(tags.items()))), []).append(
-                    service
-                )
-        if order is every and listed:
-            continue  # who leads to a cluster is known of those listed
-        for (target, _), sources in clusters.items():
-            leaders.setdefault(target, []).append(tuple(sources))
+            for tags in live[service]:
+                clusters.setdefault(canonical(tags), (tags[SERVICE], []))[1].append(service)
+        for target, sources in clusters.values():
+            leaders.setdefault(target, {})[tuple(sources)] = None
     return RouteReach(
+        winners=winners,
         top=frozenset(top),
         http_only=frozenset(below - top),
-        leaders={name: tuple(dict.fromkeys(groups)) for name, groups in leaders.items()},
-        protocols=protocols,
+        leaders={name: tuple(groups) for name, groups in leaders.items()},
     )
+
+
+def _policy(winner: Latest | None) -> Resource | None:
+    return None if winner is None else winner.policy
 
 
 def _listed(
@@ -92,8 +100,5 @@ def _listed(
 
 def outbound_family(service: str, reach: RouteReach, world: KnownWorld) -> str:
     """Return how the old engine treats an outbound: by the protocol of its targets (C3)."""
-    targets = reach.protocols.get(service, (service,)) or (service,)
-    protocol = common_protocol(world.protocol(t) for t in targets)
-    if protocol == "grpc":
-        return "grpc"
-    return "http" if protocol in ("http", "http2") else "tcp"
+    route = _policy(reach.winners.get(service))
+    return family_of(treated_as(route, service, world.protocol))

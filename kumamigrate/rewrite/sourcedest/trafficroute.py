@@ -45,7 +45,6 @@ from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of, guards
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.selector import selectors_of
-from kumamigrate.sourcedest.winners import connection_winner
 
 _ROUTING = ("MeshHTTPRoute", "MeshTCPRoute", "MeshLoadBalancingStrategy")
 OUTBOUND_KINDS = ("Timeout", "Retry", "CircuitBreaker", "HealthCheck", "TrafficLog")
@@ -152,9 +151,7 @@ def _row(run: _RouteRun, item: WinnerClass) -> Row:
     reach = reach_of(item, world, run.classes.classes)
     row: Row = {}
     for service in (OTHER_SERVICE, *world.services):
-        found = connection_winner(
-            world.old.of("TrafficRoute"), (item.witness,), service, world.old.ties
-        )
+        found = reach.winners[service]
         reached = connected(item, run.classes.classes, world, service, world.services)
         if found is None:
             run.dead = run.dead or reached
