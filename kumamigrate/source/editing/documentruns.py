@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 
 from kumamigrate.dataclass import replace
 from kumamigrate.source.editing.align import same
 from kumamigrate.source.editing.draft import Draft, edits_of_copy
+from kumamigrate.source.editing.editruns import EditRuns
 from kumamigrate.source.editing.edits import EditRun
 from kumamigrate.source.editing.layout import Layout, layout_of
 from kumamigrate.source.editing.render import Renderer
@@ -46,8 +47,7 @@ def _list_runs(
     group: Mapping[FieldPath, Replacement],
 ) -> list[EditRun]:
     """Edit the items of one list; new ones are put behind the item they come from."""
-    place = root_place(sheet, root)
-    found = place_of(sheet, root, parent, place)
+    found = place_of(sheet, root, parent, root_place(sheet, root))
     node = found.node
     if not isinstance(node, SeqNode) or not found.own:
         raise RefusedError(Reason.ALIAS, node.start, "the list is not written out here")
@@ -64,18 +64,29 @@ def _list_runs(
             at = node.dashes[index] if node.dashes else item.start
             start = sheet.lines.head(at)
             sheet.drop(start, sheet.lines.tail(item.end, sheet.lines.column(at)))
-    vacated = frozenset(
+    vacated = (
         found
         for path, one in group.items()
         if one.values
         for found in _vacated(root, _rebased(one.values[0], path), path)
     )
-    draft = Draft(sheet=sheet, base=root, base_place=place, layout=layout, runs=[], vacated=vacated)
+    draft = _draft(sheet, root, layout, vacated)
     if wanted:
         draft.items(node, wanted, found.place)
     else:
-        draft.replace(node, [], found.place)
-    return draft.runs
+        draft.runs.replace(node, [], found.place)
+    return draft.runs.found
+
+
+def _draft(sheet: Sheet, root: Node, layout: Layout, vacated: Iterable[int]) -> Draft:
+    renderer = Renderer(
+        sheet=sheet,
+        base=root,
+        base_place=root_place(sheet, root),
+        layout=layout,
+        redraft=edits_of_copy,
+    )
+    return Draft(EditRuns(renderer), frozenset(vacated))
 
 
 def _rebased(value: Value, prefix: FieldPath) -> Value:
@@ -107,26 +118,20 @@ def _whole(
     if len(one.values) > 1 and file.path.endswith(".json"):
         detail = "a JSON file holds one document; the change needs another one beside it"
         raise RefusedError(Reason.ONE_DOCUMENT, root.start, detail)
-    vacated = frozenset(_vacated(root, one.values[0], ()))
-    draft = Draft(sheet=sheet, base=root, base_place=place, layout=layout, runs=[], vacated=vacated)
+    draft = _draft(sheet, root, layout, _vacated(root, one.values[0], ()))
+    runs = draft.runs
     draft.diff(root, one.values[0], place)
     if head := _head(one, 0, root, sheet):
         at = sheet.lines.start(place.at)
         pad = sheet.text[at : place.at] if sheet.text[at : place.at].isspace() else ""
         shown = "".join(pad + line for line in head.splitlines(keepends=True))
-        draft.put(EditRun(start=at, end=at, render=lambda: ("", shown), whole=True))
+        runs.put(EditRun(start=at, end=at, render=lambda: ("", shown), whole=True))
     added = one.values[1:]
     if added:
-        renderer = Renderer(
-            sheet=copied(sheet) if same(plain(root, one.values[0]), json_value(root)) else sheet,
-            base=root,
-            base_place=place,
-            layout=layout,
-            redraft=edits_of_copy,
-            elsewhere=True,
-        )
+        stays = same(plain(root, one.values[0]), json_value(root))
+        renderer = replace(runs.renderer, sheet=copied(sheet) if stays else sheet, elsewhere=True)
         at = sheet.lines.tail(root.end, -1)
-        draft.check_branch(min(at, len(sheet.text)), place.at)
+        runs.check_branch(min(at, len(sheet.text)), place.at)
         above, below = _separator_blanks(file, sheet)
 
         def render() -> tuple[str, str]:
@@ -136,8 +141,8 @@ def _whole(
                 for number, value in enumerate(added, 1)
             )
 
-        draft.put(EditRun(start=at, end=at, render=render, whole=True))
-    return draft.runs
+        runs.put(EditRun(start=at, end=at, render=render, whole=True))
+    return runs.found
 
 
 def copied(sheet: Sheet) -> Sheet:
