@@ -17,8 +17,8 @@ from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.tree import Tree, joined
 from kumamigrate.model.resource import mapping
 from kumamigrate.pattern import pattern
-from kumamigrate.source.reading.find import may_hold_kuma
 from kumamigrate.source.reading.load import read_file
+from kumamigrate.source.reading.sift import may_hold_kuma
 from kumamigrate.source.text import Reason, Refusal
 
 MOST_WORLDS = 16

@@ -15,7 +15,7 @@ from kumamigrate.deployment.filegraph import layout_of
 from kumamigrate.deployment.gitops import Pointer, pointers
 from kumamigrate.deployment.guards import value_files, worlds
 from kumamigrate.deployment.tree import CHART, Tree, joined
-from kumamigrate.source.reading.find import may_hold_kuma
+from kumamigrate.source.reading.sift import may_hold_kuma
 
 
 def with_charts(deployments: Sequence[Deployment], tree: Tree) -> tuple[Deployment, ...]:

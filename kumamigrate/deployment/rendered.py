@@ -17,7 +17,7 @@ from kumamigrate.deployment.helm import build_chart
 from kumamigrate.deployment.kustomize import build
 from kumamigrate.deployment.rendering import Rendering
 from kumamigrate.deployment.tree import CHART, Tree, joined
-from kumamigrate.source.reading.find import may_hold_kuma
+from kumamigrate.source.reading.sift import may_hold_kuma
 
 
 def render(deployment: Deployment, tree: Tree) -> Rendering:

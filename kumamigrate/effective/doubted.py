@@ -12,6 +12,10 @@ from itertools import zip_longest
 
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.resource import Resource
+from kumamigrate.source.text import Reason, Refusal
+
+READ = (Reason.DUPLICATE_IDENTITY, Reason.NOT_APPLIED, Reason.NO_NAMESPACE)
+"""Reasons why something is in doubt although its text could be read."""
 
 
 class DoubtKind(StrEnum):
@@ -79,3 +83,13 @@ def doubt_of(kind: DoubtKind, resource: Resource, words: str) -> Doubt:
 def place_of_text(resource: Resource) -> str:
     """Return `file:line` of a resource, or nothing."""
     return f"{resource.where.path}:{resource.where.line}" if resource.where is not None else ""
+
+
+def unread_reason(refusal: Refusal) -> Doubt:
+    """Return what makes a verdict unknown where something was not read."""
+    at = f"{refusal.path}:{refusal.line}:{refusal.column}" if refusal.line else refusal.path
+    advice = f"; {refusal.advice}" if refusal.advice else ""
+    words = f"{at} was not read ({refusal.detail}){advice}"
+    if refusal.reason in READ:
+        words = f"{at}: {refusal.detail}{advice}"
+    return Doubt(DoubtKind.UNREAD, words)

@@ -22,9 +22,9 @@ from kumamigrate.model.kinds import (
 )
 from kumamigrate.model.resource import FAULTY, MESH, Form, Resource, Where, mapping
 from kumamigrate.source.node import node_at, walk
-from kumamigrate.source.reading.find import universal_type_pattern
 from kumamigrate.source.reading.locks import SOPS
 from kumamigrate.source.reading.mask import branch_words
+from kumamigrate.source.reading.sift import universal_type_pattern
 from kumamigrate.source.text import Document, FieldPath, SourceFile
 
 KUMA_GROUP = "kuma.io/"

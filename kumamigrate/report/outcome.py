@@ -9,7 +9,7 @@ from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.prover import to_json
 from kumamigrate.report.beside import beside_json
 from kumamigrate.report.bymesh import check_meshes, run_meshes
-from kumamigrate.report.counting import to_change
+from kumamigrate.report.exitcode import to_change
 from kumamigrate.report.inventory import inventory_json
 from kumamigrate.report.proofjson import coverage_json, refusal_json
 from kumamigrate.report.worldtext import world_json

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.prover.unreadreason import READ, unread_reason
+from kumamigrate.effective.doubted import READ, unread_reason
 from kumamigrate.report.exit import Exit
 from kumamigrate.report.screen.causes import Heap, fitting, heaped
 from kumamigrate.report.styled import Line, line

@@ -18,17 +18,10 @@ from kumamigrate.scene.indoubt import as_applied, templated
 from kumamigrate.scene.storedstate import _faulty
 from kumamigrate.source.node import key_start, node_at
 from kumamigrate.source.reading.embedded import MARKDOWN, commands_of, embeds
-from kumamigrate.source.reading.find import (
-    Kind,
-    classify,
-    find_all,
-    generates,
-    is_script,
-    may_hold_kuma,
-    pods_only,
-)
+from kumamigrate.source.reading.find import find_all, generates, is_script
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.reading.seen import seen_of
+from kumamigrate.source.reading.sift import Kind, classify, may_hold_kuma, pods_only
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
 
 

@@ -22,8 +22,8 @@ from kumamigrate.source.reading.embedded import (
     objects,
     readings,
 )
-from kumamigrate.source.reading.find import may_hold_kuma
 from kumamigrate.source.reading.load import read_file
+from kumamigrate.source.reading.sift import may_hold_kuma
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,9 @@ from kumamigrate.deployment.gitops import GITOPS_WORDS
 from kumamigrate.deployment.tree import CHART, joined
 from kumamigrate.model.resource import mapping
 from kumamigrate.source.reading.embedded import MARKDOWN, TERRAFORM
-from kumamigrate.source.reading.find import generates, is_script, may_hold_kuma
+from kumamigrate.source.reading.find import generates, is_script
 from kumamigrate.source.reading.load import read_file
+from kumamigrate.source.reading.sift import may_hold_kuma
 from kumamigrate.source.text import Refusal
 from kumamigrate.world.estate import Estate, Site
 from kumamigrate.world.scope import Extent

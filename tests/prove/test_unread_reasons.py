@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kumamigrate.prover.unreadreason import READ, unread_reason
+from kumamigrate.effective.doubted import READ, unread_reason
 from kumamigrate.source.text import Reason, Refusal
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.source.reading.find import Kind, classify, find_all, may_hold_kuma, pods_only
+from kumamigrate.source.reading.find import find_all
+from kumamigrate.source.reading.sift import Kind, classify, may_hold_kuma, pods_only
 from kumamigrate.source.text import Reason
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from kumamigrate.effective.doubted import Doubt, DoubtKind
+from kumamigrate.effective.doubted import Doubt, DoubtKind, unread_reason
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.doubts.doubt import concerns
-from kumamigrate.prover.unreadreason import unread_reason
 from kumamigrate.scene.scene import Scene
 
 

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from typing import Any
 
-from kumamigrate.effective.doubted import Doubt, DoubtKind, doubt_of, merged, place_of_text
+from kumamigrate.effective.doubted import (
+    Doubt,
+    DoubtKind,
+    doubt_of,
+    merged,
+    place_of_text,
+    unread_reason,
+)
 from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.effective.policies.patched import PATCH, read_patch
 from kumamigrate.effective.sections import TO_GATEWAYS, unread_sections
@@ -17,7 +24,6 @@ from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, Form, Resource, mapping, sequence
 from kumamigrate.model.state import State
 from kumamigrate.prover.slots.mesh import MeshComparison
-from kumamigrate.prover.unreadreason import unread_reason
 from kumamigrate.source.text import Refusal
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve

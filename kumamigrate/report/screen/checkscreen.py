@@ -5,7 +5,7 @@ from __future__ import annotations
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
-from kumamigrate.report.counting import counts, to_change
+from kumamigrate.report.exitcode import counts, to_change
 from kumamigrate.report.inventory import inventory_lines
 from kumamigrate.report.screen.counted import RUN, count, scope_words
 from kumamigrate.report.screen.findingtext import fault_lines, finding_lines

@@ -9,9 +9,8 @@ from kumamigrate.flow.verdict import Whole
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
-from kumamigrate.report.counting import counts
 from kumamigrate.report.exit import Exit
-from kumamigrate.report.exitcode import exit_of_state
+from kumamigrate.report.exitcode import counts, exit_of_state
 from kumamigrate.report.inventory import inventory_lines
 from kumamigrate.report.outcome import orders_of
 from kumamigrate.report.screen.changeblock import change_lines

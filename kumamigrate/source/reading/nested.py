@@ -13,7 +13,7 @@ from functools import cache
 from kumamigrate.dataclass import dataclass
 from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON, AliasNode, MapNode, Node, ScalarNode, SeqNode
-from kumamigrate.source.reading.find import universal_type_pattern
+from kumamigrate.source.reading.sift import universal_type_pattern
 from kumamigrate.source.text import Document, Span
 
 _MESH_LABEL = "kuma.io/mesh"
