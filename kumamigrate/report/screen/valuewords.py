@@ -94,9 +94,9 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _listed(words: Sequence[str]) -> str:
-    more = len(words) - MOST
-    return ", ".join(words[:MOST]) + (f" and {more} more" if more > 0 else "")
+def _listed(words: Sequence[str], most: int = MOST) -> str:
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _entry(value: Mapping[str, Any]) -> str:
