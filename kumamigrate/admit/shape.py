@@ -63,7 +63,7 @@ def unknown_part(value: Any, fields: Conf, path: FieldPath = ()) -> Iterator[Fie
             yield (*path, name)
             continue
         field = fields[name]
-        if field.type == "object" and field.fields:
+        if field.type == "object":
             yield from unknown_part(inner, field.fields, (*path, name))
         elif field.type == "list<object>" and isinstance(inner, list):
             for index, item in enumerate(inner):
@@ -81,7 +81,7 @@ def other_letters(
         if field is None:
             folded = str(name).lower()
             yield from (((*path, name), one) for one in fields if one.lower() == folded)
-        elif field.type == "object" and field.fields:
+        elif field.type == "object":
             yield from other_letters(inner, field.fields, (*path, name))
         elif field.type == "list<object>" and isinstance(inner, list):
             for index, item in enumerate(inner):
@@ -89,7 +89,7 @@ def other_letters(
 
 
 def _known_value(value: Any, field: Field) -> Any:
-    if field.type == "object" and field.fields:
+    if field.type == "object":
         return known_part(value, field.fields)
     if field.type == "list<object>" and isinstance(value, list):
         return [known_part(item, field.fields) for item in value]

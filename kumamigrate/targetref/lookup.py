@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.policytype import Conf
 from kumamigrate.model.resource import SERVICE
-from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.entry import Entry, Found
 from kumamigrate.targetref.merge import merge_entries
 from kumamigrate.targetref.subset import ROUTE_HASH, Element, contains
 from kumamigrate.targetref.torules import Item, SubsetRule, build_rules, clique_name
@@ -59,13 +59,23 @@ class ServiceTable:
     def _look_up(self, service: str, route_hash: str | None) -> Found | None:
         if not self.regular:
             element = {SERVICE: service, ROUTE_HASH: route_hash}
-            return first_containing(self.enumerated(), element)
+            same = first_containing(self.enumerated(), element)
+            if not same:
+                return None
+            entries, confs = same[0].entries, tuple(rule.conf for rule in same)
+            return Found(confs=confs, entries=entries, level=self._level(entries))
         mine = self.services.get(service, [])
         bound = self.routes.get((service, route_hash), []) if route_hash is not None else []
         if route_hash is not None and self._lost(service, route_hash):
             return self._merged(self.mesh, "mesh")
         level = "route" if bound else "service" if mine else "mesh"
         return self._merged(sorted((*self.mesh, *mine, *bound)), level)
+
+    def _level(self, entries: Sequence[Entry]) -> str:
+        """Return the narrowest key that some of the entries stand under."""
+        met = {id(entry) for entry in entries}
+        keys = {tag.key for item in self.items if id(item.entry) in met for tag in item.subset}
+        return "route" if ROUTE_HASH in keys else "service" if SERVICE in keys else "mesh"
 
     def _merged(self, positions: Sequence[int], level: str) -> Found | None:
         if not positions:
@@ -116,17 +126,10 @@ def _bind(table: ServiceTable, service: str, route_hash: str, at: int) -> None:
     bound.append(at)
 
 
-def first_containing(rules: Sequence[SubsetRule], element: Element) -> Found | None:
-    """Return what the walk of a list gives: the first rule that contains the element."""
+def first_containing(rules: Sequence[SubsetRule], element: Element) -> tuple[SubsetRule, ...]:
+    """Return what the walk of a list gives: the first rule that contains the element, and those
+    that stand for it with other hostnames."""
     for rule in rules:
         if contains(rule.subset, element):
-            same = [r.conf for r in rules if r.subset == rule.subset and r.entries is rule.entries]
-            return Found(confs=tuple(same), entries=rule.entries, level=_level(rule))
-    return None
-
-
-def _level(rule: SubsetRule) -> str:
-    positive: Mapping[str, str] = {t.key: t.value for t in rule.subset if not t.negated}
-    if ROUTE_HASH in positive:
-        return "route"
-    return "service" if SERVICE in positive else "mesh"
+            return tuple(r for r in rules if r.subset == rule.subset and r.entries is rule.entries)
+    return ()

@@ -32,6 +32,13 @@ MATCH = {"spiffeID": {"type": "Exact", "value": "spiffe://a"}}
         ),
         ("MeshTrafficPermission", "2.14", {"rules": [{"default": ALLOW}]}, []),
         ("MeshMetric", "2.14", {"default": {"x": 1}}, ["default.x"]),
+        # An object of no fields has none that is known.
+        (
+            "MeshLoadBalancingStrategy",
+            "2.14",
+            {"to": [{"default": {"loadBalancer": {"random": {"x": 1}}}}]},
+            ["to.0.default.loadBalancer.random.x"],
+        ),
         (
             "MeshTCPRoute",
             "2.14",

@@ -193,9 +193,12 @@ def test_of_the_proxies_known_none_reads_it(make_shop: MakeShop) -> None:
         "{kind: Dataplane}", "{kind: Dataplane, labels: {app: gone}}"
     )
     shop = mesh_with(make_shop, {"gone.yaml": gone})
+    inventory = str(shop.root.parent / "inv.yaml")
+    other = proxy.replace("web", "gone").replace("10.0.0.1", "10.0.0.2")
+    (shop.root.parent / "inv.yaml").write_text(f"{proxy}---\n{other}")
+    assert dead(shop, "--inventory", inventory) == []
     (shop.root.parent / "inv.yaml").write_text(proxy)
     assert dead(shop) == []
-    inventory = str(shop.root.parent / "inv.yaml")
     ((rule, file, _, message),) = dead(shop, "--inventory", inventory)
     assert (rule, file) == (UNREACHED, "gone.yaml")
     assert "the one proxy known does not read it; it is for proxies to come" in message

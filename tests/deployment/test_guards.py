@@ -7,15 +7,23 @@ import pytest
 from kumamigrate.deployment.environment import Chart
 from kumamigrate.deployment.guards import value_files, worlds
 from kumamigrate.deployment.tree import Tree
-from tests.deployment.trees import timeout, tree
+from tests.deployment.trees import needs_helm, timeout, tree
 
 VALUES = "yea: true\nnay: false\nmode: a\nnames: [x]\ndeep: {yea: true}\n"
 
 
+TEMPLATE = "c/templates/t.yaml"
+NEVER = "---\n{{{{ with .Values.nay }}}}\n{}{{{{ end }}}}\n"
+
+
+def chart(template: str) -> dict[str, bytes]:
+    head = "=== c/Chart.yaml\napiVersion: v2\nname: c\nversion: 0.1.0\n"
+    return tree(f"{head}=== c/values.yaml\n{VALUES}=== {TEMPLATE}\n{template}")
+
+
 def settings(template: str) -> list[tuple[tuple[str, str], ...]]:
-    chart = "=== c/Chart.yaml\napiVersion: v2\nname: c\nversion: 0.1.0\n"
-    files = tree(f"{chart}=== c/values.yaml\n{VALUES}=== c/templates/t.yaml\n{template}")
-    return [chart.settings for chart in worlds(Chart(chart="c"), Tree(files=files))[1:]]
+    found = worlds(Chart(chart="c"), Tree(files=chart(template)))
+    return [chart.settings for chart in found[1:]]
 
 
 @pytest.mark.parametrize(
@@ -54,3 +62,20 @@ def test_files_of_values_are_called_after_what_they_are_for() -> None:
         "dev": "c/values.dev.yaml",
         "qa": "c/environments/qa.yml",
     }
+
+
+@needs_helm
+@pytest.mark.parametrize(
+    ("second", "untold"),
+    [
+        ("", ()),
+        (NEVER.format(timeout("two")), (TEMPLATE,)),
+        (NEVER.format("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: m}\n"), ()),
+    ],
+    ids=["all of it", "a part", "none of Kuma's"],
+)
+def test_a_template_of_which_no_world_renders_a_part_is_told(
+    second: str, untold: tuple[str, ...]
+) -> None:
+    found = worlds(Chart(chart="c"), Tree(files=chart(f"{timeout('one')}{second}")))
+    assert {one.untold for one in found} == {untold}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kumamigrate.effective.admitted import certificates
 from kumamigrate.model.kubernetes.workloads import _number, implied_dataplanes
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
@@ -216,3 +217,13 @@ def test_labels_of_kuma_are_tags_where_no_service_selects_a_pod() -> None:
     (served,) = implied_dataplanes(_state(NAMESPACE + labelled + SERVICE), "default")
     inbounds = [one.spec["networking"]["inbound"][0]["tags"] for one in (alone, served)]
     assert [tags.get("kuma.io/team") for tags in inbounds] == ["a", None]
+
+
+def test_a_pod_shows_the_certificate_that_its_dataplane_would() -> None:
+    """Of the CA of its mesh: the service, and every tag (identities.md)."""
+    mtls = "mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}"
+    text = f"{NAMESPACE}{DEPLOYMENT}{SERVICE}type: Mesh\nname: default\n{mtls}\n"
+    (shown,) = certificates(_state(text), "default").items()
+    name, names = shown
+    assert (name, names[0]) == ("web.shop", "spiffe://default/web_shop_svc_80")
+    assert {"kuma://app/web", "kuma://kuma.io/zone/east"} <= {*names}

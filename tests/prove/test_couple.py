@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kumamigrate.model.read import read_resources
+from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment, State
+from kumamigrate.model.targetref import read_target_ref
 from kumamigrate.prover import Proof, Verdict, prove
+from kumamigrate.prover.assumptions.movedselectors import leaves_tags
 from kumamigrate.scene.storedstate import state_of
 from kumamigrate.source.reading.load import read_file
 
@@ -169,3 +174,28 @@ def test_where_none_is_selected_each_proxy_with_the_tag_has_to_mirror_it(label: 
     labels = _policy("{kind: Dataplane, labels: {app: db}}")
     verdict = _proof(known + tags, known + labels).verdict("live")
     assert verdict is (Verdict.EQUIVALENT if label == "app: web" else Verdict.DIFFERENT)
+
+
+SOME = {"labels": {"app": "web"}}
+NAMED = {"labels": {"kuma.io/display-name": "web"}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "leaves"),
+    [
+        ({"kind": "MeshSubset", "tags": {"app": "web"}}, {"kind": "Dataplane", **SOME}, True),
+        ({"kind": "MeshSubset", "tags": {"app": "web"}}, {"kind": "Mesh"}, False),
+        ({"kind": "MeshService", "name": "web"}, {"kind": "Dataplane", **SOME}, True),
+        ({"kind": "Dataplane", "name": "web"}, {"kind": "Dataplane", **NAMED}, True),
+        ({"kind": "Dataplane", "name": "web"}, {"kind": "Dataplane", **SOME}, False),
+        ({"kind": "Mesh", "proxyTypes": ["Sidecar"]}, {"kind": "Mesh"}, True),
+        ({"kind": "Mesh", "proxyTypes": ["Sidecar"]}, {"kind": "Dataplane", **SOME}, True),
+        ({"kind": "Mesh", "proxyTypes": ["Gateway"]}, {"kind": "MeshGateway"}, False),
+        ({"kind": "Mesh"}, {"kind": "Dataplane", **SOME}, False),
+    ],
+)
+def test_references_leave_what_3_0_has_not_for_labels(
+    old: dict[str, Any], new: dict[str, Any], *, leaves: bool
+) -> None:
+    fields = release("2.14").target_ref_type_fields
+    assert leaves_tags(*(read_target_ref(one, fields) for one in (old, new))) is leaves

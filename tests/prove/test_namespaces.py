@@ -23,6 +23,7 @@ from tests.prove import generate
 
 RED, BLUE = (Atom(labels=(("app", name),)) for name in ("red", "blue"))
 FAST = Atom(labels=(("tier", "fast"),))
+FAST_RED = Atom(labels=(*RED.labels, ("speed", "fast")))
 TEAM = frozenset({"team"})
 BY_NAME = Atom(labels=(("kuma.io/display-name", "web-1"),))
 
@@ -89,6 +90,12 @@ def test_what_goes_with_an_atom_counts() -> None:
     pairings = Pairings([(Requirement(atom=tag), Requirement(atom=RED))])
     found = near([Requirement(atom=tag)], (Requirement(namespaces=TEAM, atom=RED),), pairings)
     assert found.telling == {tag}
+
+
+@pytest.mark.parametrize(("atom", "whole"), [(RED, {RED, FAST_RED}), (FAST_RED, {FAST_RED})])
+def test_what_is_no_part_of_an_atom_goes_with_it(atom: Atom, whole: set[Atom]) -> None:
+    pairings = Pairings([(Requirement(atom=RED), Requirement(atom=FAST_RED))])
+    assert {*pairings.whole(atom, None)} == whole
 
 
 @pytest.mark.parametrize(

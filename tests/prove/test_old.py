@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.effective.bothengines.whoanswers import covered_types
 from kumamigrate.effective.difference import HARMLESS, Effect
 from kumamigrate.effective.policies.meshtls import LISTENERS
 from kumamigrate.prover.proof import Proof, Verdict
 from kumamigrate.prover.prover import prove
 from kumamigrate.sourcedest.clients import bears
+from kumamigrate.universe.side import Contents, Side
 from tests.sourcedest.meshes import ROUTE_ALL, state
 
 MESH = """
@@ -1133,3 +1135,22 @@ spec:
         if w.destination == "ghost" and w.field == "tcp.maxConnectAttempt"
     }
     assert attempts == (set() if protocol else {("web", 4, None)})
+
+
+@pytest.mark.parametrize(
+    ("there", "changed", "covered"),
+    [
+        ("probe", {"HealthCheck"}, {"MeshHealthCheck"}),
+        ("probe", {"MeshHealthCheck"}, {"MeshHealthCheck"}),
+        ("probe", {"MeshHealthCheck", "MeshProxyPatch"}, {"MeshHealthCheck", "MeshProxyPatch"}),
+        ("probe", {"MeshProxyPatch"}, set()),
+        ("retry", {"Retry", "MeshProxyPatch"}, {"MeshRetry"}),
+        ("retry", {"MeshTimeout"}, set()),
+    ],
+)
+def test_what_takes_the_place_of_old_kinds_is_compared_with_them(
+    there: str, changed: set[str], covered: set[str]
+) -> None:
+    """A MeshProxyPatch counts only beside probes, of which it sets what no MeshHealthCheck can."""
+    side = Side(state(MESH + "---" + PAIRS[there][0]), "default", Contents())
+    assert covered_types(side, side, frozenset(changed)) == covered

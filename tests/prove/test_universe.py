@@ -13,7 +13,7 @@ from kumamigrate.universe.answering import Endpoint, answered
 from kumamigrate.universe.backend import outbound_destinations
 from kumamigrate.universe.chosen import chosen_by
 from kumamigrate.universe.namedresources import ByName, carries
-from kumamigrate.universe.services import _made_up
+from kumamigrate.universe.services import _made_up, worlds_of
 from kumamigrate.universe.side import Contents, Side
 
 MESH, NAME, ZONE = "kuma.io/mesh", "kuma.io/display-name", "kuma.io/zone"
@@ -157,3 +157,19 @@ def test_an_endpoint_answers_for_its_service_and_for_those_of_several_zones(
     endpoint = Endpoint(proxy=proxy, address="10.0.0.1:80", tags={}, labels={})
     found = answered(Side(state, "default", Contents()), endpoint)
     assert {kri.name for kri in found} == answers
+
+
+@pytest.mark.parametrize(
+    ("whole", "made_up"), [((True, True), False), ((True, False), True), ((False, True), True)]
+)
+def test_services_that_are_named_may_be_there_unless_both_states_are_whole(
+    whole: tuple[bool, bool], *, made_up: bool
+) -> None:
+    ref = {"kind": "MeshService", "name": "web"}
+    spec = {"to": [{"targetRef": ref, "default": {}}]}
+    policy = Resource(type="MeshTimeout", mesh="default", name="t", labels={}, spec=spec)
+    before, after = (
+        State(release="2.14", resources=(policy,), complete=complete) for complete in whole
+    )
+    worlds = worlds_of(before, after, "default").worlds
+    assert any(world.resources for world in worlds) is made_up

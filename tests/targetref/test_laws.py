@@ -23,7 +23,7 @@ from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.meshdump import inspect_mesh
 from kumamigrate.targetref.route import RealResource, ServiceTag
 from kumamigrate.targetref.subset import ROUTE_HASH, Subset, Tag
-from kumamigrate.targetref.torules import Item, build_rules, clique_name, cliques
+from kumamigrate.targetref.torules import Item, clique_name, cliques
 from tests.frontdoor import drawn
 from tests.targetref.meshes import resource, route, service, sidecar, state
 
@@ -78,11 +78,15 @@ def test_lookup_gives_the_first_rule_of_the_list(subsets: list[Subset]) -> None:
     """matcher-notes §2: for a service, and for each route of it."""
     items = _items(subsets)
     table = service_table(items, TIMEOUT, "cliques")
-    rules = build_rules(items, TIMEOUT, negations=False, grouping="cliques")
+    walking = service_table(items, TIMEOUT, "cliques")
+    walking.regular = False
+    rules = walking.enumerated()
     for name, digest in itertools.product((*SERVICES, "unnamed"), (*HASHES, "unbound", None)):
         element = {SERVICE: name} | ({ROUTE_HASH: digest} if digest else {})
         listed, looked_up = first_containing(rules, element), table.look_up(name, digest)
-        assert (looked_up and looked_up.conf) == (listed and listed.conf), element
+        assert (looked_up and looked_up.conf) == (listed[0].conf if listed else None), element
+        walked = walking.look_up(name, digest)
+        assert (looked_up and looked_up.level) == (walked and walked.level), element
 
 
 @settings(max_examples=drawn(200), deadline=None)
@@ -181,7 +185,7 @@ def test_lookups_of_a_mesh_equal_its_lists(mesh: State) -> None:
                 element = {SERVICE: name} | ({ROUTE_HASH: at.hash} if at else {})
                 listed = first_containing(rules.to_rules, element)
                 found = matcher.lookup(selection, destination, at)
-                assert (found and found.conf) == (listed and listed.conf)
+                assert (found and found.conf) == (listed[0].conf if listed else None)
         keyed = {rule.kri: rule.conf for rule in rules.resource_rules}
         mesh_wide = next((c for k, c in keyed.items() if k.type == "Mesh"), None)
         for target in mesh.of_type("MeshService"):
