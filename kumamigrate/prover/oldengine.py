@@ -25,7 +25,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.versions import at_least
-from kumamigrate.prover.doubts.besideold import AskedOfBoth, said
+from kumamigrate.prover.doubts.besideold import AskedOfBoth, has_moved, stands
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.slots.madeslots import MadeOutbounds
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -125,8 +125,11 @@ class OldEngine:
 
     def _replaced(self, policy_type: str) -> bool:
         """Whether the old policies that a type takes the place of are others than before."""
-        was, now = self._pair.engines
-        return any(said(was.old, kind) != said(now.old, kind) for kind in kinds_of(policy_type))
+        return any(has_moved(self._pair, kind) for kind in kinds_of(policy_type))
+
+    def stands(self, policy_type: str) -> bool:
+        """Whether the old policies that have a say in what is read of a type are as before."""
+        return stands(self._pair, policy_type)
 
     # -- what is compared ----------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kumamigrate.dataclass import replace
 from kumamigrate.prover.proof import MeshProof, Verdict
 from kumamigrate.prover.prover import prove
 from tests.prove.states import state
@@ -72,31 +73,59 @@ def test_a_policy_for_one_type_of_proxies_is_tried_on_such_a_proxy(kind: str) ->
 
 
 def test_listed_sidecars_settle_nothing_for_gateways() -> None:
+    """The old policies stay as they are, so they are no reason to leave a gateway out."""
     mesh = _mesh((TYPED % ("Gateway", "3s"), LISTED), (TYPED % ("Gateway", "4s"), LISTED))
-    assert mesh.claims["live"].verdict is Verdict.EQUIVALENT
-    assert not mesh.all_proxies
-    assert any("any gateway" in why for why in mesh.beyond)
+    assert {p.name for p in mesh.claims["live"].proxies if p.witnesses} == {"any gateway"}
 
 
-@pytest.mark.parametrize("mode", ["Disabled", "Everywhere"])
-@pytest.mark.parametrize("listed", [(), (LISTED,)], ids=["nobody-listed", "listed"])
-def test_what_a_policy_on_a_route_gives_is_compared(mode: str, listed: tuple[str, ...]) -> None:
-    before, after = ((ROUTE, ON_IT % value, *listed) for value in ("3s", "4s"))
-    mesh = _mesh(before, after, mode)
-    # Without a Dataplane nothing says that `api` speaks HTTP, and without that no route is there.
+OF_API = """
+type: MeshRetry
+name: of-api
+mesh: default
+spec:
+  targetRef: {kind: MeshService, name: api}
+  to: [{targetRef: {kind: Mesh}, default: {http: {numRetries: 7}}}]
+"""
+OF_WEB = """
+type: MeshRetry
+name: of-web
+mesh: default
+spec:
+  targetRef: %s
+  to: [{targetRef: {kind: Mesh}, default: {http: {numRetries: 9}}}]
+"""
+OLD_RETRY = """
+type: Retry
+name: old
+mesh: default
+sources: [{match: {kuma.io/service: nobody}}]
+destinations: [{match: {kuma.io/service: "*"}}]
+conf: {http: {numRetries: 2}}
+"""
+
+
+@pytest.mark.parametrize("beside", [(), (OLD_RETRY,)], ids=["routes", "of-the-kind"])
+@pytest.mark.parametrize("exported", [(), ("default",)], ids=["files", "exported"])
+def test_old_policies_that_stay_excuse_no_proxy(
+    beside: tuple[str, ...], exported: tuple[str, ...]
+) -> None:
+    """Of two inbounds one is of api, one of web in v1: only such a proxy reads both policies.
+
+    A MeshServiceSubset outranks the MeshService, a MeshSubset does not. No listed Dataplane has
+    both, and of the one service that is named nobody but the listed one may have endpoints: either
+    is a difference without TrafficRoutes, and so it is with them.
+    """
+    refs = (
+        "{kind: MeshServiceSubset, name: web, tags: {version: v1}}",
+        "{kind: MeshSubset, tags: {kuma.io/service: web, version: v1}}",
+    )
+    listed = LISTED.replace("http}", "tcp}")
+    texts = ["---".join((ROUTE_ALL, OF_API, OF_WEB % ref, *beside, listed)) for ref in refs]
+    old, new = (replace(state(text), exported=frozenset(exported)) for text in texts)
+    (mesh,) = prove(old, new, claims=("live",)).meshes.values()
     claim = mesh.claims["live"]
-    assert claim.verdict is (Verdict.DIFFERENT if listed else Verdict.UNKNOWN)
-    assert not any("chooses by MeshHTTPRoute" in str(why) for why in (*claim.doubts, *mesh.beyond))
-    assert any(p.witnesses for p in claim.proxies if p.made_up) is bool(listed)
-
-
-@pytest.mark.parametrize("mode", ["Disabled", "Everywhere"])
-def test_and_keeps_nobody_from_comparing_others(mode: str) -> None:
-    """What is written out here is Kuma's default."""
-    plain, written = FOR_V1 % "", FOR_V1 % ", http: {requestHeadersTimeout: 0s}"
-    mesh = _mesh((ROUTE, ON_IT % "3s", plain), (ROUTE, ON_IT % "3s", written), mode)
-    assert mesh.claims["live"].verdict is Verdict.EQUIVALENT
-    assert mesh.all_proxies
+    assert {w.field for w in claim.witnesses} == {"http.numRetries"}
+    assert all(p.made_up for p in claim.proxies if p.witnesses)
 
 
 TRACED = """

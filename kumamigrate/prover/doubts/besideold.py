@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.bothengines.askedproxy import asked_of
 from kumamigrate.effective.bothengines.oldview import OldSide
-from kumamigrate.effective.bothengines.whoanswers import kinds_of
+from kumamigrate.effective.bothengines.whoanswers import OUTBOUND, kinds_of
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import SERVICE, Resource, mapping
@@ -56,8 +56,7 @@ class AskedOfBoth:
         if not old.external or not old.old.of("RateLimit"):
             return
         moved = bool(self.types & set(ROUTES))
-        one, two = (said(side.old, "RateLimit") for side in self.pair.engines)
-        touched = one != two
+        touched = has_moved(self.pair, "RateLimit")
         if not (moved or (touched and "MeshRateLimit" in self.types)) or not old.routed:
             return
         for policy in old.old.of("RateLimit"):
@@ -110,6 +109,18 @@ class AskedOfBoth:
                 f"{policy.type} {policy.name} chooses by {kind}, and what it gives a proxy that is"
                 f" not listed is not compared together with old policies; {way}",
             )
+
+
+def stands(pair: MeshComparison, policy_type: str) -> bool:
+    """Say whether the old policies that have a say in what is read of a type are as before."""
+    routes = ("TrafficRoute",) if policy_type in OUTBOUND else ()
+    return not any(has_moved(pair, kind) for kind in (*kinds_of(policy_type), *routes))
+
+
+def has_moved(pair: MeshComparison, kind: str) -> bool:
+    """Say whether the old policies of a kind are others than before."""
+    was, now = pair.engines
+    return said(was.old, kind) != said(now.old, kind)
 
 
 def said(old: OldPolicies, kind: str) -> list[Any]:

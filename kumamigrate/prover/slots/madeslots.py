@@ -7,7 +7,7 @@ here is an outbound, told by its tags, or a cluster that some outbound leads to.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
@@ -25,6 +25,7 @@ from kumamigrate.effective.fact import CROSSED, Fact, Facts, Key
 from kumamigrate.effective.policies.meshtimeout import IDLE
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.resource import Resource
+from kumamigrate.prover.doubts.besideold import stands
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.prover.slots.twosides import SAME, SlotsCompared
 from kumamigrate.targetref.route import ServiceTag
@@ -48,11 +49,23 @@ class MadeOutbounds:
         self._only_real = only_real
         self.count_as_tcp: dict[str, None] = {}
         """The services of which no Dataplane is known, and whose protocol would matter."""
-        self._runs = [pair.engines]
-        if not (pair.known and pair.whole):
-            self._runs += [self._assuming(one) for one in ASSUMABLE]
         self._compared: dict[Any, SlotsCompared] = {}
         self._zone = pair.before.state.environment.zone
+        self._stands = cache(partial(stands, pair))
+
+    @cached_property
+    def _assumed(self) -> list[tuple[OldSide, OldSide]]:
+        return [self._assuming(one) for one in ASSUMABLE]
+
+    def _open(self, kinds: frozenset[str]) -> frozenset[str]:
+        """Return the types of which it matters what a service carries that nobody knows.
+
+        Where all Dataplanes are known, one without any has no endpoints; but if old policies stay
+        as they are, that changes no more than without them.
+        """
+        if not (self._pair.known and self._pair.whole):
+            return kinds
+        return frozenset(filter(self._stands, kinds))
 
     def _assuming(self, protocol: str) -> tuple[OldSide, OldSide]:
         before, after = self._pair.before, self._pair.after
@@ -69,8 +82,12 @@ class MadeOutbounds:
         if key not in self._compared:
             asked = [asked_of(d, self._zone, self._services) for d in (was, now)]
             kept = frozenset(s for s in asked[0].services if not self._is_new(was, now, s))
-            rest = ((asked[0], asked[1]), kinds, kept, self._only_real)
-            runs = [_MadeRun(self._pair, sides, *rest).compared() for sides in self._runs]
+            rest = (kept, self._only_real)
+            both = (asked[0], asked[1])
+            runs = [_MadeRun(self._pair, self._pair.engines, both, kinds, *rest).compared()]
+            if opened := self._open(kinds):
+                others = (_MadeRun(self._pair, one, both, opened, *rest) for one in self._assumed)
+                runs += [run.compared() for run in others]
             if self._pair.known:
                 self._compared[key] = self._settled(*runs)
             else:
@@ -79,18 +96,27 @@ class MadeOutbounds:
 
     def _settled(self, found: SlotsCompared, *others: SlotsCompared) -> SlotsCompared:
         """Return what differs if services without a Dataplane carry TCP, as they do where they have
-        none anywhere, and note those of which something differs if they carry anything else."""
+        none anywhere, and note those of which something differs if they carry anything else.
+
+        Of types whose old policies stay as they are that is a difference, as without those.
+        """
         known = {w.key for w in (*found.witnesses, *found.led)}
+        more: dict[Any, Witness] = {}
         for witness in (w for one in others for w in (*one.witnesses, *one.led)):
-            if witness.effect is Effect.VALUE and witness.key not in known:
+            if witness.effect is not Effect.VALUE or witness.key in known:
+                continue
+            if self._stands(witness.policy_type):
+                more.setdefault(witness.key, witness)
+            else:
                 self.count_as_tcp[witness.destination.split(" ")[0].split("{")[0]] = None
         doubts = dict.fromkeys(doubt for one in (found, *others) for doubt in one.doubts)
-        return replace(found, doubts=tuple(doubts))
+        every = (*found.witnesses, *more.values())
+        return replace(found, witnesses=every, doubts=tuple(doubts))
 
     def may_differ(self, kinds: Collection[str], *, written: bool) -> bool:
         """Whether the old engine makes anything at all of some types for a proxy, which may have
         outbounds `written` in its Dataplane."""
-        first = self._runs[0]
+        first = self._pair.engines
         made = written or not self._only_real
         if made and not _ON_OUTBOUNDS.isdisjoint(kinds) and any(side.routed for side in first):
             return True

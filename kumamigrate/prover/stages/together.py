@@ -176,13 +176,17 @@ class Together:
             self._ask(policy_type, two, setting)
 
     def _ask(self, policy_type: str, chosen: Sequence[Atom], setting: Setting) -> None:
-        """Compare one made-up proxy. What the listed ones settle is left to them."""
+        """Compare one made-up proxy. What the listed ones settle is left to them.
+
+        That is what no form of the new kind can say of an old policy: none is at stake where those
+        are as they were, and then a difference is one, as without them.
+        """
         proxy = proxy_with(chosen, setting, self.pair.before.mesh, one_inbound=False)
         if proxy is None or self.pair.couplings.broken_by(proxy):
             return
         name = describe([one for one in chosen if one != Atom()], setting)
         compared = self._compared(proxy, policy_type)
-        if not self.pair.known:
+        if not self.pair.known or self.old.stands(policy_type):
             self.old.elsewhere.update(dict.fromkeys(compared.doubts))
             self.found.add(name, self.old.once((*compared.witnesses, *compared.led)))
             return
