@@ -7,7 +7,7 @@ what would end as a document that the target refuses (unfinished.py).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Identity
@@ -51,6 +51,18 @@ def held_for_circles(
     """Return the changes that are about something that is left alone, held."""
     found = ((change, _why(change, circles)) for change in changes if circles)
     return [Held(change=c, unknown=(why.reason,), cause=why.cause) for c, why in found if why]
+
+
+def form_left(
+    change: Change,
+    circles: Mapping[tuple[str, Subject], Left],
+    may_try: Callable[[Change], bool],
+) -> Change:
+    """Return a change; of one that is left alone another form, if there is one that is not."""
+    form: Change | None = change
+    while form is not None and _why(form, circles):
+        form = form.otherwise
+    return form if form is not None and (form is change or may_try(form)) else change
 
 
 def _why(change: Change, circles: Mapping[tuple[str, Subject], Left]) -> Left | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.flow.asked import is_silenced, is_taken, said_by
-from kumamigrate.flow.circles import Circles, held_for_circles
+from kumamigrate.flow.circles import Circles, form_left, held_for_circles
 from kumamigrate.flow.declined import held_by_choice
 from kumamigrate.flow.told import Progress
 from kumamigrate.flow.word import asks, may_take
@@ -61,12 +62,17 @@ def pending_of(
     if rule.safety is Safety.REVIEW and not may_take(options, rule.id):
         return Pending()
     said = said_by(rule, settling.began, estate, options)
-    changes = [c for c in said if isinstance(c, Change) and c.key not in held]
+    every = (c for c in said if isinstance(c, Change) and c.key not in held)
+    repository = estate.whole.repository
+    is_asked = partial(asks, rule, repository=repository)
+    changes = [
+        form_left(c, settling.circles, lambda f: f.key not in held and not is_asked(f))
+        for c in every
+    ]
     changes = [c for c in changes if c.rollout in settling.rollouts]
     changes = [c for c in changes if not is_silenced(c, estate.whole, options)]
     taken = frozenset(c.key for c in changes if is_taken(c, estate, options))
-    repository = estate.whole.repository
-    changes = [c for c in changes if c.key in taken or not asks(rule, c, repository)]
+    changes = [c for c in changes if c.key in taken or not is_asked(c)]
     stuck = (*held_for_circles(changes, settling.circles), *held_by_choice(changes, options.skip))
     changes = [c for c in changes if all(c is not one.change for one in stuck)]
     return Pending(changes=tuple(changes), taken=taken, stuck=stuck)

@@ -46,10 +46,11 @@ def try_changes(
     All changes together are proven once. If that fails, those that wrote what differs are taken
     out and the rest is proven again, then they on top of it (`blame.py`): a rule costs a few
     proofs, not one for each change that fails. What fails is tried in its other form, if there is
-    one, else held. Kept changes are always applied together to the base, so that places in the
-    text stay valid.
+    one; where none holds, the first is held. Kept changes are always applied together to the base,
+    so that places in the text stay valid.
     """
     result = Result(scene=base)
+    firsts: dict[object, Held] = {}
     waiting = [tuple(changes)] if changes else []
     while waiting:
         part = waiting.pop()
@@ -62,10 +63,12 @@ def try_changes(
         others = []
         for one in failed:
             other = other_form(one.change)
+            first = firsts.get(one.change.key, one)
             if other is not None:
+                firsts[other.key] = first
                 others.append(other)
             else:
-                result = replace(result, held=(*result.held, one))
+                result = replace(result, held=(*result.held, first))
         if others:
             waiting.append(tuple(others))
     return result

@@ -28,7 +28,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import KnownWorld, world_of
 from kumamigrate.rewrite.sourcedest.notconverted import services_named
-from kumamigrate.rewrite.sourcedest.spare import with_spare
+from kumamigrate.rewrite.sourcedest.spare import spare_of, with_spare
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.admit import refusals_of
@@ -94,9 +94,9 @@ def plan_kind(view: View, kind: str) -> Iterator[Change | Finding]:
             yield from _not_beside(view, world, kind)
         else:
             change = _spare(view, done) if done.spare else _change(view, world, done)
-            if change is not None and done.instead is not None:
-                other = _spare(view, with_spare(done.instead, world))
-                change = replace(change, otherwise=other)
+            if change is not None and not done.spare:
+                rest = replace(done.instead or done, spare=spare_of(kind, world))
+                change = replace(change, otherwise=_spare(view, rest))
             if change is not None:
                 yield change
             elif not done.spare:
@@ -309,15 +309,19 @@ def _change(view: View, world: KnownWorld, done: Conversion) -> Change | None:
     edits = tuple(_edit(view, world, done, resource) for resource in touched.values())
     going = {r.identity for r in done.removed()}
     stay = {r.identity for r in world.old.of(done.kind)} - going
-    notes = tuple(
-        item.message
-        for item in done.manual
-        if not item.blocking and item.resource.identity not in stay
-    )
+    notes: dict[Identity, list[str]] = defaultdict(list)
+    for item in done.manual:
+        if not item.blocking and item.resource.identity not in stay:
+            notes[item.resource.identity].append(item.message)
     assumed = tuple(f"assumed: {text}" for text in done.assumptions)
     findings = tuple(
         _weighed(
-            _finding(view, r, _outcome(done, r), notes=(*notes, *assumed, *_dropped_fields(r))),
+            _finding(
+                view,
+                r,
+                _outcome(done, r),
+                notes=(*notes[r.identity], *assumed, *_dropped_fields(r)),
+            ),
             done.dropped,
         )
         for r in touched.values()

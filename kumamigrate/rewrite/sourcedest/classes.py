@@ -18,7 +18,8 @@ _V = TypeVar("_V")
 _OTHER = "\x00other"
 """A service or zone that no selector names. Every proxy has these two tags."""
 
-_ALWAYS = (SERVICE, ZONE)
+ALWAYS = (SERVICE, ZONE)
+"""The tags that every proxy has."""
 _LIMIT = 400
 _FROM_NARROW = ("exact", "narrow", "partly", "wide")
 _WORDS = {1: _FROM_NARROW[1:2], 2: ("narrow", "wide"), 3: _FROM_NARROW[1:], 4: _FROM_NARROW}
@@ -45,7 +46,7 @@ class WinnerClass:
     @property
     def witness(self) -> dict[str, str]:
         """The tags of a proxy that is in this class and, of those here, in no narrower one."""
-        return {**dict.fromkeys(_ALWAYS, _OTHER), **self.as_map}
+        return {**dict.fromkeys(ALWAYS, _OTHER), **self.as_map}
 
     def within(self, other: WinnerClass) -> bool:
         """Say whether this class is part of another, or the same."""
@@ -101,7 +102,7 @@ def _written_out(
     for key, value in selector.items():
         if value != ANY:
             sets = [{**tags, key: value} for tags in sets]
-        elif key not in _ALWAYS:
+        elif key not in ALWAYS:
             values = world.values(key, selector)
             wild.setdefault(key, set()).update(values)
             sets = [{**tags, key: known} for tags in sets for known in values]

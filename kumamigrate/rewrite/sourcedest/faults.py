@@ -78,8 +78,8 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
         dropped=_dropped([p for p in policies if p not in spread], drafts),
         manual=distinct(
             [
-                *wildcard_notes(targets, policies),
-                *wildcard_notes(clients, policies),
+                *wildcard_notes(targets, policies, "destinations"),
+                *wildcard_notes(clients, policies, "sources"),
                 *(_limit_note(p) for p in policies if _renamed(p)),
                 *(_grpc_note(p) for p in stuck),
                 *(stays_too(p) for p in spread if p not in (*stuck, *staying)),

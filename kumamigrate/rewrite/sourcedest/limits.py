@@ -79,7 +79,7 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
             for p in moved
             if p not in carried
         ),
-        manual=distinct([*wildcard_notes(classes, policies), *notes]),
+        manual=distinct([*wildcard_notes(classes, policies, "destinations"), *notes]),
         ties=merge_ties(f.tie for f in free.values() if f.winner is not None),
         steps=(
             "apply the MeshRateLimits first: they do nothing while a RateLimit matches the"

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from kumamigrate.effective.policies.patched import only_probes
 from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
-from kumamigrate.rewrite.sourcedest.classes import Classes
+from kumamigrate.rewrite.sourcedest.classes import ALWAYS, Classes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct, named
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
 
 _INBOUND = ("TrafficPermission", "FaultInjection", "RateLimit")
+PASSED_ALONE = "inert: without a TrafficRoute only what passes through proxies is logged"
 INERT = "inert: the mesh has no TrafficRoute, so the old engine sets nothing on outbounds"
 
 
@@ -211,9 +212,23 @@ def _still_ejects(policy: Resource, stock: Resource) -> bool:
     return bool(own) and not any(conf.get("outlierDetection") for conf in confs)
 
 
-def wildcard_notes(classes: Classes, policies: Iterable[Resource]) -> tuple[Manual, ...]:
-    """Return what presence wildcards lose: proxies with a value nobody has yet (notes C7)."""
-    first = next(iter(policies))
+def wildcard_notes(
+    classes: Classes,
+    policies: Iterable[Resource],
+    field: str,
+    saying_the_same: Iterable[Resource] = (),
+) -> tuple[Manual, ...]:
+    """Return what presence wildcards lose: proxies with a value nobody has yet (notes C7).
+
+    Nothing where the policy says the same as what counts without it, wherever it wins: then it does
+    so for other values as well.
+    """
+    idle = {policy.identity for policy in saying_the_same}
+    asking = [
+        (policy, {k for t in selectors_of(policy.spec, field) for k, v in t.items() if v == ANY})
+        for policy in policies
+        if policy.identity not in idle
+    ]
     return tuple(
         Manual(
             resource=first,
@@ -223,7 +238,17 @@ def wildcard_notes(classes: Classes, policies: Iterable[Resource]) -> tuple[Manu
             blocking=False,
         )
         for tag, values in classes.wildcards
+        for first in [policy for policy, tags in asking if tag in tags][:1]
     )
+
+
+def never_wins(policy: Resource, world: KnownWorld, field: str) -> str:
+    """Return why a policy decides nothing: others do, or nobody is known whom it is for."""
+    for tags in selectors_of(policy.spec, field):
+        wild = [k for k, v in tags.items() if v == ANY and k not in ALWAYS]
+        if all(world.values(key, tags) for key in wild):
+            return "it never wins: others rank higher"
+    return "no proxy is known that has the tags it is for"
 
 
 def sharing(

@@ -37,13 +37,16 @@ _NOTHING = "it changes nothing: others win, or say the same, wherever it matches
 
 def with_spare(done: Conversion, world: KnownWorld) -> Conversion:
     """Return a conversion that cannot be written with what can be removed from its kind."""
-    policies = world.old.of(done.kind)
-    if done.writable or len(policies) < 2 or any(p.templated for p in policies):
-        return done
-    decided = _decided(done.kind, world)
-    if decided is None:
-        return done
-    return replace(done, spare=tuple(_spare(policies, *decided)))
+    return done if done.writable else replace(done, spare=spare_of(done.kind, world))
+
+
+def spare_of(kind: str, world: KnownWorld) -> tuple[Dropped, ...]:
+    """Return the old policies of a kind that change nothing beside the others of it."""
+    policies = world.old.of(kind)
+    if len(policies) < 2 or any(p.templated for p in policies):
+        return ()
+    decided = _decided(kind, world)
+    return tuple(_spare(policies, *decided)) if decided is not None else ()
 
 
 def _spare(policies: Policies, places: Iterable[Ranks], said: Said) -> Iterator[Dropped]:

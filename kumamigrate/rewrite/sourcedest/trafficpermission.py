@@ -19,7 +19,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
 )
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import standstill, wildcard_notes
+from kumamigrate.rewrite.sourcedest.notconverted import never_wins, standstill, wildcard_notes
 from kumamigrate.sourcedest.order import CreationTie, Latest, merge_ties
 from kumamigrate.sourcedest.selector import ANY, matches, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import zone_egress
@@ -83,6 +83,8 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
         for item in kept
         if (winner := winners[item]) is not None
     )
+    dropped = _dropped([p for p in policies if not kept_back(p)], winners.values(), drafts, world)
+    same = [d.resource for d in dropped if d.reason == _SAME]
     result = Conversion(
         kind="TrafficPermission",
         mesh=world.mesh,
@@ -93,10 +95,10 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
             drafts,
             sources_of=lambda r: selectors_of(r.spec, "destinations"),
         ),
-        dropped=_dropped([p for p in policies if not kept_back(p)], winners.values(), drafts),
+        dropped=dropped,
         kept=stay,
         manual=(
-            *wildcard_notes(classes, policies),
+            *wildcard_notes(classes, policies, "destinations", same),
             *(_decides_too(p) for p in stay if not stays(p)),
         ),
         ties=merge_ties(t for t in ties if t and not any(map(stays, t.policies))),
@@ -128,19 +130,24 @@ def _allow(tags: tuple[tuple[str, str], ...]) -> Json:
     return {"targetRef": ref, "default": {"action": "Allow"}}
 
 
+_SAME = "it lets in the same clients as the policy that would win without it"
+
+
 def _dropped(
-    policies: Iterable[Resource], won: Iterable[Resource | None], drafts: Iterable[PolicyDraft]
+    policies: Iterable[Resource],
+    won: Iterable[Resource | None],
+    drafts: Iterable[PolicyDraft],
+    world: KnownWorld,
 ) -> tuple[Dropped, ...]:
     wins = among(w for w in won if w is not None)
     carried = among(w for draft in drafts for w in draft.winners)
     result = []
     for policy in policies:
         if not wins(policy):
-            reason = "it never wins: others rank higher on every inbound it matches"
+            reason = never_wins(policy, world, "destinations")
             result.append(Dropped(resource=policy, reason=reason))
         elif not carried(policy):
-            reason = "it lets in the same clients as the policy that would win without it"
-            result.append(Dropped(resource=policy, reason=reason))
+            result.append(Dropped(resource=policy, reason=_SAME))
     return tuple(result)
 
 

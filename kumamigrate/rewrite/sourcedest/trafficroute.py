@@ -29,7 +29,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
 )
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import templated, wildcard_notes
+from kumamigrate.rewrite.sourcedest.notconverted import never_wins, templated, wildcard_notes
 from kumamigrate.rewrite.sourcedest.outboundkinds import still_off
 from kumamigrate.rewrite.sourcedest.routerules import (
     REGEX_ROOT,
@@ -118,13 +118,15 @@ def convert_traffic_route(world: KnownWorld, *, alone: bool = False) -> Conversi
     run.manual += _existing(world, policies, policies_new)
     carried = [r for p in policies_new for r in (*p.sources, p.home)]
     won = [route.winner for row in table.values() for route in row.values()]
+    dropped = tuple(_dropped(p, won, world) for p in policies if p not in carried)
+    same = [d.resource for d in dropped if d.reason == _SAME]
     return Conversion(
         kind="TrafficRoute",
         mesh=world.mesh,
         target=world.target,
         policies=policies_new,
-        dropped=tuple(_dropped(p, won) for p in policies if p not in carried),
-        manual=distinct([*wildcard_notes(classes, policies), *run.manual]),
+        dropped=dropped,
+        manual=distinct([*wildcard_notes(classes, policies, "sources", same), *run.manual]),
         ties=merge_ties(run.ties),
         assumptions=_assumptions(world, kept),
         steps=(
@@ -401,11 +403,13 @@ def _external(world: KnownWorld, policies: tuple[Resource, ...]) -> list[Manual]
     ]
 
 
-def _dropped(policy: Resource, won: Iterable[Resource]) -> Dropped:
+_SAME = "it leads every service to itself, which is what happens without a route"
+
+
+def _dropped(policy: Resource, won: Iterable[Resource], world: KnownWorld) -> Dropped:
     if any(w is policy for w in won):
-        reason = "it leads every service to itself, which is what happens without a route"
-        return Dropped(resource=policy, reason=reason)
-    return Dropped(resource=policy, reason="it never wins: others rank higher")
+        return Dropped(resource=policy, reason=_SAME)
+    return Dropped(resource=policy, reason=never_wins(policy, world, "sources"))
 
 
 def _assumptions(world: KnownWorld, kept: Mapping[WinnerClass, Row]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from kumamigrate.rewrite.sourcedest.confs import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import standstill, wildcard_notes
+from kumamigrate.rewrite.sourcedest.notconverted import never_wins, standstill, wildcard_notes
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.selector import selectors_of
@@ -211,6 +211,9 @@ def _modification(item: Any, index: int, notes: Notes) -> Json | None:
     return {found[0]: result}
 
 
+_SAME = "it sets nothing, or the same as the policy that would win without it"
+
+
 def _done(
     run: _WholeRun,
     new: str,
@@ -224,16 +227,17 @@ def _done(
     for policy in policies:
         if any(w is policy for w in carried):
             continue
-        reason = "it never wins: others rank higher"
+        reason = never_wins(policy, world, "selectors")
         if any(w is policy for w in winners.values()):
-            reason = "it sets nothing, or the same as the policy that would win without it"
+            reason = _SAME
         dropped.append(Dropped(resource=policy, reason=reason))
+    same = [d.resource for d in dropped if d.reason == _SAME]
     return Conversion(
         kind=run.kind,
         mesh=world.mesh,
         target=world.target,
         policies=emit(world, new, drafts, sources_of=lambda r: selectors_of(r.spec, "selectors")),
         dropped=tuple(dropped),
-        manual=distinct([*wildcard_notes(classes, policies), *run.manual]),
+        manual=distinct([*wildcard_notes(classes, policies, "selectors", same), *run.manual]),
         ties=merge_ties(run.ties),
     )

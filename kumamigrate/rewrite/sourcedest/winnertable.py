@@ -26,7 +26,13 @@ from kumamigrate.rewrite.sourcedest.confs import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import gateway_notes, standstill, wildcard_notes
+from kumamigrate.rewrite.sourcedest.notconverted import (
+    PASSED_ALONE,
+    gateway_notes,
+    never_wins,
+    standstill,
+    wildcard_notes,
+)
 from kumamigrate.rewrite.sourcedest.routetargets import (
     OTHER_SERVICE,
     RouteReach,
@@ -226,15 +232,17 @@ def _converted(
         for policy in emit(world, type_, some, sources_of=_sources)
     ]
     every = world.old.of(kind.old)
+    dropped = _dropped(run, policies, table, (*drafts, *more))
+    same = [d.resource for d in dropped if d.reason == _SAME]
     return Conversion(
         kind=kind.old,
         mesh=world.mesh,
         target=world.target,
         policies=tuple(result),
-        dropped=_dropped(policies, table, (*drafts, *more)),
+        dropped=dropped,
         manual=distinct(
             [
-                *wildcard_notes(classes, every),
+                *wildcard_notes(classes, every, "sources", same),
                 *(gateway_notes(world, kind.old, every) if kind.routed else ()),
                 *run.manual,
                 *leaks,
@@ -382,9 +390,9 @@ def _drafts(
                 below += [entries[OTHER_SERVICE]] if OTHER_SERVICE in entries else []
                 if OTHER_SERVICE in entries and _conf(setting) == _conf(other):
                     continue
-            if setting is None and not (below and _reached(service, lower, entries)):
-                continue
             none = exhaustive.off_at(type_, service, world)
+            if _conf(setting) in (None, none) and not (below and _reached(service, lower, entries)):
+                continue  # so it is where nothing is said
             wanted = setting.conf if setting is not None else none
             entries[service], inherited = exhaustive.exhaustive(type_, wanted, below)
             if setting is not None:
@@ -437,16 +445,22 @@ def _to(type_: str, entries: Mapping[str, Json]) -> list[Json]:
     return result
 
 
+_SAME = "it says the same as what would count without it"
+
+
 def _dropped(
-    policies: Iterable[Resource], table: Mapping[WinnerClass, Row], drafts: Iterable[PolicyDraft]
+    run: _Run,
+    policies: Iterable[Resource],
+    table: Mapping[WinnerClass, Row],
+    drafts: Iterable[PolicyDraft],
 ) -> tuple[Dropped, ...]:
     won = [r for row in table.values() for s in row.values() if s is not None for r in s.winners]
     carried = [r for draft in drafts for r in draft.winners]
     result = []
     for policy in policies:
         if not any(r is policy for r in won):
-            result.append(Dropped(resource=policy, reason="it never wins: others rank higher"))
+            why = PASSED_ALONE if run.kind.only else never_wins(policy, run.world, "sources")
+            result.append(Dropped(resource=policy, reason=why))
         elif not any(r is policy for r in carried):
-            reason = "it says the same as the policy that would win without it"
-            result.append(Dropped(resource=policy, reason=reason))
+            result.append(Dropped(resource=policy, reason=_SAME))
     return tuple(result)
