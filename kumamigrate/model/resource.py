@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -44,6 +44,11 @@ def sequence(value: Any) -> list[Any]:
 def mappings(value: Any) -> list[Mapping[str, Any]]:
     """Return the mappings in a value that ought to be a list of them."""
     return [one for one in sequence(value) if isinstance(one, (dict, Mapping))]
+
+
+def numbered(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the mappings in a value that ought to be a list of them, with their places there."""
+    return ((at, one) for at, one in enumerate(sequence(value)) if isinstance(one, (dict, Mapping)))
 
 
 def texts(value: Any) -> dict[str, str]:

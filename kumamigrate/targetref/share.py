@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource, mapping, sequence, texts
+from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource, mapping, numbered, texts
 
 WORKLOAD = "kuma.io/workload"
 NAMING = ("app.kubernetes.io/name", "app", "k8s-app", "name", WORKLOAD)
@@ -200,9 +200,8 @@ def match_labels(service: Resource) -> dict[str, str]:
 
 def _inbounds(proxy: Resource) -> Iterator[tuple[int, Mapping[str, Any], dict[str, str]]]:
     """Yield the inbounds of a proxy with their place and their tags."""
-    for at, inbound in enumerate(sequence(mapping(proxy.spec.get("networking")).get("inbound"))):
-        if isinstance(inbound, Mapping):
-            yield at, inbound, texts(inbound.get("tags"))
+    for at, inbound in numbered(mapping(proxy.spec.get("networking")).get("inbound")):
+        yield at, inbound, texts(inbound.get("tags"))
 
 
 def _tag_sets(proxy: Resource) -> list[dict[str, str]]:

@@ -9,7 +9,8 @@ import pytest
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.references import proxies
-from kumamigrate.rewrite.references.realref import Meaning, meaning, references
+from kumamigrate.rewrite.references.oldrefs import Meaning, references
+from kumamigrate.rewrite.references.realref import meaning
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View

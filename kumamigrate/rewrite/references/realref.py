@@ -1,4 +1,4 @@
-"""References by name become references by labels, as 3.0 wants them: all of a resource or none.
+"""What references by name mean in labels, which 3.0 wants: all of a resource or none.
 
 On 2.x a name means one resource of the policy's own zone and namespace, or, spelled as a service
 tag, the service of every zone. Labels mean every resource that has them (matcher.md Traps 2).
@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.dataclass import replace
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.kubernetes.kubeservices import is_headless
-from kumamigrate.model.labels import PRODUCER, Refused, policy_role
+from kumamigrate.model.labels import PRODUCER, policy_role
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
-    MESH,
     NAMESPACE,
     ORIGIN,
     SERVICE,
     ZONE,
     Resource,
     mapping,
+    mappings,
     sequence,
 )
 from kumamigrate.pattern import pattern
@@ -31,91 +31,20 @@ from kumamigrate.rewrite.references.lookups import (
     shown_as,
     zones_of,
 )
-from kumamigrate.rewrite.references.shares import BACKEND, Share, known_to, share_of
+from kumamigrate.rewrite.references.oldrefs import (
+    Meaning,
+    Reference,
+    is_tag_backend,
+    references,
+    tag_parts,
+)
+from kumamigrate.rewrite.references.shares import known_to, share_of
 from kumamigrate.rewrite.view import View
-from kumamigrate.source.text import FieldPath, at_path
-from kumamigrate.source.value import Moved
-from kumamigrate.targetref.resolve import REAL, sections
+from kumamigrate.source.text import at_path
+from kumamigrate.targetref.resolve import sections
 
-BY_NAME, BY_TAG = "reference-by-name", "service-tag-name"
 _SYNCED = pattern(r"(.+)-(?=[a-z]*[0-9])[bcdfghjklmnpqrstvwxz2456789]{14,20}")
 """A name with the hash that Kuma's sync puts behind it (kumahq/kuma 13668)."""
-_TARGETS = (*REAL, "MeshHTTPRoute")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """A reference that 3.0 does not take. `path` leads to it from the resource's root."""
-
-    path: FieldPath
-    ref: Mapping[str, Any]
-    rule: str
-    backend: bool = False
-    top: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
-    """What a reference says in labels. `section` and `port` are None where they stay.
-
-    `share` is the MeshService that a part of a service by tags gets.
-    """
-
-    labels: Mapping[str, str]
-    section: str | None = None
-    port: int | None = None
-    note: str = ""
-    share: Share | None = None
-
-
-def references(resource: Resource) -> Iterator[Reference]:
-    """Yield the references of a policy or route that 3.0 does not take, in text order."""
-    at = resource.spec_path
-    top = resource.spec.get("targetRef")
-    if isinstance(top, Mapping) and top.get("kind") == "Dataplane" and top.get("name"):
-        yield Reference(path=(*at, "targetRef"), ref=top, rule=BY_NAME, top=True)
-    for index, item in _maps(resource.spec.get("to")):
-        ref = item.get("targetRef")
-        if isinstance(ref, Mapping) and ref.get("kind") in _TARGETS and ref.get("name"):
-            rule = BY_TAG if tag_parts(ref) else BY_NAME
-            yield Reference(path=(*at, "to", index, "targetRef"), ref=ref, rule=rule)
-        if resource.type in ("MeshHTTPRoute", "MeshTCPRoute"):
-            yield from _backends(item, (*at, "to", index))
-
-
-def _backends(item: Mapping[str, Any], at: FieldPath) -> Iterator[Reference]:
-    for number, rule in _maps(item.get("rules")):
-        conf = rule.get("default")
-        if not isinstance(conf, Mapping):
-            continue
-        inside = (*at, "rules", number, "default")
-        for index, one in _maps(conf.get("filters")):
-            ref = mapping(one.get("requestMirror")).get("backendRef")
-            if isinstance(ref, Mapping):
-                path = (*inside, "filters", index, "requestMirror", "backendRef")
-                yield from _backend(ref, path)
-        for index, ref in _maps(conf.get("backendRefs")):
-            yield from _backend(ref, (*inside, "backendRefs", index))
-
-
-def _backend(ref: Mapping[str, Any], path: FieldPath) -> Iterator[Reference]:
-    subset = ref.get("kind") == "MeshServiceSubset"
-    if subset or (ref.get("kind") in REAL and ref.get("name")):
-        rule = BACKEND if subset or is_tag_backend(ref) else BY_NAME
-        yield Reference(path=path, ref=ref, rule=rule, backend=True)
-
-
-def is_tag_backend(ref: Mapping[str, Any]) -> bool:
-    """Whether a backend names a service tag: 2.x takes a name without port for one."""
-    kinds = ("MeshService", "MeshServiceSubset")
-    return ref.get("kind") in kinds and not (ref.get("port") or ref.get("sectionName"))
-
-
-def tag_parts(ref: Mapping[str, Any]) -> list[str] | None:
-    """Return the parts of a name like `web_shop_svc_80`, None for any other target."""
-    parts = str(ref.get("name", "")).split("_")
-    plain = ref.get("kind") == "MeshService" and not ref.get("sectionName")
-    return parts if plain and len(parts) in (3, 4) else None
 
 
 def meaning(
@@ -132,12 +61,35 @@ def meaning(
     return _unfit(view, owner, reference, found) or found
 
 
+def hindered(view: View, owner: Resource) -> list[Reference]:
+    """Return the references of a policy or route whose meaning in labels is not known."""
+    return [one for one in references(owner) if isinstance(meaning(view, owner, one), str)]
+
+
+def waiting_rules(view: View, owner: Resource) -> set[tuple[int, int | None]]:
+    """Return the entries of `to`, and of routes their rules, that have such a reference.
+
+    None stands for all rules: the entry itself refers to something that is not known.
+    """
+    return set(_places(owner, hindered(view, owner)))
+
+
+def _places(owner: Resource, found: list[Reference]) -> Iterator[tuple[int, int | None]]:
+    depth = len(owner.spec_path)
+    for one in found:
+        match one.path[depth:]:
+            case ("to", int(at), "rules", int(number), *_):
+                yield at, number
+            case ("to", int(at), *_):
+                yield at, None
+
+
 def _is_sent_requests(view: View, owner: Resource, reference: Reference) -> bool:
     """Whether a backend gets requests, other than copies and those that a filter answers."""
     if view.target.subset_rules or not reference.backend or reference.path[-2] != "backendRefs":
         return False
     filters = at_path(owner.body, (*reference.path[:-2], "filters"))
-    return not any(one.get("requestRedirect") for _, one in _maps(filters))
+    return not any(one.get("requestRedirect") for one in mappings(filters))
 
 
 def _unfit(view: View, owner: Resource, reference: Reference, found: Meaning) -> str:
@@ -260,7 +212,7 @@ def _by_tag_today(view: View, owner: Resource, found: list[Resource], name: str)
     """
     routes = any(
         at_path(item, ("targetRef", "kind")) == "MeshHTTPRoute"
-        for _, item in _maps(owner.spec.get("to"))
+        for item in mappings(owner.spec.get("to"))
     )
     if view.mode(owner.mesh) == "Exclusive" or routes:
         return False
@@ -275,7 +227,7 @@ def _section_of_tag(view: View, found: list[Resource], tag: str, section: str) -
     named = {
         str(port.get("name") or port.get("port"))
         for service in found
-        for _, port in _maps(service.spec.get("ports"))
+        for port in mappings(service.spec.get("ports"))
         if _port_of_tag(view, service, tag) == port.get("port")
     }
     return named.pop() if len(named) == 1 else None
@@ -315,7 +267,7 @@ def _port_name(service: Resource, number: str) -> str | None:
 
 
 def _service_port_name(service: Resource, number: str) -> str | None:
-    for _, port in _maps(service.spec.get("ports")):
+    for port in mappings(service.spec.get("ports")):
         if str(port.get("port")) == number:
             return str(port.get("name") or number)
     return None
@@ -363,7 +315,7 @@ def _subset_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Mean
     if isinstance(whole, str):
         return whole
     found = _services_of_tag(view, owner, whole.labels)
-    ports = [p for r in found for _, p in _maps(r.spec.get("ports")) if p.get("port") == whole.port]
+    ports = [p for r in found for p in mappings(r.spec.get("ports")) if p.get("port") == whole.port]
     if len(found) != 1 or len(ports) != 1:
         return f"no MeshService is known for the service tag {tag}"
     share = share_of(view, found[0], ports[0], tags)
@@ -384,7 +336,7 @@ def _subset_backend(view: View, owner: Resource, ref: Mapping[str, Any]) -> Mean
 
 def _port_of_tag(view: View, service: Resource, tag: str) -> int | None:
     """Return the one port of a MeshService that leads to the inbounds with a service tag."""
-    ports = [port for _, port in _maps(service.spec.get("ports"))]
+    ports = mappings(service.spec.get("ports"))
     if len(ports) > 1:
         targets = _targets(view, service.mesh, tag)
         ports = [p for p in ports if str(p.get("targetPort", p.get("port"))) in targets]
@@ -397,64 +349,11 @@ def _targets(view: View, mesh: str, tag: str) -> set[str]:
     return {
         str(told)
         for dataplane in known_to(view.state, mesh)
-        for _, inbound in _maps((dataplane.spec.get("networking") or {}).get("inbound"))
+        for inbound in mappings((dataplane.spec.get("networking") or {}).get("inbound"))
         if (inbound.get("tags") or {}).get(SERVICE) == tag
         for told in (inbound.get("port"), inbound.get("name"))
         if told is not None
     }
-
-
-def rewritten(reference: Reference, meant: Meaning) -> dict[str, Any]:
-    """Return a reference in labels, in the old order of keys, old text standing in it."""
-    out: dict[str, Any] = {}
-    for key, value in reference.ref.items():
-        if key == "name":
-            out["labels"] = _labels(reference, meant)
-        elif key == "sectionName" and meant.section is not None:
-            out[key] = meant.section
-        elif key == "kind" and value == "MeshServiceSubset":
-            out[key] = "MeshService"
-        elif key not in ("namespace", "tags", "mesh", "proxyTypes"):
-            out[key] = value
-        if key == "name" and meant.section is not None and "sectionName" not in reference.ref:
-            out["sectionName"] = meant.section
-        if key == "name" and meant.port is not None:
-            out["port"] = meant.port
-    return out
-
-
-def _labels(reference: Reference, meant: Meaning) -> dict[str, Any]:
-    olds = {DISPLAY_NAME: "name", NAMESPACE: "namespace"}
-    labels: dict[str, Any] = {}
-    for key, value in meant.labels.items():
-        old = olds.get(key, "")
-        if old in reference.ref:
-            path = (*reference.path, old)
-            same = reference.ref[old] == value
-            labels[key] = Moved(path) if same else Moved(path, value)
-        else:
-            labels[key] = value
-    return labels
-
-
-def role_change(view: View, owner: Resource, spec: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the policy's role on 2.x and on 3.0 with its new spec, if they differ."""
-    before = policy_role(owner, release=view.source.name, environment=view.environment)
-    after = policy_role(
-        replace(owner, spec=spec), release=view.target.name, environment=view.environment
-    )
-    old = before.message if isinstance(before, Refused) else before
-    new = after.message if isinstance(after, Refused) else after
-    return None if old == new else (old, new)
-
-
-def kept_consumer(mesh: str, labels: Mapping[str, Any]) -> dict[str, Any]:
-    """Return labels that select the same and do not make a producer of the policy.
-
-    Every resource of a mesh has the label kuma.io/mesh, and 3.0 takes a reference for that of a
-    producer only where display name and namespace are its sole labels (matcher.md (a)).
-    """
-    return {**labels, MESH: mesh}
 
 
 def _labelled(view: View, owner: Resource, kind: str, labels: Mapping[str, str]) -> list[Resource]:
@@ -484,9 +383,3 @@ def _has(resource: Resource, labels: Mapping[str, str]) -> bool:
 
 def _services(view: View, name: str, namespace: str) -> Sequence[Resource]:
     return services_named(view.state, name, namespace)
-
-
-def _maps(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for index, item in enumerate(sequence(value)):
-        if isinstance(item, Mapping):
-            yield index, item

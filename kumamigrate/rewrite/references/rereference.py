@@ -6,21 +6,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mapping
+from kumamigrate.model.labels import Refused, policy_role
+from kumamigrate.model.resource import DISPLAY_NAME, MESH, NAMESPACE, Resource, mapping
 from kumamigrate.rewrite.change import Change, Rollout
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import put
-from kumamigrate.rewrite.references.realref import (
+from kumamigrate.rewrite.references.oldrefs import (
     BY_NAME,
     BY_TAG,
     Meaning,
     Reference,
-    kept_consumer,
-    meaning,
     references,
     rewritten,
-    role_change,
 )
+from kumamigrate.rewrite.references.realref import meaning
 from kumamigrate.rewrite.references.shareedits import Shares
 from kumamigrate.rewrite.references.shares import BACKEND, Share
 from kumamigrate.rewrite.rule import Rule
@@ -212,3 +211,23 @@ def _role_finding(view: View, owner: Resource, notes: list[str]) -> Finding:
 
 def _rule(name: str, current: Rule) -> Rule:
     return next((rule for rule in rulebook() if rule.id == name), current)
+
+
+def role_change(view: View, owner: Resource, spec: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the policy's role on 2.x and on 3.0 with its new spec, if they differ."""
+    before = policy_role(owner, release=view.source.name, environment=view.environment)
+    after = policy_role(
+        replace(owner, spec=spec), release=view.target.name, environment=view.environment
+    )
+    old = before.message if isinstance(before, Refused) else before
+    new = after.message if isinstance(after, Refused) else after
+    return None if old == new else (old, new)
+
+
+def kept_consumer(mesh: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Return labels that select the same and do not make a producer of the policy.
+
+    Every resource of a mesh has the label kuma.io/mesh, and 3.0 takes a reference for that of a
+    producer only where display name and namespace are its sole labels (matcher.md (a)).
+    """
+    return {**labels, MESH: mesh}

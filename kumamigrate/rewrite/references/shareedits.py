@@ -9,7 +9,8 @@ from typing import Any
 from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.manifest import put
-from kumamigrate.rewrite.references.realref import Meaning, meaning, references
+from kumamigrate.rewrite.references.oldrefs import Meaning, references
+from kumamigrate.rewrite.references.realref import meaning
 from kumamigrate.rewrite.references.shares import BY_SERVICE, Share, entry_for, is_about, is_told
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import at_path

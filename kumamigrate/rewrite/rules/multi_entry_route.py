@@ -10,7 +10,7 @@ from kumamigrate.model.resource import DISPLAY_NAME, Resource, mapping, sequence
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
-from kumamigrate.rewrite.references.waiting import waiting_rules
+from kumamigrate.rewrite.references.realref import waiting_rules
 from kumamigrate.rewrite.routes.parts import (
     RouteEntry,
     RoutePart,

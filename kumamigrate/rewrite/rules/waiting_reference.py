@@ -12,8 +12,8 @@ from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.dataplanes import workload_to_come
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, put
-from kumamigrate.rewrite.references.realref import Meaning, meaning, references, rewritten
-from kumamigrate.rewrite.references.waiting import hindered, waiting_rules
+from kumamigrate.rewrite.references.oldrefs import Meaning, references, rewritten
+from kumamigrate.rewrite.references.realref import hindered, meaning, waiting_rules
 from kumamigrate.rewrite.routes.parts import (
     RouteEntry,
     RoutePart,
