@@ -9,7 +9,6 @@ from typing import Any
 from kumamigrate.model.labels import is_export, name_in_two
 from kumamigrate.model.resource import DISPLAY_NAME, ENV, ROLE, ZONE, Form, Resource, mapping
 from kumamigrate.model.state import State
-from kumamigrate.rewrite.annotations import inherited
 from kumamigrate.source.value import Value
 
 LONGEST = 253
@@ -25,6 +24,17 @@ _OF_THE_CLUSTER = (
 )
 _COMPUTED = (DISPLAY_NAME, ENV, ROLE, ZONE)
 """Labels that the control plane writes: a manifest must not (catalogue §0.5)."""
+_OBJECT = frozenset(
+    {
+        DISPLAY_NAME,
+        "argocd.argoproj.io/tracking-id",
+        "kapp.k14s.io/identity",
+        "kapp.k14s.io/original",
+        "kapp.k14s.io/original-diff",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    }
+)
+_OBJECT_GROUPS = ("config.k8s.io/", "internal.config.kubernetes.io/", "objectset.rio.cattle.io/")
 
 
 def sibling(resource: Resource, name: str, spec: Value) -> dict[str, Any]:
@@ -108,3 +118,14 @@ def _metadata(value: Any, name: str) -> dict[str, Any]:
 
 def _labels(labels: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in labels.items() if key not in _COMPUTED}
+
+
+def inherited(annotations: Any) -> dict[str, Any]:
+    """Return what of an object's annotations holds for its successor, in order."""
+    given = mapping(annotations).items()
+    return {key: value for key, value in given if not names_object(str(key))}
+
+
+def names_object(key: str) -> bool:
+    """Say whether an annotation tells a tool which object, or which text of it, it stands on."""
+    return key in _OBJECT or key.startswith(_OBJECT_GROUPS)

@@ -8,13 +8,8 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.references.knownproxies import known_proxies
-from kumamigrate.rewrite.references.labelset import (
-    Basis,
-    LabelChoice,
-    choose,
-    names_it,
-    question,
-)
+from kumamigrate.rewrite.references.labelquestion import Basis, LabelChoice, question
+from kumamigrate.rewrite.references.labelset import choose, names_it
 from kumamigrate.scene.storedstate import state_of
 from kumamigrate.source.reading.load import read_file
 

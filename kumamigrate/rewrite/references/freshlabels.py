@@ -20,7 +20,7 @@ from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.dataplanes import WORKLOAD, with_labels, workload_to_come
 from kumamigrate.rewrite.manifest import metadata_path, put
 from kumamigrate.rewrite.references.knownproxies import Proxies, wanted_tags
-from kumamigrate.rewrite.references.labelset import (
+from kumamigrate.rewrite.references.labelquestion import (
     Basis,
     LabelChoice,
     Question,

@@ -23,6 +23,28 @@ _BY_TAGS = ("MeshSubset", "MeshService", "MeshServiceSubset")
 Answer = TypeVar("Answer")
 Reached = Mapping[int, SelectedPlaces]
 """What is selected, by the place of the proxy; who is not selected does not stand here."""
+_UNSTABLE = frozenset(
+    {
+        "controller-revision-hash",
+        "controller-uid",
+        "job-name",
+        "kuma.io/display-name",
+        "kuma.io/env",
+        "kuma.io/mesh",
+        "kuma.io/origin",
+        "kuma.io/proxy-type",
+        "kuma.io/sidecar-injection",
+        "pod-template-generation",
+        "pod-template-hash",
+        "rollouts-pod-template-hash",
+    }
+)
+_UNSTABLE_GROUPS = ("batch.kubernetes.io/", "statefulset.kubernetes.io/", "apps.kubernetes.io/")
+
+
+def is_stable(key: str) -> bool:
+    """Say whether a label stays the same while a workload lives, so that one may select by it."""
+    return key not in _UNSTABLE and not key.startswith(_UNSTABLE_GROUPS)
 
 
 class Proxies(tuple[Proxy, ...]):

@@ -23,7 +23,7 @@ from kumamigrate.model.resource import (
     texts,
 )
 from kumamigrate.model.state import State
-from kumamigrate.rewrite.references.labelset import is_stable
+from kumamigrate.rewrite.references.knownproxies import is_stable
 from kumamigrate.rewrite.references.lookups import services_to_come
 from kumamigrate.rewrite.siblings import plain, shortened
 from kumamigrate.rewrite.view import View

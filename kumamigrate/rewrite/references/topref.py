@@ -19,17 +19,11 @@ from kumamigrate.rewrite.references.knownproxies import (
     known_proxies,
     wanted_tags,
 )
-from kumamigrate.rewrite.references.labelset import (
-    Basis,
-    LabelChoice,
-    Question,
-    choose,
-    names_it,
-    question,
-    top_of,
-)
+from kumamigrate.rewrite.references.labelquestion import Basis, LabelChoice, Question, question
+from kumamigrate.rewrite.references.labelset import choose, names_it
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Value
+from kumamigrate.targetref.items import top_of
 
 ONLY_FOR_MESH_TO = ("MeshRateLimit", "MeshFaultInjection")
 """Types whose `to` needs kind Mesh at the top (matcher.md Traps 4)."""

@@ -12,12 +12,8 @@ from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change as removal
 from kumamigrate.rewrite.references.freshlabels import marked, names_services
 from kumamigrate.rewrite.references.knownproxies import Proxies, known_proxies
-from kumamigrate.rewrite.references.labelset import (
-    Question,
-    alike,
-    question,
-    searched,
-)
+from kumamigrate.rewrite.references.labelquestion import Question, alike, question
+from kumamigrate.rewrite.references.labelset import searched
 from kumamigrate.rewrite.references.topref import ONLY_FOR_MESH_TO, change, finding, with_marking
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.select import Selector, reach

@@ -11,12 +11,12 @@ from kumamigrate.effective.policies.patched import PATCH, only_probes
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import MESH, Form, Identity, Resource, mapping
 from kumamigrate.model.versions import at_least
-from kumamigrate.rewrite.annotations import inherited
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.commentplaces import carried, why
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import cut
 from kumamigrate.rewrite.restraint import restrains
+from kumamigrate.rewrite.siblings import inherited
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
     Dropped,
