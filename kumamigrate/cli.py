@@ -227,7 +227,7 @@ def _snapshot(given: Given) -> Exit:
 
 
 def _completion(given: Given) -> Exit:
-    from kumamigrate.report.screen.completion import completion
+    from kumamigrate.commands.completion import completion
 
     sys.stdout.write(completion(given["shell"]))
     return Exit.CLEAN

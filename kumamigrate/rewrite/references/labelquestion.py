@@ -125,7 +125,7 @@ def _same(asked: Question, selector: Selector, near: Collection[int]) -> bool:
     """Say whether a selector, which may select those near, selects what the policy does."""
     release = _with_dataplane(asked.release)
     return all(
-        alike(asked, asked.known[at], asked.reached.get(at, NOTHING), found)
+        comes_to_same(asked, asked.known[at], asked.reached.get(at, NOTHING), found)
         for at in chain(asked.reached, (at for at in near if at not in asked.reached))
         for found in (reach(selector, asked.known[at], release),)
     )
@@ -137,7 +137,9 @@ def _with_dataplane(release: Release) -> Release:
     return replace(release, top_kinds=(*release.top_kinds, "Dataplane"))
 
 
-def alike(asked: Question, proxy: Proxy, before: SelectedPlaces, after: SelectedPlaces) -> bool:
+def comes_to_same(
+    asked: Question, proxy: Proxy, before: SelectedPlaces, after: SelectedPlaces
+) -> bool:
     """Say whether two selections of a proxy come to the same for what the policy holds.
 
     What is said of the proxy as such (`default`) asks only whether it is selected at all.

@@ -12,7 +12,7 @@ from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import change as removal
 from kumamigrate.rewrite.references.freshlabels import marked, names_services
 from kumamigrate.rewrite.references.knownproxies import Proxies, known_proxies
-from kumamigrate.rewrite.references.labelquestion import Question, alike, question
+from kumamigrate.rewrite.references.labelquestion import Question, comes_to_same, question
 from kumamigrate.rewrite.references.labelset import searched
 from kumamigrate.rewrite.references.topref import ONLY_FOR_MESH_TO, change, finding, with_marking
 from kumamigrate.rewrite.view import View
@@ -117,7 +117,7 @@ def _drops_nothing(asked: Question, policy: Resource) -> bool:
         return False
     selector = _by_mesh(asked)
     return all(
-        alike(asked, proxy, before, reach(selector, proxy, asked.release))
+        comes_to_same(asked, proxy, before, reach(selector, proxy, asked.release))
         for proxy, before in asked.everybody
         if proxy.gateway != "builtin"
     )
