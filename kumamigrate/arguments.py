@@ -315,7 +315,12 @@ COMMANDS = (
             _PATHS,
             _word("--release", "RELEASE", "the release whose matcher answers"),
             _word("--proxy", "NAME", "only the Dataplane of this name"),
-            _word("--labels", "KEY=VALUE", "a made-up proxy with such labels", action="append"),
+            _word(
+                "--labels",
+                "KEY=VALUE",
+                "a made-up proxy with such labels; several with commas or one by one",
+                action="append",
+            ),
             _flag("--resources", "show the labels resources get instead"),
             _word("--environment", "NAME", "the environment to show, where there are several"),
             *_WORLD,

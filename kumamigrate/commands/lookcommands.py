@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from kumamigrate.admit.form import FORMS
 from kumamigrate.commands.given import Given, alone, loaded
 from kumamigrate.commands.printed import print_json, print_report
 from kumamigrate.errors import UsageError
@@ -30,14 +31,15 @@ def inspect(
     from kumamigrate.report.proxytree import inspect_lines
     from kumamigrate.report.unread import not_read
 
+    made_up = _asked_proxy(proxy, labels)
     scene = _inspected(given, environment)
     if resources:
         print_report(as_json, resources_json(scene), resources_lines(scene))
         return Exit.CLEAN
     if as_json:
-        print_json(inspect_json(scene, proxy=proxy, labels=_pairs(labels)))
+        print_json(inspect_json(scene, proxy=proxy, labels=made_up))
     else:
-        tree = inspect_lines(scene, proxy=proxy, labels=_pairs(labels))
+        tree = inspect_lines(scene, proxy=proxy, labels=made_up)
         show([*inventory_lines(scene), *tree])
     return Exit.INCONCLUSIVE if not_read(scene.repository) else Exit.CLEAN
 
@@ -99,11 +101,18 @@ def _inspected(given: Given, environment: str | None) -> Scene:
     return chosen[0].applied
 
 
-def _pairs(words: Sequence[str]) -> dict[str, str]:
-    pairs = {}
-    for word in words:
+def _asked_proxy(proxy: str | None, words: Sequence[str]) -> dict[str, str]:
+    """Return the labels of the proxy that was made up: `key=value`, several with commas or one by
+    one, as kubectl takes them. What no proxy can have would be answered for another one."""
+    if words and proxy is not None:
+        raise UsageError("--proxy names a Dataplane, --labels makes one up: give one of them")
+    pairs: dict[str, str] = {}
+    for word in (one.strip() for given in words for one in given.split(",")):
         key, equals, value = word.partition("=")
-        if not equals:
-            raise UsageError(f"--labels {word}: write key=value")
-        pairs[key] = value
+        if not (equals and FORMS["tag-name"](key) and FORMS["tag-text"](value)):
+            raise UsageError(
+                f"--labels {word or '(nothing)'}: write key=value, or several with commas"
+            )
+        if pairs.setdefault(key, value) != value:
+            raise UsageError(f"--labels {word}: {key} is {pairs[key]} already")
     return pairs

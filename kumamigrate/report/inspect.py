@@ -10,7 +10,7 @@ from kumamigrate.errors import UsageError
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
 from kumamigrate.model.labels import Refused, compute_labels
 from kumamigrate.model.problem import Problem
-from kumamigrate.model.resource import Identity, Resource
+from kumamigrate.model.resource import SERVICE, Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.scene import Scene
@@ -18,6 +18,7 @@ from kumamigrate.sourcedest.admit import refusals_beside
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.table import legacy_table
 from kumamigrate.targetref.meshdump import inspect_mesh
+from kumamigrate.universe.madeup import OTHER_SERVICE
 
 MADE_UP = "any-proxy"
 
@@ -71,7 +72,7 @@ def _without_proxies(state: State) -> tuple[Resource, ...]:
 
 
 def _made_up(state: State, labels: Mapping[str, str]) -> list[Resource]:
-    inbound = {"port": 80, "tags": dict(labels)}
+    inbound = {"port": 80, "tags": {SERVICE: OTHER_SERVICE, **labels}}
     return [
         Resource(
             type="Dataplane",

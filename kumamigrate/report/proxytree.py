@@ -31,6 +31,7 @@ from kumamigrate.targetref.routehash import route_hash
 from kumamigrate.universe.traffic import Outbound, outbounds_of
 
 ROUTE = "MeshHTTPRoute"
+ROUTES = (ROUTE, "MeshTCPRoute")
 _SERVICE, _HASH = "kuma.io/service", "__rule-matches-hash__"
 _BY_LABELS = "services by labels, which does nothing here"
 
@@ -51,7 +52,20 @@ def inspect_lines(scene: Scene, *, proxy: str | None, labels: Mapping[str, str])
     for mesh in state.meshes():
         if Outbound.REAL in outbounds_of(state, mesh):
             lines += destination_lines(scene, state, mesh)
-    return [*lines, *_old_lines(state)]
+    return [*lines, *_old_lines(state), *_refused_lines(scene)]
+
+
+def _refused_lines(scene: Scene) -> list[Line]:
+    """Return what is left out above, since no control plane of the release has it."""
+    _, rejections = scene.state(scene.source)
+    if not rejections:
+        return []
+    lines: list[Line] = [(), line(("Left out", "strong"), f": {scene.source} refuses it")]
+    for resource, problems in ((one.resource, one.problems) for one in rejections):
+        place = _short(scene.locate(resource, problems[0].path if problems else ()))
+        why = "; ".join(map(str, problems))
+        lines.append(line(f"  {resource.type} {resource.name}   ", (place, "place"), f"   {why}"))
+    return lines
 
 
 def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Line]:
@@ -64,6 +78,7 @@ def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Li
     ties = []
     numbered = _by_number(matcher, dataplane)
     routes = _routes(matcher.rules(dataplane, ROUTE)) if ROUTE in matcher.policy_types() else {}
+    others = _routes_of_others(matcher, dataplane)
     for kind in matcher.policy_types():
         rules = matcher.rules(dataplane, kind)
         holder = holder_of(dataplane, matcher.state)
@@ -71,7 +86,7 @@ def _proxy_lines(scene: Scene, matcher: Matcher, dataplane: Resource) -> list[Li
         every = is_builtin(dataplane)  # a built-in gateway has routes of its own, and no outbounds
         kinds = frozenset(Outbound) if every else outbounds_of(matcher.state, dataplane.mesh)
         asked = identity if kind == PERMISSION else None
-        found_here = (*_outbounds(rules, routes, kinds), *_places(rules, asked))
+        found_here = (*_outbounds(rules, routes, kinds, others), *_places(rules, asked))
         for place, merged, conf in found_here:
             places[place + numbered.get(place, "")].append((kind, merged, conf))
         for tie in rules.ties:
@@ -94,11 +109,23 @@ def _routes(rules: ProxyRules) -> dict[str, str]:
     }
 
 
+def _routes_of_others(matcher: Matcher, dataplane: Resource) -> frozenset[Kri]:
+    """Return the routes that do not select a proxy: what policies say of these is not for it."""
+    kinds = [kind for kind in ROUTES if kind in matcher.policy_types()]
+    own = {kri_of(p) for kind in kinds for p in matcher.rules(dataplane, kind).selection.policies}
+    return frozenset(kri_of(route) for route in matcher.state.of_type(*kinds)) - own
+
+
 def _outbounds(
-    rules: ProxyRules, routes: Mapping[str, str], kinds: frozenset[Outbound]
+    rules: ProxyRules,
+    routes: Mapping[str, str],
+    kinds: frozenset[Outbound],
+    others: frozenset[Kri],
 ) -> Iterator[tuple[str, Merged, Any]]:
     """Yield what the outbounds read that the mesh has."""
     for resource_rule in rules.resource_rules if Outbound.REAL in kinds else ():
+        if resource_rule.kri.of_section("") in others:
+            continue
         yield f"to {kri_words(resource_rule.kri)}", resource_rule, resource_rule.conf
     for rule in rules.to_rules if Outbound.SERVICE_TAG in kinds else ():
         yield f"to {_subset_words(rule.subset, routes)} (service-tag outbounds)", rule, rule.conf
@@ -225,8 +252,19 @@ def _old_lines(state: State) -> list[Line]:
     for name, rows in legacy_table(state, Ties.UNKNOWN).items():
         lines.append(line(f"  {name}"))
         for row in rows:
-            who = " ".join(filter(None, (row["attachment"], row["name"], row["service"] or "")))
+            who = _old_place(row["attachment"], row["name"], row["service"] or "")
             for kind, names in row["policies"].items():
                 tie = "  tie: creation time decides" if kind in row.get("ties", {}) else ""
                 lines.append(line(f"    {who}  {kind} {', '.join(names)}", (tie, "warn")))
     return lines
+
+
+def _old_place(attachment: str, name: str, service: str) -> str:
+    """Return where an old policy counts, in the words of the tree above."""
+    if attachment == "inbound":
+        point, _, served = name.rpartition(":")  # Kuma's name of it ends with the workload's port
+        port = "" if point.endswith(f":{served}") else f", workload port {served}"
+        return f"inbound {point}{port}" + (f" of {service}" if service else "")
+    if attachment == "dataplane":
+        return "the proxy itself"
+    return f"to {service}" + (f" at {name}" if attachment == "outbound" else "")
