@@ -30,8 +30,9 @@ SAYS = frozenset({"Doubt", "Finding", "ValueError", "TypeError", "AssertionError
 class Fault:
     """One decision of one module taken otherwise.
 
-    `number` counts the faults of a module, `mark` is the line of the statement it belongs to, and
-    `function` the outermost function around it: name and first line, None in a table or a class.
+    `number` counts the faults of a module, `mark` is the line of the statement without which it
+    shows nothing: the one it belongs to, or the first of a block that it leaves out. `function` is
+    the outermost function around it: name and first line, None in a table or a class.
     """
 
     path: Path
@@ -224,8 +225,24 @@ def faults_of(path: Path) -> list[Fault]:
         line = getattr(node, "lineno", place.mark)
         was, now = (_first_line(one) for one in (node, other))
         said = f"{was}  →  {now}"
-        found.append(Fault(path, number, line, place.mark, place.function, sort, said))
+        mark = _left_out(node, other) or place.mark
+        found.append(Fault(path, number, line, mark, place.function, sort, said))
     return found
+
+
+def _left_out(node: ast.AST, other: ast.AST) -> int:
+    """Return the first line of the block that a fault leaves out, 0 where it leaves out none.
+
+    Only who would run that can notice.
+    """
+    block: list[ast.stmt] = []
+    if isinstance(node, ast.If) and isinstance(other, ast.If):
+        never = isinstance(other.test, ast.Constant) and other.test.value is False
+        block = node.body if never else []
+    elif isinstance(node, ast.Match):
+        kept = {ast.dump(case) for case in getattr(other, "cases", ())}
+        block = next((c.body for c in node.cases if ast.dump(c) not in kept), [])
+    return block[0].lineno if block else 0
 
 
 def _first_line(node: ast.AST) -> str:

@@ -5,8 +5,9 @@ it takes; with words for pytest it does so for some tests, and what it knows of 
 `bench/mutants.py try [NUMBER] [SEED] [ROOM…]` seeds so many faults in each room and runs the tests
 that run the statement, until one fails: first those in files that name the module, then those of
 its room and all others, of each file one in turn, at first some seconds long, then much longer.
-What survives is a place that no test looks at, or a fault that changes nothing; each is printed
-with its line to be looked at.
+What survives all of them is a place that no test looks at, or a fault that changes nothing; each
+is printed with its line to be looked at. Where the time was not enough for all, that is counted
+apart: nobody knows.
 `bench/mutants.py again PATH:LINE:NUMBER…` tries faults that are known once more, with all tests
 that run the statement, however long.
 """
@@ -49,6 +50,8 @@ ROOMS = (
 )
 TESTED_IN = {"prover": "prove", "universe": "prove"}
 """The folders of tests that are not called as their rooms are."""
+DEAR = 3
+"""Who takes longer, in seconds, is asked after all others: in its time many of them are."""
 SECONDS = 15
 """So long may the tests of one fault take together at first."""
 LONGER = 150
@@ -153,19 +156,20 @@ def _asked(fault: Fault, watched: Watched) -> list[str]:
         tests = watched.of(path, fault.mark)
     else:
         tests = watched.naming(fault) or watched.all_of(path)
-    return _spread(tests, path)
+    return _spread(tests, path, watched)
 
 
-def _spread(tests: Iterable[str], path: str) -> list[str]:
-    """Return tests in their order, but those about a module first, then those of its room, then
-    all others, and of each file one in turn: what is alike fails to notice the same.
+def _spread(tests: Iterable[str], path: str, watched: Watched) -> list[str]:
+    """Return tests in their order, but the dear ones last, and of either those about a module
+    first, then those of its room, then all others, and of each file one in turn: what is alike
+    fails to notice the same.
     """
     turns: Counter[str] = Counter()
-    order: dict[str, tuple[int, int]] = {}
+    order: dict[str, tuple[bool, int, int]] = {}
     for test in tests:
         file = test.split("::")[0]
         turns[file] += 1
-        order[test] = (_distance(file, path), turns[file])
+        order[test] = (watched.seconds[test] > DEAR, _distance(file, path), turns[file])
     return sorted(order, key=order.__getitem__)
 
 
@@ -267,11 +271,14 @@ def _path(fault: Fault) -> str:
     return fault.path.relative_to(ROOT).as_posix()
 
 
+def _where(fault: Fault) -> str:
+    return f"{_path(fault)}:{fault.line}:{fault.number}"
+
+
 def _told(fault: Fault, came: dict[str, Any]) -> str:
     noticed = f"{came['how']}: {came['test']}" if came["how"] in NOTICED else ""
-    where = f"{_path(fault)}:{fault.line}:{fault.number}"
     print(
-        f"{'noticed ' if noticed else 'SURVIVED'}  {where}  {fault.sort}: {fault.said}\n"
+        f"{'noticed ' if noticed else 'SURVIVED'}  {_where(fault)}  {fault.sort}: {fault.said}\n"
         f"          {noticed or came['how']}  ({came['asked']} tests, {came['seconds']:.0f} s)",
         flush=True,
     )
@@ -290,11 +297,26 @@ def seed(number: int, chance: int, *rooms: str) -> int:
     left = [fault for fault in all_ if not came[fault]]
     print(f"{len(left)} of {len(all_)} are tried once more, with all tests", flush=True)
     came |= tried(left, watched, LONGER, after=SECONDS)
-    noticed = Counter(room for room, faults in chosen.items() for f in faults if came[f])
+    open_ = {f for f in all_ if not came[f] and _is_left(_asked(f, watched), watched)}
+    total = Counter[str]()
     for room, faults in chosen.items():
-        print(f"{room:20} {len(faults):4} seeded {noticed[room]:4} noticed")
-    print(f"{noticed.total()} of {len(all_)} noticed, seed {chance}")
-    return int(noticed.total() < len(all_))
+        found = Counter(
+            "noticed" if came[f] else "not asked to the end" if f in open_ else "survived"
+            for f in faults
+        )
+        total += found
+        print(f"{room:20} {len(faults):4} seeded {found['noticed']:4} noticed")
+    print(
+        f"of {len(all_)}, seed {chance}: " + ", ".join(f"{n} {what}" for what, n in total.items())
+    )
+    if open_:
+        print("bench/mutants.py again", *(_where(f) for f in all_ if f in open_))
+    return int(total["noticed"] < len(all_))
+
+
+def _is_left(tests: Sequence[str], watched: Watched) -> bool:
+    """Say whether some tests were too dear to be asked."""
+    return len(_within(tests, watched, LONGER)) < len(tests)
 
 
 def again(*named: str) -> int:

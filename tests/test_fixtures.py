@@ -23,6 +23,7 @@ from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of
 from tests.cases import Case, cases, contents
 from tests.frontdoor import some
+from tests.settled import settled
 
 _COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
 _RESOURCE = re.compile(rb"^(?:kind|type):", re.MULTILINE)
@@ -100,7 +101,7 @@ def test_case(case: Case, tmp_path: Path) -> None:
     for path, data in after.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
-    assert _run(tmp_path, options).texts == {}
+    assert settled(scene_of([Path()], tmp_path, options), options).texts == {}
 
 
 def _findings(outcome: Outcome, case: Case) -> list[dict[str, Any]]:
@@ -134,13 +135,13 @@ def test_what_is_written_unasked_holds_whatever_the_mesh_was_given(
     """Nobody says which initial policies there are: what a run writes holds with each of them."""
     options = options_of(case)
     options = replace(options, environment=replace(options.environment, initial_policies=None))
-    outcome = _run(case.before, options)
+    outcome = settled(scene_of([Path()], case.before, options), options)
     for path, data in _after(case.before, outcome).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
     for given in CHOICES if outcome.texts and not options.accept else ():
-        settled = replace(options.environment, initial_policies=given)
-        asked = replace(options, environment=settled)
+        environment = replace(options.environment, initial_policies=given)
+        asked = replace(options, environment=environment)
         sides = (scene_of([Path()], root, asked) for root in (case.before, tmp_path))
         proof = prove_scenes(*owned_by_both(*sides))
         assert [w for w in proof.witnesses("live") if w.effect not in HARMLESS] == [], given
@@ -161,7 +162,8 @@ def test_policies_up_to_2_5_have_no_say_in_what_real_outbounds_carry_over(case: 
     written = []
     for given in (NONE, UP_TO_25):
         environment = replace(options.environment, initial_policies=given)
-        outcome = _run(case.before, replace(options, environment=environment))
+        asked = replace(options, environment=environment)
+        outcome = settled(scene_of([Path()], case.before, asked), asked)
         written.append({path: new for path, (_, new) in outcome.texts.items()})
     assert written[0] == written[1]
 

@@ -39,6 +39,13 @@ TWO_RULES = {"spec": {"rules": [{"default": 1}, {"default": 1}]}}
             TAGS, [LABELS], "/spec/targetRef/tags/app", (0, "/spec/targetRef/labels/app"), id="key"
         ),
         pytest.param(
+            TAGS,
+            [LABELS],
+            "/spec/targetRef/tags/team",
+            (0, "/spec/targetRef/labels/team"),
+            id="added below a key",
+        ),
+        pytest.param(
             TWO, [TWO_RULES], "/spec/from/1/default", (0, "/spec/rules/1/default"), id="same index"
         ),
         pytest.param(

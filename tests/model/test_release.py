@@ -27,6 +27,14 @@ def test_known_releases_are_in_order_of_time() -> None:
     )
 
 
+@pytest.mark.parametrize("name", known_releases())
+def test_every_policy_type_has_a_short_name_of_its_own(name: str) -> None:
+    """Releases without KRIs borrow them: what is told of a policy has one form everywhere."""
+    short = release(name).kri_short_names
+    assert release(name).policy_types.keys() <= short.keys()
+    assert len({*short.values()}) == len(short)
+
+
 @pytest.mark.parametrize("name", ["2.5", "4.0", "", "latest", "2"])
 def test_an_unknown_release_names_those_known(name: str) -> None:
     with pytest.raises(UnknownRelease) as caught:

@@ -20,6 +20,7 @@ def key(kind: str, value: str, **rest: Any) -> list[str]:
         (key("exact", "/a"), key("exact", "/b")),
         (key("prefix", "/a/"), key("prefix", "/b/")),
         (key("exact", "/a"), key("prefix", "/b/")),
+        (key("prefix", "/b/"), key("exact", "/a")),
         (key("exact", "/a", method="GET"), key("exact", "/a", method="PUT")),
     ],
 )
@@ -32,6 +33,9 @@ def test_what_no_request_matches_both_of_may_turn(one: list[str], other: list[st
     [
         (key("prefix", "/a/"), key("prefix", "/a/b/")),
         (key("exact", "/a/b"), key("prefix", "/a/")),
+        (key("prefix", "/a/"), key("exact", "/a/b")),
+        (key("exact", "/a/"), key("regex", "/b")),
+        (key("regex", "/b"), key("exact", "/a/")),
         (key("regex", "/a"), key("regex", "/b")),
         (key("exact", "/a", method="GET"), key("exact", "/a")),
         (key("exact", "/a", headers=[1]), key("exact", "/a", headers=[2])),

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from kumamigrate.admit.check import refusals_of, unknown_fields_of
-from kumamigrate.flow.pipeline import migrate
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import kri_of
@@ -24,6 +23,7 @@ from kumamigrate.targetref.resolve import REAL, sections
 from kumamigrate.world.options import Options
 from kumamigrate.world.survey import scene_of
 from tests.frontdoor import fewer
+from tests.settled import settled
 
 HERE = Path(__file__).parent.parent
 WHOLE = bool(os.environ.get("KUMAMIGRATE_GOLDENS"))
@@ -85,7 +85,7 @@ def of_each(paths: Sequence[Path]) -> pytest.MarkDecorator:
 def run_at(root: Path, path: Path) -> Outcome:
     # As the goldens' control plane had it.
     options = Options(target="3.0", environment=Environment(initial_policies="none"))
-    return migrate(scene_of([path], root, options), options)
+    return settled(scene_of([path], root, options), options)
 
 
 def is_new_form(policy: Resource, outcome: Outcome) -> bool:
