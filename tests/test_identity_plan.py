@@ -140,6 +140,69 @@ def test_workloads_of_the_repository_are_known_by_their_service_accounts(folder:
     ]
 
 
+OF_NAMESPACE = """  # whoever lives in shop
+  - targetRef: {kind: MeshSubset, tags: {k8s.kuma.io/namespace: shop}}
+    default: {action: Allow}
+"""
+OF_ALL = {"spiffeID": {"type": "Prefix", "value": "spiffe://default.default.mesh.local/ns/shop/sa"}}
+"""By the path of a MeshIdentity on Kubernetes, `/ns/<namespace>/sa/<service account>`; without the
+slash, which 2.14 refuses at the end."""
+OF_SERVICE = {"spiffeID": {"type": "Prefix", "value": "spiffe://default/web_shop_svc_80"}}
+
+
+def _permission(folder: Path) -> tuple[str, Any]:
+    text = (folder / "m.yaml").read_text()
+    read = read_resources(read_file("m.yaml", text.encode()))
+    (permission,) = (r for r in read if r.type == "MeshTrafficPermission")
+    return text, permission.spec["rules"][0]["default"]["allow"]
+
+
+def test_a_namespace_that_is_let_in_is_let_in_as_a_whole(folder: Path) -> None:
+    """Its clients to come as well; by `Mesh.mtls`, whose names begin with services, those known."""
+    (folder / "m.yaml").write_text(OF_PODS.partition("  - targetRef")[0] + OF_NAMESPACE)
+    _git(folder, "init")
+    for number in range(1, 5):
+        _git(folder, "add", "-A")
+        _git(folder, "commit", "-m", f"stage {number - 1}")
+        said, _ = _run("run", "--accept", "mesh-mtls", "--verbose")
+        text, allowed = _permission(folder)
+        assert allowed == ([OF_ALL, OF_SERVICE] if number < 4 else [OF_ALL]), said
+        assert "# whoever lives in shop" in text
+        assert "trust domain default.default.mesh.local, of a zone that nobody named" in said
+        told = "who comes to namespace shop in this zone is let in by the id of a MeshIdentity"
+        assert (told in said, "are not in the rules" in said) == (number == 1, False)
+        proof, _ = _run("prove", "--against", "HEAD", "--format", "json")
+        live = json.loads(proof)["claims"]["live"]
+        assert [d for d in live["dataplanes"].values() if d["witnesses"]] == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "path", "last"),
+    [
+        ("k8s.kuma.io/namespace: shop", "/ns/{{ .Namespace }}/sa/{{ .ServiceAccount }}", OF_ALL),
+        ("k8s.kuma.io/namespace: shop", "/ns/{{.Namespace}}/sa/{{.ServiceAccount}}", OF_ALL),
+        ("k8s.kuma.io/namespace: shop", "/of/{{ .ServiceAccount }}", "/of/front"),
+        ("k8s.kuma.io/namespace: shop, kuma.io/zone: default", None, "/ns/shop/sa/front"),
+    ],
+)
+def test_only_a_namespace_alone_whose_ids_begin_alike_is_a_prefix(
+    tags: str, path: str | None, last: Any, folder: Path
+) -> None:
+    spec = "{selector: {dataplane: {matchLabels: {}}}, spiffeID: {trustDomain: "
+    spec += "default.default.mesh.local" + (f', path: "{path}"' if path else "") + "}}"
+    identity = f"---\ntype: MeshIdentity\nmesh: default\nname: i\nspec: {spec}\n"
+    text = OF_PODS.partition("  - targetRef")[0] + OF_NAMESPACE
+    text = text.replace("k8s.kuma.io/namespace: shop", tags) + identity
+    (folder / "m.yaml").write_text(text)
+    said, _ = _run("run", "--accept", "mesh-mtls", "--verbose")
+    _, allowed = _permission(folder)
+    if isinstance(last, str):
+        domain = "spiffe://default.default.mesh.local"
+        last = {"spiffeID": {"type": "Exact", "value": f"{domain}{last}"}}
+    assert allowed == [last, OF_SERVICE]
+    assert ("clients that are not known here" in said) == (last["spiffeID"]["type"] == "Exact")
+
+
 def test_what_has_to_be_done_first_is_no_reason_to_run_again_before(folder: Path) -> None:
     texts = OF_PODS.replace("Exclusive", "Disabled")
     (folder / "m.yaml").write_text(texts, encoding="utf-8")

@@ -118,6 +118,23 @@ def spiffe_id(identity: Resource, proxy: Resource, zone: str) -> str | None:
     return None if domain is None or rest is None else f"{SCHEME}{domain}{rest}"
 
 
+def ids_of_namespace(identity: Resource, namespace: str, zone: str) -> str | None:
+    """Return how the ids begin that a MeshIdentity gives to all of a Kubernetes namespace, and to
+    nobody else; None where that cannot be told.
+
+    Without the slash at the end, which Kuma refuses: what comes before it ends no name.
+    """
+    path = mapping(identity.spec.get("spiffeID")).get("path")
+    domain = trust_domain(identity, zone)
+    if domain is None or (path is not None and _spaced(str(path)) != KUBERNETES_PATH):
+        return None
+    return f"{SCHEME}{domain}/ns/{namespace}/sa"
+
+
+def _spaced(template: str) -> str:
+    return _WORD.sub(lambda m: f"{{{{ .{m.group(1)} }}}}" if m.group(1) else m.group(), template)
+
+
 def trust_domain(identity: Resource, zone: str) -> str | None:
     """Return the trust domain of a MeshIdentity, None where it cannot be told."""
     template = mapping(identity.spec.get("spiffeID")).get("trustDomain")

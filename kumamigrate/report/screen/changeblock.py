@@ -15,7 +15,7 @@ from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.references.topref import BECAUSE
 
 WIDTH = 110
-MOST_NOTES = 2
+MOST_NOTES = 3
 MOST_NAMES = 4
 SHORT = 100
 """A diff of so many lines stands on the screen; a longer one is asked for."""
@@ -83,8 +83,10 @@ def _notes(found: Sequence[Finding], indent: str) -> list[Line]:
     of tags is said with what the verdict rests on."""
     notes = list(dict.fromkeys(note for finding in found for note in finding.notes))
     notes = [note for note in notes if note not in BECAUSE]
-    lines = [line(indent, (note, "dim")) for note in notes[:MOST_NOTES]]
-    more = len(notes) - MOST_NOTES
+    # That there is one more takes the line that it would take itself.
+    most = len(notes) if len(notes) == MOST_NOTES + 1 else MOST_NOTES
+    lines = [line(indent, (note, "dim")) for note in notes[:most]]
+    more = len(notes) - most
     return [*lines, line(indent, (f"… and {more} more", "dim"))] if more > 0 else lines
 
 

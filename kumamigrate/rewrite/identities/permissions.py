@@ -14,7 +14,13 @@ from kumamigrate.model.identity import old_id
 from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.manifest import Json, cut
-from kumamigrate.rewrite.references.spiffe import Clients, Match, everybody, matches_for
+from kumamigrate.rewrite.references.spiffe import (
+    Clients,
+    Match,
+    everybody,
+    matches_for,
+    namespace_of,
+)
 from kumamigrate.source.text import FieldPath, at_path
 from kumamigrate.source.value import Moved
 
@@ -28,12 +34,18 @@ every allow, and without rules it says nothing."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The rules of one policy. `missing` says what of it is not known; then there are none."""
+    """The rules of one policy. `missing` says what of it is not known; then there are none.
+
+    `homes` are namespaces of which all are meant, those to come as well; `listed` says whether
+    any client is named that is known today, so that others like it are not.
+    """
 
     policy: Resource
     lists: Mapping[str, Sequence[Match]]
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    homes: tuple[str, ...] = ()
+    listed: bool = False
 
     @property
     def body(self) -> Json:
@@ -78,6 +90,8 @@ def rules_of(policy: Resource, clients: Clients, domains: Iterable[str]) -> Rule
     """
     found: dict[str, dict[Match, None]] = {}
     missing: list[str] = []
+    homes: dict[str, None] = {}
+    listed = False
     for entry in entries_of(policy):
         target = mapping(entry.get("targetRef"))
         key = KEYS.get(action_of(entry), "allow")
@@ -89,9 +103,36 @@ def rules_of(policy: Resource, clients: Clients, domains: Iterable[str]) -> Rule
             missing.append(ids)
         else:
             found.setdefault(key, {}).update(dict.fromkeys(ids))
+            home = None if any(one.type == "Exact" for one in ids) else namespace_of(target)
+            homes |= {home: None} if home is not None else {}
+            listed = listed or not (whole or home)
     lists = {key: tuple(ids) for key, ids in found.items()} or {"allow": (NOBODY,)}
     notes = (_of_nobody(policy),) if not found else ()
-    return Rules(policy=policy, lists=lists, missing=tuple(dict.fromkeys(missing)), notes=notes)
+    return Rules(
+        policy=policy,
+        lists=lists,
+        missing=tuple(dict.fromkeys(missing)),
+        notes=notes,
+        homes=tuple(homes),
+        listed=listed,
+    )
+
+
+def of_clients_to_come(found: Iterable[Rules]) -> Iterator[str]:
+    """Yield which clients rules let in that nobody knows yet, and which they do not."""
+    rules = tuple(found)
+    homes = sorted({home for one in rules for home in one.homes})
+    if any(one.listed for one in rules):
+        but = ", unless their whole namespace is" if homes else ""
+        yield (
+            f"clients that are not known here (other zones, other repositories) are not in the"
+            f" rules{but}; an --inventory of every zone adds them"
+        )
+    if homes:
+        yield (
+            f"who comes to namespace {', '.join(homes)} in this zone is let in by the id of a"
+            " MeshIdentity, once it has one; by Mesh.mtls those of the services listed alone"
+        )
 
 
 def _of_nobody(policy: Resource) -> str:

@@ -24,7 +24,11 @@ from kumamigrate.rewrite.identities.manifests import (
     published,
     trusted,
 )
-from kumamigrate.rewrite.identities.permissions import rules_of, without_old_ids
+from kumamigrate.rewrite.identities.permissions import (
+    of_clients_to_come,
+    rules_of,
+    without_old_ids,
+)
 from kumamigrate.rewrite.manifest import Json, cut, items, put
 from kumamigrate.rewrite.references.spiffe import clients_of
 from kumamigrate.rewrite.view import View
@@ -43,13 +47,14 @@ class Stage:
     """What one stage writes: the new manifests of some resources, none to remove one.
 
     `number` counts from 1. `missing` says what keeps it from being written, `notes` what to know
-    of it, by the resource it is about.
+    of it, by the resource it is about, `clients` what to know of clients to come.
     """
 
     number: int
     edits: tuple[tuple[Resource, tuple[Json, ...]], ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[tuple[Resource, str], ...] = field(default=())
+    clients: tuple[str, ...] = ()
     rests_on: tuple[Resource, ...] = ()
 
 
@@ -94,7 +99,18 @@ def _permissions(view: View, mesh: Resource, by_tags: Sequence[Resource]) -> Sta
         edits=tuple((one.policy, (one.body,)) for one in found),
         missing=tuple(dict.fromkeys(missing)),
         notes=tuple((one.policy, note) for one in found for note in one.notes),
+        clients=tuple(of_clients_to_come(found)),
     )
+
+
+def of_zone(view: View, mesh: Resource) -> str:
+    """Say which zone is in the trust domain where nobody named one, nothing where somebody did."""
+    environment = view.environment
+    domain = domain_of(mesh.name, environment)
+    guessed = environment.mode == "zone" and not environment.zone_known
+    if not guessed or domain not in (domains_of(view, mesh.name) or [domain]):
+        return ""
+    return f"; trust domain {domain}, of a zone that nobody named (--zone, the same in each stage)"
 
 
 def domains_of(view: View, mesh: str) -> list[str]:

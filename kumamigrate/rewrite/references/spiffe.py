@@ -13,9 +13,16 @@ from functools import cached_property
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.identity import SCHEME, has_mtls, old_names, selects, spiffe_id
+from kumamigrate.model.identity import (
+    SCHEME,
+    has_mtls,
+    ids_of_namespace,
+    old_names,
+    selects,
+    spiffe_id,
+)
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import NAMESPACE, SERVICE, Resource, mapping
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.references.knownproxies import known_proxies
 from kumamigrate.targetref.select import Proxy, has_tags
@@ -24,11 +31,13 @@ from kumamigrate.targetref.select import Proxy, has_tags
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """A proxy that may be a client. `id` is what a MeshIdentity gives it or will give it, None
-    where that cannot be told; `old` are the names by `Mesh.mtls`, none where that is off."""
+    where that cannot be told; `old` are the names by `Mesh.mtls`, none where that is off. `kin` is
+    how the ids of all of its namespace begin, none where one MeshIdentity gives others."""
 
     proxy: Proxy
     id: str | None
     old: tuple[str, ...] = ()
+    kin: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -112,14 +121,25 @@ def clients_of(
     identities = identities or ([planned] if planned is not None else [])
     mtls = has_mtls(state, mesh)
     zone = state.environment.zone
+    proxies = known_proxies(state, mesh, release)
+    homes = {p.resource.labels.get(NAMESPACE) for p in proxies}
+    kin = {home: _kin(home, identities, zone) for home in homes if home}
     return Clients(
         Client(
             proxy=proxy,
             id=_id(proxy.resource, identities, zone),
             old=old_names(proxy.resource) if mtls else (),
+            kin=kin.get(proxy.resource.labels.get(NAMESPACE), ()),
         )
-        for proxy in known_proxies(state, mesh, release)
+        for proxy in proxies
     )
+
+
+def _kin(namespace: str, identities: Sequence[Resource], zone: str) -> tuple[str, ...]:
+    """Return how the ids begin that any MeshIdentity gives to a namespace: who comes to it may be
+    selected by each of them."""
+    found = {ids_of_namespace(one, namespace, zone) for one in identities}
+    return () if None in found else tuple(sorted(one for one in found if one is not None))
 
 
 def _id(proxy: Resource, identities: Sequence[Resource], zone: str) -> str | None:
@@ -156,7 +176,10 @@ def matches_for(target: Any, clients: Clients) -> list[Match] | str:
             f"the SPIFFE id of {unnamed.name} is not known: no MeshIdentity selects"
             " it, or namespace, service account or zone are missing"
         )
-    found = sorted({match for one in inside.values() for match in _of(one)}, key=lambda m: m.value)
+    home = namespace_of(target)
+    found = sorted(
+        {match for one in inside.values() for match in _of(one, home)}, key=lambda m: m.value
+    )
     others = (at for match in found for at in clients.met(match) if at not in inside)
     other = min(others, default=None)
     if other is not None:
@@ -175,8 +198,20 @@ def everybody(mesh: str, ids: Iterable[str | None]) -> list[Match]:
     return [Match("Prefix", value) for value in (whole, *more)]
 
 
-def _of(client: Client) -> Iterable[Match]:
-    if client.id is not None:
+def namespace_of(target: Any) -> str | None:
+    """Return the Kubernetes namespace whose clients a `from` target names, all of them."""
+    wanted = mapping(target)
+    tags = mapping(wanted.get("tags"))
+    home = tags.get(NAMESPACE) if wanted.get("kind") == "MeshSubset" and len(tags) == 1 else None
+    return None if home in (None, "*") else str(home)
+
+
+def _of(client: Client, home: str | None) -> Iterable[Match]:
+    """Yield what meets a client; all of its namespace where that is who is meant."""
+    begins = client.kin if home == client.proxy.resource.labels.get(NAMESPACE) else ()
+    if client.id is not None and client.id.startswith(begins):
+        yield from (Match("Prefix", begin) for begin in begins)
+    elif client.id is not None:
         yield Match("Exact", client.id)
     if client.old:
         yield Match("Prefix", client.old[0])
@@ -190,4 +225,13 @@ def _tag_sets(proxy: Proxy) -> list[Mapping[str, str]]:
     return [proxy.gateway_tags] if proxy.gateway else [place.tags for place in proxy.places]
 
 
-__all__ = ["SCHEME", "Client", "Clients", "Match", "clients_of", "everybody", "matches_for"]
+__all__ = [
+    "SCHEME",
+    "Client",
+    "Clients",
+    "Match",
+    "clients_of",
+    "everybody",
+    "matches_for",
+    "namespace_of",
+]

@@ -9,7 +9,13 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.identities.manifests import enabled_backend
-from kumamigrate.rewrite.identities.stages import TITLES, Stage, next_stage, not_rolled_out
+from kumamigrate.rewrite.identities.stages import (
+    TITLES,
+    Stage,
+    next_stage,
+    not_rolled_out,
+    of_zone,
+)
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import at_path
@@ -18,10 +24,6 @@ _LAST = len(TITLES)
 _DOCUMENTED = (
     "prefixes hold ids by Mesh.mtls: such a certificate shows several names, which Envoy compares"
     " joined by commas, its service first; that is documented and was not tried on an Envoy"
-)
-_OF_OTHERS = (
-    "clients that are not known here (other zones, other repositories) are not in the rules; an"
-    " --inventory of every zone adds them"
 )
 _DO_FIRST = (
     "Do what stands above first, on 2.x. Then `kumamigrate run --accept mesh-mtls` writes stage"
@@ -41,7 +43,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
         missing = [*_first(view, mesh), *stage.missing]
         missing = missing or list(not_rolled_out(view, stage))
         if missing:
-            notes = (*_done(stage), _now(stage), *missing, *_later(stage))
+            notes = (*_done(stage), _now(view, mesh, stage), *missing, *_later(stage))
             first = _DO_FIRST.format(stage=stage.number, last=_LAST)
             yield finding(view, mesh, path, mesh=mesh.name, notes=notes, action=first)
         else:
@@ -84,8 +86,9 @@ def _done(stage: Stage) -> list[str]:
     return [f"stage {n} of {_LAST}, done: {TITLES[n - 1]}" for n in range(1, stage.number)]
 
 
-def _now(stage: Stage) -> str:
-    return f"stage {stage.number} of {_LAST}, next: {TITLES[stage.number - 1]}"
+def _now(view: View, mesh: Resource, stage: Stage) -> str:
+    title = TITLES[stage.number - 1]
+    return f"stage {stage.number} of {_LAST}, next: {title}{of_zone(view, mesh)}"
 
 
 def _later(stage: Stage) -> list[str]:
@@ -99,7 +102,7 @@ def _change(view: View, mesh: Resource, stage: Stage) -> Change:
         for one, made in others
         if one.where is not None
     ]
-    about = (_DOCUMENTED, _OF_OTHERS) if stage.number == 1 else ()
+    about = (*stage.clients, _DOCUMENTED) if stage.number == 1 else ()
     found = [
         finding(
             view,
@@ -107,7 +110,11 @@ def _change(view: View, mesh: Resource, stage: Stage) -> Change:
             (*mesh.spec_path, "mtls"),
             pending=True,
             message=f"mesh {mesh.name} moves to MeshIdentity: {TITLES[stage.number - 1]}",
-            notes=(_now(stage), *about, *(note for _, note in stage.notes)),
+            notes=(
+                _now(view, mesh, stage),
+                *about,
+                *(note for _, note in stage.notes),
+            ),
         )
     ]
     made = change(view, first, manifests, found, others=edits, steps=(_order(mesh, stage),))

@@ -14,7 +14,13 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.identities.permissions import Rules, entries_of, only_denies, rules_of
+from kumamigrate.rewrite.identities.permissions import (
+    Rules,
+    entries_of,
+    of_clients_to_come,
+    only_denies,
+    rules_of,
+)
 from kumamigrate.rewrite.identities.stages import domains_of
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.references.spiffe import Clients, clients_of
@@ -66,7 +72,13 @@ def _together(view: View, found: Sequence[Rules]) -> Change:
         if one.policy.where is not None
     ]
     said = [
-        finding(view, one.policy, (*one.policy.spec_path, "from"), pending=True, notes=one.notes)
+        finding(
+            view,
+            one.policy,
+            (*one.policy.spec_path, "from"),
+            pending=True,
+            notes=(*one.notes, *of_clients_to_come((one,))),
+        )
         for one in found
     ]
     return replace(change(view, first.policy, (first.body,), said, others=edits), group="")
@@ -143,6 +155,7 @@ def _proposal(rules: Rules, clients: Clients) -> tuple[str, ...]:
         )
     return (
         f"for the clients known: {rules.words}",
+        *of_clients_to_come((rules,) if rules.homes else ()),
         "write it for all policies of an inbound at once: one with rules switches every from off",
         *_of_both(clients),
     )
