@@ -49,8 +49,33 @@ def carried(
             if best is not None:
                 taken[best] = (*root, *old_path)
     from_home = {path: (*home.spec_path, *old) for path, old in taken.items()}
+    if isinstance(at_path(home.spec, _BACKEND), str):
+        inlined = next((p for p, _ in fields if _says_its_backend(p, spec, home)), None)
+        spec = spec if inlined is None else _told_at(spec, inlined, home, _BACKEND)
     result: dict[str, Any] = _moved(spec, (), from_home)
     return _beside_selectors(result, home)
+
+
+_BACKEND: FieldPath = ("conf", "backend")
+"""The name of a backend of the Mesh, which stands in full where the name stood."""
+
+
+def _says_its_backend(path: FieldPath, spec: Mapping[str, Any], home: Resource) -> bool:
+    """Say whether backends are those that a policy names: of an entry, for what it is about."""
+    if path[-1] != "backends" or path[0] != "to":
+        return path == ("default", "backends")
+    tags = _tags(mapping(at_path(spec, (*path[:2], "targetRef"))))
+    listed = (mapping(mapping(one).get("match")) for one in sequence(home.spec.get("destinations")))
+    return any(match == (tags or {SERVICE: "*"}) for match in listed)
+
+
+def _told_at(node: Any, path: FieldPath, home: Resource, old: FieldPath) -> Any:
+    """Return a value to a part of which the comments of a place of its home go."""
+    if not path:
+        return _with_comments(node, home, [old])
+    if isinstance(node, Mapping):
+        return {k: _told_at(v, path[1:], home, old) if k == path[0] else v for k, v in node.items()}
+    return [_told_at(v, path[1:], home, old) if i == path[0] else v for i, v in enumerate(node)]
 
 
 _SIDES = (("to", "sources", "destinations"), ("from", "destinations", "sources"),

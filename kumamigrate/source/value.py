@@ -25,7 +25,7 @@ class Moved:
 
     `path` starts from the resource that is replaced. With `value` given, that text is edited
     to say `value`; with `anew` it is written anew, and only comments come along: those above, and
-    the one behind a single value.
+    the one behind a single value, which stands behind the key of what is several lines now.
     """
 
     path: FieldPath

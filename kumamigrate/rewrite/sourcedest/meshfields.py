@@ -217,7 +217,12 @@ def _backends(world: KnownWorld, section: str, reader: str) -> Conversion:
     if mesh is None or found is None:
         return _conversion(world, kind)
     if world.old.of(reader):
-        note = _manual(mesh, f"{reader} policies read it still", section)
+        note = Manual(
+            resource=mesh,
+            message=f"{reader} policies read it; once they are converted nobody does",
+            action=f"convert every {reader} first; a run then takes it out of the Mesh",
+            path=(section,),
+        )
         return _conversion(world, kind, manual=(note,))
     reason = f"only {reader} policies read it, and there is none"
     gone = Dropped(resource=mesh, path=(section,), reason=reason)

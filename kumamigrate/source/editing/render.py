@@ -264,7 +264,7 @@ class Renderer:
             if isinstance(value, Moved)
             else self.made(value, column, child)
         )
-        single = isinstance(source.node, ScalarNode) and source.own and not made.body
+        single = isinstance(source.node, ScalarNode) and source.own
         side = self.side_comment(source, source.node.end) if single else ""
         return Piece(over + made.over, made.first + side, made.body)
 
