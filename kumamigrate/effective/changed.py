@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 from kumamigrate.effective.outboundfacts import BY_ROUTE
@@ -12,6 +13,14 @@ from kumamigrate.model.resource import mapping
 from kumamigrate.universe.side import ROUTES, Side
 
 MTLS, MODE = "mtls", "MeshTLS"
+MESH = "Mesh"
+_FIELDS = {
+    "metrics": "MeshMetric",
+    "tracing": "MeshTrace",
+    "logging": "MeshAccessLog",
+    "networking": "MeshPassthrough",
+}
+"""Fields of a Mesh that say what policies of a type say as well, and nothing else."""
 _BACKENDS = ("mtls.backends",)
 
 
@@ -41,6 +50,17 @@ def moved_types(before: Side, after: Side) -> frozenset[str]:
         if kind != MODE and any(said(left, p) != said(right, p) for p in reading.of_mesh)
     }
     return frozenset({*found, MODE} if mode_moved(before, after) else found)
+
+
+def instead_of_mesh(
+    changed: Set[str], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> frozenset[str]:
+    """Return types that changed, for a Mesh of which nothing but such fields did those that the
+    fields stand for."""
+    moved = {key for key in {*before, *after} if before.get(key) != after.get(key)}
+    if MESH not in changed or moved - _FIELDS.keys():
+        return frozenset(changed)
+    return frozenset({*changed, *(_FIELDS[key] for key in moved)} - {MESH})
 
 
 def slots_of_mesh(before: Side, after: Side) -> frozenset[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from kumamigrate.effective.changed import MESH, instead_of_mesh
 from kumamigrate.effective.doubted import Doubt, DoubtKind, unread_reason
 from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import Resource
@@ -44,11 +45,11 @@ def unread_of(current: Scene, candidate: Scene) -> Iterator[Doubt]:
                 f" ({candidate.locate(resource, ())}); render it and run on the result",
             )
     touched = {mesh for mesh, _ in old ^ new}
-    types = written_types(current, candidate)
+    types = _as_read(written_types(current, candidate), current, candidate)
     known = release_of(candidate.source).policy_types.keys()
     for refusal in unread:
         mine = refusal.mesh in touched or not refusal.mesh
-        if mine and concerns(refusal.kind, types, known):
+        if mine and concerns(refusal, types, known, external=_external(current, candidate)):
             yield unread_reason(refusal)
 
 
@@ -67,13 +68,37 @@ def barred(current: Scene, candidate: Scene) -> Iterator[Doubt]:
     written: dict[str, set[str]] = defaultdict(set)
     for mesh, kind, _ in old ^ new:
         written[mesh].add(kind)
+    written = {mesh: _as_read(types, current, candidate) for mesh, types in written.items()}
     known = release_of(candidate.source).policy_types.keys()
+    external = _external(current, candidate)
     for refusal in unread:
         if any(
-            refusal.mesh in ("", mesh) and concerns(refusal.kind, types, known)
+            refusal.mesh in ("", mesh) and concerns(refusal, types, known, external=external)
             for mesh, types in written.items()
         ):
             yield unread_reason(refusal)
+
+
+def _external(*scenes: Scene) -> bool:
+    return any(r.type == "ExternalService" for scene in scenes for r in scene.repository.resources)
+
+
+def _as_read(types: set[str], current: Scene, candidate: Scene) -> set[str]:
+    """Return types; with what fields stand for in the place of Mesh, where no other changes."""
+    old, new = (
+        {r.name: r for r in scene.repository.resources if r.type == MESH}
+        for scene in (current, candidate)
+    )
+    if MESH not in types or old.keys() != new.keys():
+        return types
+    if any(_head(old[name]) != _head(new[name]) for name in old):
+        return types
+    found = [instead_of_mesh(types, old[name].spec, new[name].spec) for name in old]
+    return set().union(*found)
+
+
+def _head(mesh: Resource) -> Mapping[str, object]:
+    return {key: value for key, value in mesh.body.items() if key in ("metadata", "labels")}
 
 
 def _mesh_of(resource: Resource) -> str:

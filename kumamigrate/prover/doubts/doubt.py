@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from typing import Any
 
+from kumamigrate.effective.bothengines.whoanswers import successors
+from kumamigrate.effective.changed import instead_of_mesh
 from kumamigrate.effective.doubted import (
     Doubt,
     DoubtKind,
@@ -24,7 +26,7 @@ from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, Form, Resource, mapping, sequence
 from kumamigrate.model.state import State
 from kumamigrate.prover.slots.mesh import MeshComparison
-from kumamigrate.source.text import Refusal
+from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve
 from kumamigrate.targetref.selection import Selection
@@ -39,6 +41,28 @@ KRI = "kri_"
 
 _BESIDE_ROUTES = frozenset({"MeshMetric", "MeshTLS", "MeshTrace", "MeshTrafficPermission"})
 """Policy types to which it does not matter which way requests take."""
+
+_BESIDE_OLD = frozenset(
+    {
+        *("FaultInjection", "MeshFaultInjection", "TrafficTrace", "MeshTrace"),
+        *("MeshMetric", "MeshPassthrough"),
+    }
+)
+"""Types of which nothing depends on where TrafficRoutes lead, nor on what a policy of another
+old kind says of a connection: inbounds, the proxy itself, every request sent (legacy.md fact 3).
+"""
+
+_OF_CONNECTIONS = frozenset(
+    {
+        *("TrafficRoute", "Timeout", "Retry", "CircuitBreaker", "HealthCheck", "RateLimit"),
+        *("TrafficLog", "TrafficTrace", "FaultInjection"),
+    }
+)
+"""Old kinds that say nothing of what others than their successors set there; a TrafficPermission
+says who may scrape metrics as well."""
+
+_PERMISSIONS = frozenset({"TrafficPermission", "MeshTrafficPermission"})
+"""They are for inbounds and whom a proxy reaches of ExternalServices, as TrafficRoutes lead."""
 
 UNSTABLE_SORT = 12
 """Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
@@ -67,21 +91,30 @@ def doubts(
 def relevant(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Refusal]:
     """Yield what could not be read and matters where some types changed (world.md §5)."""
     known = before.release.policy_types.keys() | after.release.policy_types.keys()
-    told = [{(r.kind, r.digest) for r in side.state.unread} for side in (before, after)]
+    sides = (before, after)
+    external = any(True for side in sides for _ in side.state.of_type("ExternalService"))
+    told = [{(r.kind, r.digest) for r in side.state.unread} for side in sides]
     moved = {kind for kind, _ in told[0] ^ told[1]}
+    changed = instead_of_mesh(changed, before.mesh_spec, after.mesh_spec)
     for refusal in dict.fromkeys((*before.state.unread, *after.state.unread)):
         if refusal.mesh in ("", before.mesh) and (
-            refusal.kind in moved or concerns(refusal.kind, changed, known)
+            refusal.kind in moved or concerns(refusal, changed, known, external=external)
         ):
             yield refusal
 
 
-def concerns(kind: str, changed: Set[str], policies: Set[str]) -> bool:
-    """Say whether something of a kind that could not be read matters where some types changed.
+def concerns(refusal: Refusal, changed: Set[str], policies: Set[str], *, external: bool) -> bool:
+    """Say whether something that could not be read matters where some types changed.
 
     A policy says nothing of other types, but routes decide which traffic others speak of, and
-    what is no policy (a Mesh, a Dataplane, an old policy) may matter to all.
+    what is no policy (a Mesh, a Dataplane, an old policy) may matter to all; of old policies that
+    stand twice one is there, whichever, and what it cannot touch goes on. `external`: there are
+    ExternalServices.
     """
+    kind = refusal.kind
+    if refusal.reason is Reason.DUPLICATE_IDENTITY and kind in _OF_CONNECTIONS:
+        apart = _BESIDE_OLD | (_PERMISSIONS if kind == "TrafficRoute" and not external else set())
+        return bool(changed - (apart - {kind, *successors().get(kind, ())}))
     if not kind or kind not in policies or changed - policies:
         return True
     if kind in ROUTES:

@@ -129,7 +129,7 @@ def clients_of(
             proxy=proxy,
             id=_id(proxy.resource, identities, zone),
             old=old_names(proxy.resource) if mtls else (),
-            kin=kin.get(proxy.resource.labels.get(NAMESPACE), ()),
+            kin=kin.get(proxy.resource.labels.get(NAMESPACE, ""), ()),
         )
         for proxy in proxies
     )
