@@ -52,7 +52,8 @@ def carried(
     if isinstance(at_path(home.spec, _BACKEND), str):
         inlined = next((p for p, _ in fields if _says_its_backend(p, spec, home)), None)
         spec = spec if inlined is None else _told_at(spec, inlined, home, _BACKEND)
-    result: dict[str, Any] = _moved(spec, (), from_home)
+    orders = {path[-1]: at_path(home.spec, old) for path, old in taken.items() if len(path) > 1}
+    result: dict[str, Any] = _moved(_as_ordered(spec, "", orders), (), from_home)
     return _beside_selectors(result, home)
 
 
@@ -152,6 +153,17 @@ def _moved(node: Any, path: FieldPath, taken: Mapping[FieldPath, FieldPath]) -> 
         return {key: _moved(value, (*path, key), taken) for key, value in node.items()}
     if isinstance(node, list):
         return [_moved(value, (*path, at), taken) for at, value in enumerate(node)]
+    return node
+
+
+def _as_ordered(node: Any, key: str | int, orders: Mapping[str | int, Any]) -> Any:
+    """Return a value in which what equals something moved has its keys in the same order."""
+    if isinstance(node, Mapping):
+        order = orders.get(key)
+        known = order if isinstance(order, Mapping) and order == node else node
+        return {name: _as_ordered(node[name], name, orders) for name in known}
+    if isinstance(node, list):
+        return [_as_ordered(one, at, orders) for at, one in enumerate(node)]
     return node
 
 

@@ -306,7 +306,7 @@ def _change(view: View, world: KnownWorld, done: Conversion) -> Change | None:
     touched |= {d.resource.identity: d.resource for d in done.dropped if view.owns(d.resource)}
     if not touched:
         return None
-    edits = tuple(_edit(view, world, done, resource) for resource in touched.values())
+    edits = _told_once(_edit(view, world, done, resource) for resource in touched.values())
     going = {r.identity for r in done.removed()}
     stay = {r.identity for r in world.old.of(done.kind)} - going
     notes: dict[Identity, list[str]] = defaultdict(list)
@@ -334,6 +334,21 @@ def _change(view: View, world: KnownWorld, done: Conversion) -> Change | None:
         steps=done.steps,
         assumptions=done.assumptions,
     )
+
+
+def _told_once(edits: Iterable[ResourceEdit]) -> tuple[ResourceEdit, ...]:
+    """Return edits of which a file has each comment that says why once: above the first."""
+    told: set[tuple[str, str]] = set()
+    found = {}
+    given = tuple(edits)
+    for edit in sorted(given, key=lambda one: (one.where.path, one.where.document)):
+        heads = []
+        for head in edit.heads:
+            known = (edit.where.path, head) in told
+            told.add((edit.where.path, head))
+            heads.append("" if known else head)
+        found[edit.where] = replace(edit, heads=tuple(heads))
+    return tuple(found[edit.where] for edit in given)
 
 
 def _dropped_fields(resource: Resource) -> Iterator[str]:

@@ -67,7 +67,15 @@ def emit(
         home = home_of(draft.item, draft.winners, seeds, used)
         used.add(home.identity)
         homes.append(home)
-        wanted.append((draft.item, names.take(home.name, name_of(draft.item))))
+    shared: dict[Identity, list[WinnerClass]] = {}
+    for draft, home in zip(drafts, homes, strict=True):
+        shared.setdefault(home.identity, []).append(draft.item)
+    for draft, home in zip(drafts, homes, strict=True):
+        name, word = home.name, name_of(draft.item)
+        # What became several, each for other proxies, lends its name to none of them alone.
+        if not all(other.within(draft.item) for other in shared[home.identity]):
+            name = f"{name}-{word}"
+        wanted.append((draft.item, names.take(name, word)))
     labels = world.with_rules and labels_mirror_tags((d.item for d in drafts), world)
     refer = by_labels if labels else reference
     final = in_rank_order(wanted)

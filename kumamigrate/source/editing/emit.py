@@ -60,12 +60,18 @@ def scalar_text(
             return quoted(value, '"')
         if quote is None and plain_is_safe(value, flow=flow):
             return value
-        return quoted(value, quote or layout.quote)
+        return quoted(value, quote or _quote_for(value, layout))
     if isinstance(value, (dict, Mapping)):
         return "{}"
     if isinstance(value, (list, tuple)):
         return "[]"
     return json.dumps(value)
+
+
+def _quote_for(text: str, layout: Layout) -> str:
+    """Return the quotes of a document, single ones where only they need no escapes."""
+    escaped = '"' in text or "\\" in text
+    return "'" if escaped and "'" not in text else layout.quote
 
 
 def key_text_of(key: str, layout: Layout, *, flow: bool = False) -> str:

@@ -41,7 +41,7 @@ def layout_of(root: Node | None, others: Iterable[Node], lines: Lines) -> Layout
         _observe(node, lines, seen)
     json = isinstance(root, (MapNode, SeqNode)) and root.style is Style.FLOW and _quoted_keys(root)
     pretty = json and root is not None and lines.start(root.start) != lines.start(root.end)
-    step = seen.most("step", 2)
+    step = seen.most("step", seen.most("dashed", 2))
     if pretty and isinstance(root, MapNode) and root.entries:
         step = max(1, lines.column(root.entries[0][0].start) - lines.column(root.start))
     default_colon, default_comma = (":", ",") if json and not pretty else (": ", ", ")
@@ -74,13 +74,16 @@ class _Seen:
     """Counts of what was observed."""
 
     def __init__(self) -> None:
-        self.numbers: dict[str, Counter[int]] = {k: Counter() for k in ("step", "dash", "gap")}
+        self.numbers: dict[str, Counter[int]] = {
+            k: Counter() for k in ("step", "dash", "gap", "dashed")
+        }
         self.words: dict[str, Counter[str]] = {
             k: Counter() for k in ("quote", "comma", "colon", "padding")
         }
 
     def complete(self) -> bool:
-        return all(self.numbers.values()) and all(self.words.values())
+        shown = all(counts for name, counts in self.numbers.items() if name != "dashed")
+        return shown and all(self.words.values())
 
     def most(self, name: str, default: int) -> int:
         counts = self.numbers[name]
@@ -110,8 +113,11 @@ def _observe(root: Node, lines: Lines, seen: _Seen) -> None:
         elif isinstance(node, MapNode):
             for key, child in node.entries:
                 column = lines.column(key.start)
-                if isinstance(child, MapNode) and child.style is Style.BLOCK and fresh["step"]:
-                    numbers["step"][lines.column(child.entries[0][0].start) - column] += 1
+                if isinstance(child, MapNode) and child.style is Style.BLOCK:
+                    # Behind a dash some count from the dash, others from the key.
+                    name = "step" if lines.first_on_line(key.start) else "dashed"
+                    if fresh[name]:
+                        numbers[name][lines.column(child.entries[0][0].start) - column] += 1
                 elif isinstance(child, SeqNode) and child.dashes and fresh["dash"]:
                     numbers["dash"][lines.column(child.dashes[0]) - column] += 1
         elif isinstance(node, SeqNode) and node.dashes and fresh["gap"]:
