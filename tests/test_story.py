@@ -315,10 +315,20 @@ conf: {listeners: [{port: 8080, protocol: HTTP}]}
     assert (ran.code, "\nNot proved: cannot tell" in ran.out) == (3, True)
 
 
+KEPT = """apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: kept, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 0s, streamIdleTimeout: 5m}}}]
+"""
+"""Says of requests by tag what they have without it."""
+
+
 def test_what_is_good_after_the_upgrade_alone_is_not_green_before_it(tmp_path: Path) -> None:
     """What 3.0 does not read goes with the upgrade: of the upgrade nothing, of today something."""
     before, after = tmp_path / "before", tmp_path / "after"
     shutil.copytree(FIXTURES / "examples" / "clusters" / "before", before)
+    (before / "clusters" / "west" / "kept.yaml").write_text(KEPT, encoding="utf-8")
     command("run", before)
     shutil.copytree(before, after)
     command("run", after, "--target", "3.0")

@@ -11,7 +11,6 @@ from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.carry import (
-    LOGGED,
     as_tags,
     carry_doubts,
     carry_witnesses,
@@ -149,7 +148,7 @@ class ProxyDifferences:
         found += self._outbounds(was, now)
         if self.outbounds.tags_end_of(was):
             couples = self.outbounds.couples
-            found += as_tags(carry_witnesses(self.pair, was, now, couples, LOGGED))
+            found += as_tags(carry_witnesses(self.pair, was, now, couples, ends=True))
         found += self.pair.inbounds(was, now)
         found += self.pair.proxy(was, now)
         return tuple(found)

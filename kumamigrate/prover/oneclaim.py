@@ -57,7 +57,7 @@ class Claim:
         before, after = pair.before, pair.after
         self._changed = changed_types(before, after)
         self.outbounds = OutboundsAsked(pair, services)
-        ends = claim == RELEASE and self.outbounds.tags_end
+        self._ends = ends = claim == RELEASE and self.outbounds.tags_end
         self.standing = replace(standing, tags_end=ends) if standing is not None else None
         self.old = OldEngine(pair, tags_end=ends) if old is None else old
         self.beyond: tuple[str, ...] = ()
@@ -88,6 +88,7 @@ class Claim:
             self.outbounds.implied,
             zone,
             listed=bool(self.proxies),
+            ends=self._ends,
             standing=self.standing,
         )
         coverage.found.add(ANY_PROXY, shared)
@@ -97,8 +98,8 @@ class Claim:
             coverage.carry(self.services)
         elif made_up:
             coverage.live(names=self.claim == LIVE)
-            if self.outbounds.tags_end:
-                coverage.carry(self.services, live=True)
+            if self._ends:
+                coverage.carry(self.services)
         coverage.found.unknown.update(dict.fromkeys(self.concerns.of_unheld()))
         for name, witnesses in coverage.found.proxies.items():
             coverage.found.proxies[name] = [*map(self.old.seen, witnesses)]

@@ -13,10 +13,12 @@ from functools import cached_property
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Witness
 from kumamigrate.model.state import State
+from kumamigrate.prover.claims.carry import UNSET
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import Side
+from kumamigrate.universe.traffic import Outbound
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Owed:
         A route that is compared only now, or a cluster that it leads to, shows again what the
         service itself showed already, of types that the change does not touch.
         """
+        found = [witness for witness in found if not _of_release(witness)]
         if not found or not stood:
             return tuple(found)
         known = {witness.key[1:] for witness in stood}
@@ -86,6 +89,13 @@ class Owed:
         """Whether a difference shows at a cluster that is another service's, of which the change
         says nothing itself: it may have stood at that service's own outbound."""
         return ">" in witness.place and witness.policy_type not in self._written
+
+
+def _of_release(witness: Witness) -> bool:
+    """Whether a release alone brings a difference, of what no policy says of an outbound by tag,
+    whichever change lets the real one come that takes its place (legacy-notes C16)."""
+    by_tag = witness.outbound is Outbound.SERVICE_TAG and witness.policy_type in UNSET
+    return by_tag and not (witness.before.policy or witness.after.policy)
 
 
 def _at_service(witness: Witness) -> tuple[str, ...]:

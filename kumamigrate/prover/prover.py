@@ -14,7 +14,7 @@ from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.assumptions.chosen_labels import nobody_chooses
 from kumamigrate.prover.assumptions.subset_service import not_shown, told
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
-from kumamigrate.prover.claims.upgrade import upgrade_notes
+from kumamigrate.prover.claims.announced import upgrade_notes
 from kumamigrate.prover.compose import upon
 from kumamigrate.prover.doubts.doubt import export_assumptions, template_assumptions
 from kumamigrate.prover.midway import over_midway

@@ -38,6 +38,14 @@ spec:
   - targetRef: {kind: MeshService, name: cart, namespace: shop, sectionName: web}
     default: {http: {requestTimeout: 7s}}
 """
+KEPT = """\
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: kept, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 0s, streamIdleTimeout: 5m}}}]
+"""
+"""Says of requests by tag what they have without it."""
 MADE = """\
 apiVersion: kuma.io/v1alpha1
 kind: MeshService
@@ -143,13 +151,14 @@ def test_a_policy_for_a_service_comes_alive_with_the_mode(tmp_path: Path) -> Non
     file = _file(tmp_path, "all.yaml", *texts)
     words = ("--from", "2.14", "--target", "3.0", "--format", "json")
     found = command("prove", file, file, *words).json
-    field = ("MeshTimeout", "cart.shop:web", "http.requestTimeout")
-    assert _witnesses(found, "release") == {field}
+    asked = _witnesses(found, "release")
+    fields = {field for kind, destination, field in asked if destination == "cart.shop:web"}
+    assert fields == {"http.requestTimeout", "http.streamIdleTimeout"}
     assert _witnesses(found, "live") == set()
 
 
 def test_services_that_only_come_with_the_upgrade_are_no_difference(tmp_path: Path) -> None:
-    file = _file(tmp_path, "all.yaml", MESH % "Disabled", NAMESPACE, SERVICE)
+    file = _file(tmp_path, "all.yaml", MESH % "Disabled", NAMESPACE, SERVICE, KEPT)
     answer = command("prove", file, file, "--from", "2.14", "--target", "3.0", "--format", "json")
     assert (answer.code, _witnesses(answer.json, "release")) == (0, set())
 

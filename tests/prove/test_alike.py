@@ -55,7 +55,7 @@ def pair(
 @pytest.mark.parametrize(("one_protocol", "verdict"), [(True, False), (False, True)])
 def test_protocols_at_odds(one_protocol: bool, verdict: bool) -> None:
     proof = release(*pair(BOTH), one_protocol=one_protocol)
-    assert bool(proof.witnesses("release")) is verdict
+    assert any(w.destination == "pay:main" for w in proof.witnesses("release")) is verdict
 
 
 @pytest.mark.parametrize("conf", ["{idleTimeout: 2m}", "{http: {requestTimeout: 9s}}"])

@@ -115,10 +115,35 @@ labels: {kuma.io/workload: queue}
 networking:
   address: 192.0.2.7
   inbound: [{port: 80, name: main, tags: {kuma.io/service: queue, kuma.io/protocol: tcp}}]
+---
+type: MeshTimeout
+mesh: default
+name: kept
+spec:
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 0s, streamIdleTimeout: 5m}}}]
+"""
+CALLER = """---
+type: Dataplane
+mesh: default
+name: web-1
+labels: {kuma.io/workload: web}
+networking:
+  address: 192.0.2.8
+  inbound:
+  - {port: 80, name: main, protocol: tcp, tags: {kuma.io/service: web, kuma.io/protocol: tcp}}
+  transparentProxying: {redirectPortInbound: 15006, redirectPortOutbound: 15001}
 """
 SPEAKS_TOO = "protocol: %s, tags: {kuma.io/service: queue, kuma.io/protocol: %s"
 SAID_BY_TAG = "tags: {kuma.io/service: queue, kuma.io/protocol: tcp"
-DISABLED = SHOP.replace("Exclusive", "Disabled")
+KEPT = """---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: kept, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 0s, streamIdleTimeout: 5m}}}]
+"""
+"""What requests by tag have where no MeshTimeout is about them."""
+DISABLED = SHOP.replace("Exclusive", "Disabled") + KEPT
 
 
 @pytest.mark.parametrize(
@@ -141,6 +166,35 @@ def test_a_service_that_the_later_release_makes_none_of_is_lost(
     """3.0 takes grpc, http, http2 and tcp for a port of a MeshService, in any letters (asked of a
     control plane), its own generator's as well."""
     assert _release(tmp_path, text, text)["verdict"] == verdict
+
+
+GENERATED = """---
+type: MeshService
+mesh: default
+name: queue
+labels: {kuma.io/display-name: queue}
+spec:
+  selector: {dataplaneLabels: {matchLabels: {kuma.io/workload: LABEL}}}
+  ports: [{port: 80, targetPort: 80, appProtocol: tcp, name: main}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("came", "verdict"),
+    [
+        ("", "equivalent"),
+        (GENERATED.replace("LABEL", "queue"), "equivalent"),
+        (GENERATED.replace("LABEL", "other"), "different"),
+        (GENERATED.replace("LABEL", "queue").replace("name: queue", "name: more"), "different"),
+    ],
+    ids=["generated", "written", "of others", "another"],
+)
+def test_what_comes_where_mode_disabled_had_none_is_no_difference_itself(
+    tmp_path: Path, came: str, verdict: str
+) -> None:
+    """3.0 generates a real service of what proxies reach by its tag; one that is in Git is it."""
+    text = UNIVERSAL.replace(SAID_BY_TAG, SPEAKS_TOO % ("tcp", "tcp"))
+    assert _release(tmp_path, text + CALLER, text + CALLER + came)["verdict"] == verdict
 
 
 NOTED_SPACE = "annotations: {kuma.io/mesh: other}, labels: {kuma.io/sidecar"

@@ -247,6 +247,15 @@ def test_an_endpoint_must_survive_an_upgrade(address: str, verdict: Verdict) -> 
     assert prove(before, after, claims=("release",)).verdict("release") is verdict
 
 
+KEPT = """type: MeshTimeout
+name: kept
+mesh: default
+spec:
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 0s, streamIdleTimeout: 5m}}}]
+"""
+"""Says of requests by tag what they have without it."""
+
+
 @pytest.mark.parametrize(
     "left_behind",
     [
@@ -256,7 +265,8 @@ def test_an_endpoint_must_survive_an_upgrade(address: str, verdict: Verdict) -> 
     ],
 )
 def test_what_an_upgrade_leaves_behind_is_no_equivalence(left_behind: str) -> None:
-    before, after = state(left_behind), state(left_behind, release="3.0")
+    text = f"{left_behind}\n---\n{KEPT}"
+    before, after = state(text), state(text, release="3.0")
     assert prove(before, after, claims=("release",)).verdict("release") is Verdict.UNKNOWN
 
 
@@ -691,7 +701,7 @@ def test_an_upgrade_finds_no_endpoints_by_tags(by: str, verdict: Verdict) -> Non
 def test_what_an_upgrade_does_not_read_of_a_pod() -> None:
     notes = "kuma.io/transparent-proxying-reachable-services: a"
     pods = INJECTED_SHOP + WEB_PODS.format(labels="", notes=notes)
-    assert upgraded(pods) is Verdict.UNKNOWN
+    assert upgraded(f"{pods}\n---\n{KEPT}") is Verdict.UNKNOWN
 
 
 BUILT_IN = """

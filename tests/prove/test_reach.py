@@ -18,7 +18,14 @@ MESH = """type: Mesh
 name: default
 meshServices: {mode: MODE}
 skipCreatingInitialPolicies: ['*']
+---
+type: MeshTimeout
+mesh: default
+name: kept
+spec:
+  to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 0s, streamIdleTimeout: 5m}}}]
 """
+"""Requests by tag have what they have without a MeshTimeout, and keep it."""
 SERVICE = """---
 type: MeshService
 mesh: default

@@ -53,6 +53,8 @@ TAGGED, REFERRED = (
     "tags: {kuma.io/service: api}",
     "backendRef: {kind: MeshService, name: api, port: 80}",
 )
+UNSET = (("http.requestTimeout", "0s", "15s"), ("http.streamIdleTimeout", "5m0s", "30m0s"))
+"""What no MeshTimeout says of a service, by its tag and on 3.0 (release-3.0/11-no-timeout)."""
 Side = tuple[str, str]
 """The label of the proxy, and the label that the policy selects."""
 
@@ -92,9 +94,12 @@ def _differs(claim: str, was: Side, now: Side) -> list[tuple[str, str, object, o
     ],
 )
 def test_each_side_reads_with_the_labels_it_has(
-    claim: str, was: Side, now: Side, differs: object
+    claim: str, was: Side, now: Side, differs: list[tuple[str, ...]]
 ) -> None:
-    assert _differs(claim, was, now) == differs
+    """Where the tag was reached by no MeshTimeout, 3.0 gives it a limit that it had not."""
+    unset = claim == "release" and was[0] != was[1]
+    limits = [("web-1", *one) for one in UNSET] if unset else []
+    assert _differs(claim, was, now) == [*limits, *differs]
 
 
 @pytest.mark.parametrize("mode", ["Disabled", "Everywhere", "Exclusive"])
@@ -157,7 +162,7 @@ spec:
         # Where there were real outbounds too, they keep what they read themselves …
         ("Everywhere", "1s", "old", [("connectionTimeout", "5s", "1s")]),
         # … and a service that takes the place of another tag never read this one.
-        ("Disabled", "1s", "else", [("connectionTimeout", "5s", "1s")]),
+        ("Disabled", "1s", "else", [("connectionTimeout", "5s", "1s"), *UNSET]),
     ],
 )
 def test_a_service_reads_what_its_tag_read(

@@ -129,6 +129,34 @@ def test_who_is_named_in_access_logs_is_announced(
     assert ("kuma.io/service" in json.dumps(proof["assumptions"])) is said
 
 
+TRACE = "{default: {backends: [BACKEND]}}"
+DATADOG = "{type: Datadog, datadog: {url: 'http://d.example:8126'MORE}}"
+
+
+@pytest.mark.parametrize(
+    ("backend", "names", "calls"),
+    [
+        (DATADOG.replace("MORE", ""), True, False),
+        (DATADOG.replace("MORE", ", splitService: true"), True, True),
+        (OTEL.replace("FORMAT", ""), True, False),
+        ("{type: Zipkin, zipkin: {url: 'http://z.example:9411/api/v2/spans'}}", False, False),
+    ],
+    ids=["Datadog", "split", "OpenTelemetry", "Zipkin"],
+)
+def test_who_is_named_in_traces_is_announced(
+    backend: str, names: bool, calls: bool, tmp_path: Path
+) -> None:
+    """A web with the workload w-web sends spans as `web` on 2.14 and as `w-web` on 3.0; split, they
+    go to `…_msvc_80` and to `kri_msvc_…` (asked of both; of Zipkin Envoy's own start decides)."""
+    path = tmp_path / "in.yaml"
+    text = MESH.replace("KIND", "MeshTrace").replace("SPEC", TRACE.replace("BACKEND", backend))
+    path.write_text(text + (COLLECTOR if "otel" in backend else ""), encoding="utf-8")
+    words = ["--from", "2.14", "--target", "3.0", "--format", "json"]
+    result = CliRunner().invoke(app, ["prove", str(path), str(path), *words])
+    told = json.dumps(json.loads(result.stdout)["assumptions"], ensure_ascii=False)
+    assert ("spans of MeshTrace" in told, "`kri_…`" in told) == (names, calls)
+
+
 GATEWAY = """---
 type: MeshGateway
 name: gw

@@ -2,7 +2,8 @@
 
 Compared service by service and route match by route match. Names of routes, inbounds and access
 logs do not count, and a service-tag outbound without any timeout counts as having the defaults
-(matcher-notes §3, README of the goldens).
+(matcher-notes §3, README of the goldens). Where a release ends the outbounds by tag (`ends`), logs
+and what nobody says count as well: the release itself changes them (legacy-notes C16).
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ CARRIED = (
 )
 LOGGED = (*CARRIED, "MeshAccessLog")
 """What the real resource has to read that takes the place of an outbound which ends."""
+UNSET = ("MeshTimeout",)
+"""What a real resource has though no policy says it, and an outbound by tag has not."""
 Own = frozenset[str] | None
 
 
@@ -60,21 +63,24 @@ def carry_witnesses(
     was: Resource,
     now: Resource,
     couples: Network,
-    kinds: Sequence[str] = CARRIED,
+    *,
+    ends: bool = False,
 ) -> tuple[Witness, ...]:
-    """Return what of a proxy's service-tag outbounds is not carried over, of some policy types and
-    of routes.
+    """Return what of a proxy's service-tag outbounds is not carried over, of policies and routes.
 
-    `couples` are those of a transparent proxy.
+    `couples` are those of a transparent proxy; `ends`: a release ends the outbounds.
     """
-    asked = (ROUTING, *kinds)
+    asked = (ROUTING, *(LOGGED if ends else CARRIED))
     if written_outbounds(pair.before, was) is None:
-        return tuple(w for kind in asked for w in carry_all(pair, was, now, kind, couples))
+        every = (carry_all(pair, was, now, kind, couples, ends=ends) for kind in asked)
+        return tuple(w for found in every for w in found)
     found: list[Witness] = []
     for service in services_of(pair, was):
         for destination in targets_of(pair, now, service):
             for kind in asked:
-                found += carry_one(pair, was, now, kind, ServiceTag(service), destination)
+                found += carry_one(
+                    pair, was, now, kind, ServiceTag(service), destination, ends=ends
+                )
     return tuple(found)
 
 
@@ -117,13 +123,19 @@ def unreplaced(pair: MeshComparison, services: Iterable[str]) -> tuple[str, ...]
 
 
 def carry_all(
-    pair: MeshComparison, was: Resource, now: Resource, policy_type: str, couples: Network
+    pair: MeshComparison,
+    was: Resource,
+    now: Resource,
+    policy_type: str,
+    couples: Network,
+    *,
+    ends: bool,
 ) -> tuple[Witness, ...]:
     """Return what of one policy type, or of the routes, is not carried over for some services."""
-    key = ("carry", couples, *_inputs(pair, was, now, policy_type))
+    key = ("carry", ends, couples, *_inputs(pair, was, now, policy_type))
     if key not in pair.kept:
         is_named = partial(pair.is_named, was, now, policy_type)
-        check = partial(carry_one, pair, was, now, policy_type)
+        check = partial(carry_one, pair, was, now, policy_type, ends=ends)
         pair.kept[key] = couples.differing(is_named, check)
     return pair.kept[key]
 
@@ -135,14 +147,17 @@ def carry_one(
     policy_type: str,
     old: Destination,
     new: Destination,
+    *,
+    ends: bool,
 ) -> tuple[Witness, ...]:
     """Return what of one policy type, or of the routes, is not carried over."""
-    there = pair.before.types | pair.after.types | {ROUTING}
+    unset = unset_types(pair) if ends else ()
+    there = pair.before.types | pair.after.types | {ROUTING, *unset}
     if not pair.compares(policy_type) or policy_type not in there:
         return ()
     inputs = _inputs(pair, was, now, policy_type)
     own = inputs[0]
-    key = ("carry", old, new, inputs)
+    key = ("carry", ends, old, new, inputs)
     if key not in pair.kept:
         left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
         clusters, wrong = _clusters(pair, left, right, old, new)
@@ -151,7 +166,13 @@ def carry_one(
             pair.kept[key] = pair.routing_witnesses(found, new)
         else:
             before = outbound_facts(
-                pair.before, was, policy_type, old, left, as_real=True, own=own[0]
+                pair.before,
+                was,
+                policy_type,
+                old,
+                left,
+                as_real=policy_type not in unset,
+                own=own[0],
             )
             after = outbound_facts(pair.after, now, policy_type, new, right, own=own[1])
             before, after = facts_by_meaning(_renamed(before, clusters)), facts_by_meaning(after)
@@ -159,6 +180,16 @@ def carry_one(
             told = (pair.witness(policy_type, "outbound", one, new) for one in listed)
             pair.kept[key] = each_once(told)
     return pair.kept[key]
+
+
+def unset_types(pair: MeshComparison) -> tuple[str, ...]:
+    """Return the types of which a real resource has something though no policy says it.
+
+    Where nobody says which mode a mesh is in, nobody knows that it has outbounds by tag: what they
+    would have is announced, and no difference (announced.py).
+    """
+    said = mesh_services_mode(pair.before.state, pair.before.mesh) is not None
+    return UNSET if said else ()
 
 
 def _own(pair: MeshComparison, was: Resource, now: Resource) -> tuple[Own, Own]:

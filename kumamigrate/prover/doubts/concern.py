@@ -13,7 +13,7 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
-from kumamigrate.prover.claims.upgrade import (
+from kumamigrate.prover.claims.unheard import (
     upgrade_doubts,
     upgrade_gateway_doubts,
     upgrade_proxy_doubts,

@@ -67,13 +67,14 @@ def at_outbounds(
 
 
 def carried_over(
-    policy_type: str, couples: Sequence[tuple[ServiceTag, RealResource]], live: bool
+    policy_type: str, couples: Sequence[tuple[ServiceTag, RealResource]], ends: bool
 ) -> Check:
-    """Return what asks service tags with what replaces each; `live`: as outbounds by tag."""
+    """Return what asks service tags with what replaces each; `ends`: as outbounds by tag, which a
+    release ends."""
     asked = tuple(couples)
 
     def check(pair: MeshComparison, proxy: Resource) -> Sequence[Witness]:
-        found = carry_all(pair, proxy, proxy, policy_type, pair.network(asked))
-        return as_tags(found) if live else found
+        found = carry_all(pair, proxy, proxy, policy_type, pair.network(asked), ends=ends)
+        return as_tags(found) if ends else found
 
     return check

@@ -18,7 +18,7 @@ from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS
 from kumamigrate.effective.routing import ROUTING
 from kumamigrate.effective.sections import INBOUND_TYPES
 from kumamigrate.model.resource import Resource
-from kumamigrate.prover.claims.carry import CARRIED, LOGGED
+from kumamigrate.prover.claims.carry import CARRIED, LOGGED, UNSET, unset_types
 from kumamigrate.prover.doubts.doubt import tie_doubts
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -72,7 +72,8 @@ class Coverage:
     """Tries one claim on made-up proxies.
 
     `listed`: the states hold Dataplanes, so that there is a verdict for those at least. What stood
-    already (`standing`) is no difference.
+    already (`standing`) is no difference. `ends`: a release ends the outbounds by tag, which are
+    there before it.
     """
 
     def __init__(
@@ -83,9 +84,11 @@ class Coverage:
         zone: str,
         *,
         listed: bool,
+        ends: bool = False,
         standing: Owed | None = None,
     ) -> None:
         self.pair = pair
+        self.ends = ends
         self.standing = standing
         self.listed = listed
         self.destinations = destinations
@@ -125,20 +128,32 @@ class Coverage:
             slot = self.places.whole(policy_type, SINGLE)
             self._try(policy_type, "the proxy", slot, partial(at_proxy, policy_type))
 
-    def carry(self, services: Sequence[str], *, live: bool = False) -> None:
-        """Try every service with what replaces it; `live` says that its outbounds exist."""
-        pair = self.pair
-        for policy_type in filter(pair.compares, (ROUTING, *(LOGGED if live else CARRIED))):
+    def carry(self, services: Sequence[str]) -> None:
+        """Try every service with what replaces it."""
+        pair, ends = self.pair, self.ends
+        for policy_type in filter(pair.compares, (ROUTING, *(LOGGED if ends else CARRIED))):
             groups: dict[SearchSlot, list[tuple[ServiceTag, RealResource]]] = {}
             for service in services:
                 for target in successors(pair.after, service):
                     old = ServiceTag(service)
                     slot = self.places.slot_at(policy_type, (old,), (target,), EVERY, EVERY)
                     groups.setdefault(slot, []).append((old, target))
-            every = carried_over(policy_type, [c for found in groups.values() for c in found], live)
+            every = carried_over(policy_type, [c for found in groups.values() for c in found], ends)
+            if ends and policy_type in unset_types(pair) and groups:
+                self._ask_plain(policy_type, every)
             for slot, couples in groups.items():
                 where = called_together([old for old, _ in couples])
-                self._try(policy_type, where, slot, carried_over(policy_type, couples, live), every)
+                self._try(policy_type, where, slot, carried_over(policy_type, couples, ends), every)
+
+    def _ask_plain(self, policy_type: str, check: Check) -> None:
+        """Compare proxies that have nothing: a sidecar, and a gateway where any policy tells.
+
+        Policies that reach one of them reach every proxy: what none says to it, none says to all.
+        """
+        known = (one for reach in self.places.reaches for one in reach.of(policy_type))
+        surroundings = settings_of((one.requirement for one in known), self.zone)
+        for setting in {one.gateway: one for one in reversed(surroundings)}.values():
+            self._ask(AskedPlace(policy_type, check, None, one_inbound=False), (), setting)
 
     @cached_property
     def _leaving(self) -> Leaving:
@@ -260,11 +275,12 @@ class Coverage:
                 yield combinations.chosen(members), setting
 
     def _settings(self, policy_type: str, slot: SearchSlot) -> Sequence[Setting]:
-        """Return the surroundings to try: what a Mesh says counts where it is applied."""
+        """Return the surroundings to try: what a Mesh says counts where it is applied, and what
+        no policy says where policies are."""
         every = settings_of(slot.asked, self.zone)
         own = ("", self.pair.before.state.environment.zone)
-        moved = policy_type in self.pair.moved
-        return [one for one in every if one.zone in own] if moved else every
+        here = policy_type in self.pair.moved or (self.ends and policy_type in UNSET)
+        return [one for one in every if one.zone in own] if here else every
 
     def _tied(self, policy_type: str, proxy: Resource) -> dict[str, tuple[Doubt, ...]]:
         kinds = {policy_type, *(ROUTES if policy_type in (*BY_ROUTE, ROUTING) else ())}
