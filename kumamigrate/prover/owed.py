@@ -40,7 +40,8 @@ class Begun:
 
 @dataclass(frozen=True)
 class Owed:
-    """`pair` holds the goal and the state that a change begins with; `after` is the one after it.
+    """`pair` holds the goal and the state that a change begins with; `after` is the one after it,
+    on a release that ends outbounds by tag where `tags_end` says so.
 
     What the goal is may differ from the goal that the change is held to: then a difference counts
     as the same one only where both goals agree as well.
@@ -73,7 +74,8 @@ class Owed:
         A route that is compared only now, or a cluster that it leads to, shows again what the
         service itself showed already, of types that the change does not touch.
         """
-        found = [witness for witness in found if not _of_release(witness)]
+        if self.tags_end:
+            found = [witness for witness in found if not _of_release(witness)]
         if not found or not stood:
             return tuple(found)
         known = {witness.key[1:] for witness in stood}
