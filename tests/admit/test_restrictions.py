@@ -250,3 +250,22 @@ def test_a_row_of_the_table_holds(kind: str, release: str, broken: Any, kept: An
 
     assert refused(broken)
     assert refused(kept) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "conf", "refused"),
+    [
+        ("MeshTrace", {"backends": []}, True),
+        ("MeshMetric", {"backends": []}, False),
+        ("MeshProxyPatch", {"appendModifications": [{"cluster": {"operation": "Remove"}}]}, True),
+    ],
+)
+def test_listener_tags_are_for_what_listeners_have(
+    kind: str, conf: dict[str, Any], *, refused: bool
+) -> None:
+    """matcher.md "Top-level targetRef kinds": `+tags` says for which policies."""
+    top = {"kind": "MeshGateway", "name": "g", "tags": {"port": "http"}}
+    spec = {"targetRef": top, **single(conf)}
+    manifest = {"type": kind, "mesh": "default", "name": "p", "spec": spec}
+    problems = refusals_of(resource_of(manifest), release="2.14", environment=Environment())
+    assert [one.path for one in problems] == [("spec", "targetRef", "tags")] * refused

@@ -10,7 +10,9 @@ from kumamigrate.effective.admitted import certificates
 from kumamigrate.model.kubernetes.workloads import _number, implied_dataplanes
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
+from kumamigrate.prover.workload import changed_workloads
 from kumamigrate.source.reading.load import read_file
+from kumamigrate.universe.side import Contents, Side
 
 NAMESPACE = """apiVersion: v1
 kind: Namespace
@@ -227,3 +229,14 @@ def test_a_pod_shows_the_certificate_that_its_dataplane_would() -> None:
     name, names = shown
     assert (name, names[0]) == ("web.shop", "spiffe://default/web_shop_svc_80")
     assert {"kuma://app/web", "kuma://kuma.io/zone/east"} <= {*names}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [('tier: ""', 'tier: ""', False), ('tier: ""', "tier: x", True)],
+)
+def test_a_workload_is_the_same_wherever_it_stands(old: str, new: str, *, changed: bool) -> None:
+    text = NAMESPACE + DEPLOYMENT + SERVICE
+    later = f"kind: Other\n---\n{text.replace(old, new)}"
+    before, after = (Side(_state(one), "default", Contents()) for one in (text, later))
+    assert bool([*changed_workloads(before, after)]) is changed

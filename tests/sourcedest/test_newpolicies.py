@@ -8,7 +8,7 @@ import pytest
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
-from kumamigrate.rewrite.sourcedest.classes import class_of
+from kumamigrate.rewrite.sourcedest.classes import class_of, in_rank_order
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, named
 from kumamigrate.rewrite.sourcedest.exhaustive import off_at
 from kumamigrate.rewrite.sourcedest.known import world_of
@@ -148,3 +148,13 @@ def test_names_are_told_up_to_four_and_the_others_counted() -> None:
     assert named("abcd") == "a, b, c, d"
     assert named("abcde") == "a, b, c, d and 1 more"
     assert named("abcdef") == "a, b, c, d and 2 more"
+
+
+@pytest.mark.parametrize("sizes", range(2, 7))
+def test_the_narrower_class_has_the_smaller_name_and_a_word_where_there_are_enough(
+    sizes: int,
+) -> None:
+    classes = [class_of({f"tag-{at}": "x" for at in range(1 + size)}) for size in range(sizes)]
+    names = in_rank_order([(one, "abcdef"[at]) for at, one in enumerate(classes)])
+    assert [*names] == sorted(names, reverse=True)
+    assert any(name.startswith("level-") for name in names) is (sizes > 4)

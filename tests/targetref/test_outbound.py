@@ -212,6 +212,8 @@ def test_routes_come_in_the_order_envoy_tries_them() -> None:
     matcher = Matcher(state(PROXY, _route("r", *reversed(wanted))))
     routes = matcher.http_routes(PROXY, ServiceTag("web"))
     assert [r.match for r in routes if r.entry] == wanted
+    paths = [("exact", "/long"), ("exact", "/a"), ("prefix", "/"), ("regex", "/.*")]
+    assert [r.path for r in routes if r.entry][:4] == paths
     # What nobody says comes last: a regular expression behind `/` would never hold.
     assert [r.path for r in routes if r.entry is None] == [("prefix", "/")]
     assert routes[-1].entry is None
