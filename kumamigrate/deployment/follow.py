@@ -140,7 +140,7 @@ def _listed(
             ]
             added = new if key == "resources" else []
             value[key] = [*kept, *added]
-            if not kept and not added:
+            if not value[key]:
                 del value[key]
     if new and "resources" not in value:
         value["resources"] = new

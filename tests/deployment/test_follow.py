@@ -261,3 +261,11 @@ def test_lists_of_a_kustomization_follow(
     files["more/kustomization.yaml"] = b"resources: []\n"
     found = after(files, tmp_path, **edits)
     assert found["base/kustomization.yaml"].decode() == (listed if left is None else left)
+
+
+def test_what_takes_the_place_of_all_is_listed_where_they_were(tmp_path: Path) -> None:
+    head = BASE.replace("inbound\n", "inbound\nnamespace: kuma-system\n")
+    found = after(tree(head), tmp_path, **{"base/t.yaml": None, "base/u.yaml": RULES})
+    assert found["base/kustomization.yaml"] == (
+        b"resources:\n  - u.yaml # inbound\nnamespace: kuma-system\n"
+    )

@@ -48,8 +48,17 @@ def _noted(notes: str, text: str = DEPLOYMENT) -> str:
 
 def test_a_pod_gives_its_labels_to_the_dataplane_and_to_every_inbound() -> None:
     (dataplane,) = implied_dataplanes(_state(NAMESPACE + DEPLOYMENT + SERVICE), "default")
-    assert dataplane.labels["app"] == "web"
-    assert dataplane.labels["k8s.kuma.io/service-account"] == "web"
+    assert dataplane.labels == {
+        "app": "web",
+        "tier": "",
+        "kuma.io/mesh": "default",
+        "kuma.io/env": "kubernetes",
+        "kuma.io/origin": "zone",
+        "kuma.io/zone": "east",
+        "kuma.io/workload": "web",
+        "k8s.kuma.io/namespace": "shop",
+        "k8s.kuma.io/service-account": "web",
+    }
     assert dataplane.made_up
     assert dataplane.spec["networking"]["inbound"] == [
         {
