@@ -22,7 +22,6 @@ from kumamigrate.model.release import known_releases, release
 from kumamigrate.model.state import State
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.prover import prove
-from kumamigrate.universe.side import Contents
 from tests.prove.leaves import Leaf, leaves, spec_of
 from tests.prove.states import state
 
@@ -107,12 +106,6 @@ def _ground(name: str) -> State:
     return _state(listed, name)
 
 
-@cache
-def _contents(_release: str) -> Contents:
-    """Return what the proofs of a release keep for each other, as those of one run do."""
-    return Contents()
-
-
 def _state(bodies: Sequence[dict[str, Any]], name: str) -> State:
     return state("\n---\n".join(map(json.dumps, bodies)), release=name)
 
@@ -169,7 +162,7 @@ def _is_seen(before: State, after: State, *, gateways: bool = False) -> bool:
 
     What built-in gateways alone read is a doubt of theirs: the proxies here are none.
     """
-    proof = prove(before, after, claims=("live",), contents=_contents(before.release))
+    proof = prove(before, after, claims=("live",))
     assert not any(FAULT in reason for reason in proof.unknown("live"))
     proxies = [p for mesh in proof.meshes.values() for p in mesh.claims["live"].proxies]
     listed = [p.verdict for p in proxies if not p.made_up]
