@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.prover.slots.madeslots import _MadeRun
 from tests.frontdoor import command
 
 MESH = """type: Mesh
@@ -113,3 +114,21 @@ def test_the_headline_says_what_it_rests_on(tmp_path: Path) -> None:
     said = command("run", str(tmp_path), "--dry-run", "--target", "2.14").out
     headline = "Proved: no live value changes for any possible proxy, if services whose Dataplanes"
     assert f"{headline} are not here carry TCP." in " ".join(said.split())
+
+
+def test_only_outbounds_that_something_is_not_told_of_are_tried_with_every_protocol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And that is as if all were: here all is told of `web` but where its split leads."""
+    kind, first, second = TIED[1]
+    to_web = OLD.replace("service: remote", "service: web")
+    split = "{split: [{weight: 1, destination: {kuma.io/service: remote}}]}"
+    mesh = MESH.replace(
+        "11000, tags: {kuma.io/service: remote", "11000, tags: {kuma.io/service: web"
+    )
+    mesh += to_web.format(kind="TrafficRoute", name="to-remote", conf=split)
+    before, after = (mesh + to_web.format(kind=kind, name="a", conf=c) for c in (first, second))
+    said = _proof(tmp_path, before, after)
+    assert said["proxies"] == "listed"
+    monkeypatch.setattr(_MadeRun, "untold", property(lambda run: run.kept))
+    assert _proof(tmp_path, before, after) == said

@@ -254,3 +254,35 @@ spec:
         )
     )
     assert "both engines act" in command("run", file, "--select", "legacy-retry").out
+
+
+TIED = """type: TrafficPermission
+name: all
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+---
+type: TrafficPermission
+name: of-web
+mesh: default
+sources: [{match: {kuma.io/service: web}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+---
+type: MeshTrafficPermission
+name: to-db
+mesh: default
+spec:
+  targetRef: %s
+  from: [{targetRef: {kind: Mesh}, default: {action: Allow}}]
+"""
+
+
+@pytest.mark.parametrize(
+    "ref", ["{kind: MeshService, name: db}", "{kind: Dataplane, labels: {app: db}}"]
+)
+def test_a_tie_is_told_although_others_of_the_kind_were_converted(ref: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(MESH.replace("PEER", "db") + TIED % ref)
+    said = command("run", file, "--select", "legacy-traffic-permission").out
+    assert "all and of-web tie" in said
+    assert "both engines act" not in said

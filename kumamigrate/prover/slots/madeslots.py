@@ -15,7 +15,11 @@ from kumamigrate.effective.bothengines.askedproxy import AskedProxy, asked_of
 from kumamigrate.effective.bothengines.comeorgone import TAGS_HEADER
 from kumamigrate.effective.bothengines.comparedroutes import Table, first_difference
 from kumamigrate.effective.bothengines.externals import EXTERNAL, external_access
-from kumamigrate.effective.bothengines.madeoutbounds import TREATED, outbound_places
+from kumamigrate.effective.bothengines.madeoutbounds import (
+    TREATED,
+    engine_outbounds,
+    outbound_places,
+)
 from kumamigrate.effective.bothengines.oldview import OldSide, Routes
 from kumamigrate.effective.bothengines.unsettled import unsettled
 from kumamigrate.effective.bothengines.whoanswers import OUTBOUND
@@ -24,7 +28,7 @@ from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import CROSSED, Fact, Facts, Key
 from kumamigrate.effective.policies.meshtimeout import IDLE
 from kumamigrate.model.conf import canonical
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prover.doubts.besideold import stands
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.prover.slots.twosides import SAME, SlotsCompared
@@ -82,12 +86,16 @@ class MadeOutbounds:
         if key not in self._compared:
             asked = [asked_of(d, self._zone, self._services) for d in (was, now)]
             kept = frozenset(s for s in asked[0].services if not self._is_new(was, now, s))
-            rest = (kept, self._only_real)
-            both = (asked[0], asked[1])
-            runs = [_MadeRun(self._pair, self._pair.engines, both, kinds, *rest).compared()]
-            if opened := self._open(kinds):
-                others = (_MadeRun(self._pair, one, both, opened, *rest) for one in self._assumed)
-                runs += [run.compared() for run in others]
+            own = _MadeRun(
+                self._pair, self._pair.engines, (asked[0], asked[1]), kinds, kept, self._only_real
+            )
+            runs = [own.compared()]
+            opened, untold = self._open(kinds), own.untold if self._pair.known else kept
+            if opened and untold:
+                runs += [
+                    replace(own, sides=sides, kinds=opened, kept=untold).compared()
+                    for sides in self._assumed
+                ]
             if self._pair.known:
                 self._compared[key] = self._settled(*runs)
             else:
@@ -165,6 +173,18 @@ class _MadeRun:
         mode."""
         makes = not self.kinds.isdisjoint(OUTBOUND) and any(side.routed for side in self.sides)
         return makes and (any(one.ordered for one in self.asked) or not self.only_real)
+
+    @property
+    def untold(self) -> frozenset[str]:
+        """The services kept to whose outbounds it may matter what a service speaks of which nothing
+        tells it: their own, or one that they lead to."""
+        found = set()
+        for side, asked, ways in zip(self.sides, self.asked, self._ways, strict=True):
+            for one in (one for way in ways for one in engine_outbounds(side, asked, way)):
+                led = {one.service, *(tags[SERVICE] for tags in one.table.clusters)}
+                if not led <= side.known.keys():
+                    found.add(one.service)
+        return self.kept & found
 
     def _doubts(self) -> Iterator[Doubt]:
         if not self._makes:

@@ -27,7 +27,11 @@ from kumamigrate.rewrite.sourcedest.conversion import (
 )
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import KnownWorld, world_of
-from kumamigrate.rewrite.sourcedest.notconverted import services_named
+from kumamigrate.rewrite.sourcedest.notconverted import (
+    INBOUND,
+    names_inbounds,
+    services_named,
+)
 from kumamigrate.rewrite.sourcedest.spare import spare_of, with_spare
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath
@@ -203,8 +207,9 @@ def _alone(world: KnownWorld, kind: str) -> Conversion | None:
 
 def _or_why(done: Conversion, world: KnownWorld) -> Conversion:
     """Return a conversion; where a part of the kind stayed, with what it stayed for."""
-    listed = services_named(_present(world, done.kind)) if not done.writable else None
-    why = _alone(world, done.kind) if listed else None
+    present = _present(world, done.kind) if not done.writable else []
+    apart = names_inbounds(present) if done.kind in INBOUND else bool(services_named(present))
+    why = _alone(world, done.kind) if present and apart else None
     if why is None or why.writable:
         return done
     return replace(done, manual=tuple(m for m in why.manual if m.blocking), ties=why.ties)

@@ -11,7 +11,8 @@ from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manua
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.selector import ANY, Tags, selectors_of, tags_of
 
-_INBOUND = ("TrafficPermission", "FaultInjection", "RateLimit")
+INBOUND = ("TrafficPermission", "FaultInjection", "RateLimit")
+"""Kinds that choose by destination, and decide there alone."""
 PASSED_ALONE = "inert: without a TrafficRoute only what passes through proxies is logged"
 INERT = "inert: the mesh has no TrafficRoute, so the old engine sets nothing on outbounds"
 
@@ -34,7 +35,7 @@ def standstill(
     if stock:
         return _shadowed(world, old, policies, stock)
     present = [r for r in world.existing(new) if not only_probes(r) and _says_anything(r)]
-    besides = _at_others if old in _INBOUND else _for_others
+    besides = _at_others if old in INBOUND else _for_others
     if present and not besides(present, policies):
         return _overruled(world, old, policies, present)
     return None
@@ -102,6 +103,12 @@ def _at_others(present: Iterable[Resource], policies: Iterable[Resource]) -> boo
     old = [tags for p in policies for tags in selectors_of(p.spec, "destinations")]
     new = [_selected(policy) for policy in present]
     return all(tags is not None and all(_differ(tags, o) for o in old) for tags in new)
+
+
+def names_inbounds(present: Iterable[Resource]) -> bool:
+    """Say whether each of some new policies is for some inbounds, and none for all."""
+    refs = [mapping(policy.spec.get("targetRef")) for policy in present]
+    return all(ref.get("name") or ref.get("tags") or ref.get("labels") for ref in refs)
 
 
 def _selected(policy: Resource) -> dict[str, str] | None:
