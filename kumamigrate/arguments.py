@@ -59,7 +59,6 @@ def _flag(name: str, help: str) -> Argument:
 
 
 _PATHS = _one("paths", nargs="*", metavar="PATH", type=Path, help="files or folders; default: here")
-_HERE = _one("path", nargs="?", metavar="PATH", type=Path, help="the repository; default: here")
 _TARGET = _word("--target", "RELEASE", "the release to reach: 2.9 to 2.14, or 3.0; default: 2.14")
 _SOURCE = _word(
     "--from",

@@ -103,24 +103,18 @@ def kinds(part: Any) -> Any:
 def policy(entry: dict[str, Any]) -> dict[str, Any]:
     """Return what one policy type is in one release, conf fields aside."""
     flags, top = entry["flags"], kinds(entry["topLevelTargetRef"])
-    together = entry["exclusivity"] or {}
-    exclusive = {k: v for k, v in together.items() if k != "required"}
-    required = (together.get("required") or {}).get("oneOf")
     rules = entry.get("rules") or {}
     return {
         "sections": sorted(k for k, v in entry["sections"].items() if v and k != "targetRef"),
         "targetRefRequired": entry["targetRefRequired"],
         "singleItem": bool(flags["singleItemRules"]),
         "fromAsRules": bool(flags["isFromAsRules"]),
-        "order": flags.get("pluginOrder"),
         "top": {k: v for k, v in top.items() if isinstance(v, dict)},
         "dataplaneSectionName": bool(top.get("dataplaneSectionName")),
         "to": kinds(entry.get("to")) or None,
         "from": kinds(entry.get("from")) or None,
         "backendRefs": kinds(entry.get("backendRefs")) or None,
         "matchFields": rules.get("matchFields") if rules.get("hasMatches") else None,
-        "together": {k: v["allowed"] for k, v in exclusive.items() if isinstance(v, dict)},
-        "oneOf": required.split("|") if required else None,
     }
 
 

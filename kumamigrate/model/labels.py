@@ -13,7 +13,7 @@ from typing import Any
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED, OLD_POLICIES
 from kumamigrate.model.packed import packed
-from kumamigrate.model.release import Release, release
+from kumamigrate.model.release import release as release_of
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
     ENV,
@@ -83,7 +83,7 @@ class Labelling:
 def labelling(release_name: str) -> Labelling:
     """Return how a release labels: the newest entry of the table that is not newer."""
     table = packed("model/tables", "labels.json")
-    row = table[newest_entry(table, release(release_name).name)]
+    row = table[newest_entry(table, release_of(release_name).name)]
     role = row["role"] or {"kinds": [], "by": ""}
     return Labelling(
         origin=row["origin"],
@@ -169,7 +169,7 @@ def immutable_labels(
 
 
 def _computed(resource: Resource, release: str, environment: Environment) -> Resource | Refused:
-    how, known = labelling(release), _release(release)
+    how, known = labelling(release), release_of(release)
     labels = dict(resource.labels)
     mesh = mesh_of(resource)
     if how.display_name == "always":
@@ -212,7 +212,7 @@ def policy_role(resource: Resource, *, release: str, environment: Environment) -
 
     Empty where the release has no roles.
     """
-    how, policy_type = labelling(release), _release(release).policy_types.get(resource.type)
+    how, policy_type = labelling(release), release_of(release).policy_types.get(resource.type)
     if not how.producer_by or policy_type is None:
         return ""
     if not resource.namespace or resource.namespace == environment.system_namespace:
@@ -313,10 +313,6 @@ def is_kumas(resource: Resource) -> bool:
         return api.startswith("kuma.io/")
     known = resource.type in MESH_SCOPED or resource.type in GLOBAL_SCOPED
     return known or bool(resource.mesh)
-
-
-def _release(name: str) -> Release:
-    return release(name)
 
 
 def _text(value: Any) -> str:

@@ -112,12 +112,10 @@ class PolicyType:
     """
 
     name: str
-    plural: str
     sections: tuple[str, ...]
     target_ref_required: bool = False
     single_item: bool = False
     from_as_rules: bool = False
-    order: int = 0
     top: Mapping[str, TopLevel] = field(default_factory=dict)
     dataplane_section_name: bool = False
     to_kinds: Kinds = ()
@@ -125,8 +123,6 @@ class PolicyType:
     from_kinds: Kinds = ()
     backend_kinds: Mapping[str, Kinds] = field(default_factory=dict)
     match_fields: tuple[str, ...] = ()
-    together: Mapping[str, str] = field(default_factory=dict)
-    one_of: tuple[str, ...] = ()
     confs: Mapping[str, Conf] = field(default_factory=dict)
 
     def conf(self, section: str) -> Conf:
@@ -146,17 +142,15 @@ class PolicyType:
         return replace(self, sections=kept, from_as_rules=False, match_fields=())
 
 
-def read(name: str, plural: str, form: Mapping[str, Any], confs: Mapping[str, Conf]) -> PolicyType:
+def read(name: str, form: Mapping[str, Any], confs: Mapping[str, Conf]) -> PolicyType:
     """Return the value for one form of tables/policies.json."""
     to: Mapping[str, Any] = form.get("to", {})
     return PolicyType(
         name=name,
-        plural=plural,
         sections=tuple(form["sections"]),
         target_ref_required=form.get("targetRefRequired", False),
         single_item=form.get("singleItem", False),
         from_as_rules=form.get("fromAsRules", False),
-        order=form.get("order", 0),
         top={
             k: TopLevel(kinds=tuple(v["kinds"]), gateway_listener_tags=v["gatewayListenerTags"])
             for k, v in form["top"].items()
@@ -167,8 +161,6 @@ def read(name: str, plural: str, form: Mapping[str, Any], confs: Mapping[str, Co
         from_kinds=tuple(form.get("from", {}).get("kinds", ())),
         backend_kinds={k: tuple(v["kinds"]) for k, v in form.get("backendRefs", {}).items()},
         match_fields=tuple(form.get("matchFields", ())),
-        together=form.get("together", {}),
-        one_of=tuple(form.get("oneOf", ())),
         confs=confs,
     )
 

@@ -66,10 +66,6 @@ class Release:
     shape: str
     deprecations: Mapping[str, Any]
 
-    def in_plugin_order(self) -> tuple[PolicyType, ...]:
-        """Return the policy types in the order their plugins run, then by name."""
-        return tuple(sorted(self.policy_types.values(), key=lambda t: (t.order, t.name)))
-
 
 def known_releases() -> tuple[str, ...]:
     """Return the names `release` takes, oldest first."""
@@ -131,7 +127,7 @@ def _policy_types(release_name: str) -> dict[str, PolicyType]:
         for form in known["forms"]:
             if release_name in form["in"]:
                 confs = Confs(partial(_rows, kind), release_name)
-                out[kind] = read(kind, known["plural"], form["is"], confs)
+                out[kind] = read(kind, form["is"], confs)
     return out
 
 

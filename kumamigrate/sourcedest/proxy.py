@@ -54,7 +54,6 @@ class TaggedProxy:
     inbounds: tuple[Inbound, ...] = ()
     outbounds: tuple[TaggedOutbound, ...] = ()
     gateway: Tags | None = None
-    builtin: bool = False
 
     @property
     def tag_sets(self) -> tuple[Tags, ...]:
@@ -79,7 +78,6 @@ def proxy_of(dataplane: Resource, zone: str) -> TaggedProxy:
         inbounds=tuple(_inbound(i, address, zone) for i in mappings(networking.get("inbound"))),
         outbounds=tuple(_outbound(o) for o in mappings(networking.get("outbound"))),
         gateway=_with_zone(mapping(gateway).get("tags"), zone) if gateway is not None else None,
-        builtin=str(mapping(gateway).get("type", "")).upper() == "BUILTIN",
     )
 
 

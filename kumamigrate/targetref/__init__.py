@@ -47,7 +47,6 @@ first) and `.level` ("service" | "route" | "mesh" | "resource" | "section"):
         filters, entry (Entry | None: None for the catch-all "/")
 
     kri_of(resource, section="") -> Kri ; str(kri) is the text    # model.kri
-    destinations(state, mesh) -> tuple[(Resource, sections)]      # targetref.resolve
     sections(resource) -> tuple[str, ...]                         # targetref.resolve: port names
 
 Provenance: every rule and every Found carries `entries: tuple[Entry, ...]`, lowest precedence

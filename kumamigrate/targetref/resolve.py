@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kri import Kri, kri_of, mesh_kri
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mappings
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 
@@ -140,17 +139,8 @@ def sections(resource: Resource) -> tuple[str, ...]:
     return tuple(name for name, _ in _ports(resource))
 
 
-def destinations(state: State, mesh: str) -> tuple[tuple[Resource, tuple[str, ...]], ...]:
-    """Return the real resources of a mesh, each with its sections, in file order."""
-    return tuple((r, sections(r)) for r in state.of_type(*REAL) if r.mesh == mesh)
-
-
 def _ports(resource: Resource) -> list[tuple[str, str]]:
-    ports: Any = resource.spec.get("ports")
-    if not isinstance(ports, list):
-        return []
     return [
         (str(p.get("name") or p.get("port", "")), str(p.get("port", "")))
-        for p in ports
-        if isinstance(p, Mapping)
+        for p in mappings(resource.spec.get("ports"))
     ]

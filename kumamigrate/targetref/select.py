@@ -40,11 +40,6 @@ class Place:
     hostname: str = ""
     zone_proxy: bool = False
 
-    @property
-    def key(self) -> str:
-        """`address:port`."""
-        return f"{self.address}:{self.port}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxy:

@@ -121,12 +121,6 @@ def test_only_read_tables_are_certain() -> None:
     assert exact == {"2.6", "2.9", "2.14", "3.0"}
 
 
-def test_plugin_order() -> None:
-    names = [t.name for t in release("2.14").in_plugin_order()]
-    assert names[0] == "MeshHTTPRoute"
-    assert names[-1] == "MeshProxyPatch"
-
-
 def test_a_release_like_its_predecessor_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """With `{"base": "2.14"}` as its row a release is read, and everything is as in 2.14."""
     between = {**packed("model/tables", "between.json"), "2.15": {"base": "2.14"}}

@@ -28,7 +28,7 @@ def test_inbounds_are_named_by_where_they_listen() -> None:
         ("10.0.0.2:81:82", {"kuma.io/zone": "west"}, "tcp"),
     ]
     assert found.tag_sets == tuple(one.tags for one in found.inbounds)
-    assert (found.gateway, found.builtin) == (None, False)
+    assert found.gateway is None
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_outbounds_are_named_by_their_address(outbound: Any, name: str, service:
 
 
 @pytest.mark.parametrize(
-    ("gateway", "tags", "builtin"),
+    ("gateway", "tags"),
     [
-        ({"type": "BUILTIN", "tags": {"kuma.io/service": "e"}}, {"kuma.io/service": "e"}, True),
-        ({"type": "builtin"}, {}, True),
-        ({"type": "DELEGATED", "tags": {"a": "b"}}, {"a": "b"}, False),
-        ({}, {}, False),
+        ({"type": "BUILTIN", "tags": {"kuma.io/service": "e"}}, {"kuma.io/service": "e"}),
+        ({"type": "builtin"}, {}),
+        ({"type": "DELEGATED", "tags": {"a": "b"}}, {"a": "b"}),
+        ({}, {}),
     ],
 )
-def test_the_tags_of_a_gateway_come_first(gateway: Any, tags: Any, builtin: bool) -> None:
+def test_the_tags_of_a_gateway_come_first(gateway: Any, tags: Any) -> None:
     found = _proxy({"gateway": gateway, "inbound": [{"port": 80}]}, zone="")
-    assert (found.gateway, found.builtin) == (tags, builtin)
+    assert found.gateway == tags
     assert found.tag_sets == (tags, {})
 
 

@@ -249,22 +249,6 @@ def test_endpoints_speak_what_all_of_them_speak(protocols: tuple[str, ...], comm
     assert common_protocol(protocols) == common
 
 
-@pytest.mark.parametrize(
-    ("gateway", "builtin"),
-    [
-        ("gateway: {type: BUILTIN, tags: {kuma.io/service: edge}}", True),
-        ("gateway: {type: builtin, tags: {kuma.io/service: edge}}", True),
-        ("gateway: {type: DELEGATED, tags: {kuma.io/service: edge}}", False),
-        ("gateway: {tags: {kuma.io/service: edge}}", False),
-    ],
-)
-def test_a_built_in_gateway_is_told_by_its_type(gateway: str, builtin: bool) -> None:
-    text = (
-        f"type: Dataplane\nname: edge\nmesh: default\nnetworking: {{address: 192.0.2.1, {gateway}}}"
-    )
-    assert proxy_of(state(text).resources[0], "east").builtin is builtin
-
-
 OUTBOUND, TARGET = ("outbound", "127.0.0.1:1"), ("service", "api")
 
 

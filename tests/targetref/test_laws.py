@@ -257,7 +257,7 @@ def _confs(fields: Conf) -> st.SearchStrategy[dict[str, Any]]:
 def _all_fields() -> list[tuple[str, str, Conf]]:
     return [
         (kind.name, section, kind.conf(section))
-        for kind in RELEASE.in_plugin_order()
+        for kind in RELEASE.policy_types.values()
         for section in kind.sections
     ]
 

@@ -27,7 +27,6 @@ _PAIR = pattern(rf"""["']?(?<![\w./-])([\w./-]++)["']?\s*:\s*({_SCALAR})""")
 _AT = pattern(rf"({_SCALAR})")
 _BLOCK = "|>"
 """Begins a value that stands on the lines below."""
-_GRANTS = frozenset({"from", "rules.allow", "rules.deny"})
 _DERIVED = frozenset({"allowed", "matches", "name", "outbound", "", "routes", "protocol"})
 """Fields whose value is a word of this tool for what the policy says."""
 

@@ -383,8 +383,3 @@ def source_of(
                 if found is not None and canonical(found) == canonical(value):
                     return entry
     return None
-
-
-def above(conf: JsonConf, own: JsonConf) -> JsonConf:
-    """Return a conf with a policy's own values on top."""
-    return patch(conf, own)

@@ -20,7 +20,6 @@ from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.trafficroute import locality_aware
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.oldconf import OldConf, read_shape
-from kumamigrate.sourcedest.policyengine import policy_engine
 
 _POLICY_SINCE = "2.9"
 _REMOVED = "3.0"
@@ -43,6 +42,7 @@ _TLS_MODES = {
     "providedTLS": "ProvidedTLS",
     "disabled": "Disabled",
 }
+_NO_ENGINE = "Mesh.policyEngine was designed and never shipped: every release ignores it"
 
 
 def convert_mesh_metrics(world: KnownWorld) -> Conversion:
@@ -249,10 +249,9 @@ def report_constraints(world: KnownWorld) -> Conversion:
 def convert_policy_engine(world: KnownWorld) -> Conversion:
     """Return what becomes of `Mesh.policyEngine`: it goes, since no release reads it."""
     mesh = world.mesh_resource
-    found = policy_engine(mesh, world.target) if mesh is not None else None
-    if mesh is None or found is None:
+    if mesh is None or "policyEngine" not in mesh.spec:
         return _conversion(world, "Mesh.policyEngine")
-    gone = Dropped(resource=mesh, path=("policyEngine",), reason=found.reason)
+    gone = Dropped(resource=mesh, path=("policyEngine",), reason=_NO_ENGINE)
     return _conversion(world, "Mesh.policyEngine", dropped=(gone,))
 
 
