@@ -85,7 +85,8 @@ def with_numbers(reasons: Iterable[str], numbers: Numbers) -> list[str]:
         if numbers[found] not in known:
             known.append(numbers[found])
     said = [
-        f"{where}it may depend on {_listed(known)}, which is not known"
+        f"{where}the answer may depend on {_listed(known)}, which"
+        f" {'is' if len(known) == 1 else 'are'} not known"
         for where, known in called.items()
     ]
     return [*said, *others]

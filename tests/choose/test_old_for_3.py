@@ -26,7 +26,7 @@ def run(folder: Path, *words: str, target: str = "3.0") -> Answer:
 
 def test_the_report_names_what_would_be_refused_and_the_way(folder: Path) -> None:
     said = run(folder).out
-    assert "left as before: 3.0 would refuse what it becomes" in said
+    assert "2  left as before: 3.0 would refuse what they become\n" in said
     assert "MeshTrafficPermission allow-all: 3.0 has no `from`, and 1 more" in said
     assert "`kumamigrate run --target 2.14` writes it for 2.14; then run for 3.0 again" in said
     assert "it cannot be told" not in said

@@ -72,7 +72,7 @@ def test_nothing_is_proven_in_a_mesh_of_which_a_part_is_inside_of_something(
     answer = command("run", tmp_path)
     assert answer.code == 3
     assert f"[1] {place}" in answer.out
-    assert "it may depend on [1], which is not known" in answer.out
+    assert "the answer may depend on [1], which is not known" in answer.out
     assert "Proved" not in answer.out
     assert (tmp_path / "b.yaml").read_text() == SUBSET
 

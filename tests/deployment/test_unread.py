@@ -121,5 +121,5 @@ def test_what_is_not_known_is_listed_once_and_said_by_its_number(tmp_path: Path)
     assert out.count("a.yaml:5:1") == out.count("b.yaml:5:1") == 1
     assert "Not read: 2 places\n    [1] 2 places: document 1: key 'spec' stands twice" in out
     assert "\n          a.yaml:5:1, b.yaml:5:1\n" in out
-    assert "cannot tell: it may depend on [1], which is not known" in out
+    assert "cannot tell: the answer may depend on [1], which is not known" in out
     assert out.index("Not read") < out.index("held")

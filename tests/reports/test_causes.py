@@ -39,3 +39,13 @@ def test_sentences_below_each_other_stay_apart() -> None:
 def test_other_words_make_another_cause() -> None:
     said = ["the mesh has no identity", "the mesh wants another mode"]
     assert sentences(said) == said
+
+
+def test_what_a_template_names_is_one_word() -> None:
+    said = [f"it is {name}-{{{{ item }}}} inside of another object" for name in ("a", "b")]
+    assert sentences(said) == ["it is a-{{ item }}, b-{{ item }} inside of another object"]
+
+
+def test_values_are_no_names() -> None:
+    said = [f"for the clients known: rules: [{{default: {{allow: [{name}]}}}}]" for name in "ab"]
+    assert sentences(said) == said

@@ -13,10 +13,13 @@ T = TypeVar("T")
 GAP = "…"
 MOST_GAPS = 3
 """One word in so many may differ between sentences of one cause, and not so many in a row."""
+_GOES = "→"
+"""What stands around it are values: sentences that differ in more than one word are two."""
 MOST_NAMES = 2
 LONG_NAMES = 60
 """As many words as that are said in one place, and as long, before the rest is a gap."""
 _NEW_LINE = "\n"
+_INDEX = pattern(r"\[\d+\]")
 Words = list[tuple[str, ...]]
 """A sentence, place by place: the words that stand there, each once."""
 
@@ -44,7 +47,7 @@ def heaped(things: Iterable[T], said: Callable[[T], str]) -> list[Heap[T]]:
         sentence = said(thing)
         heap = known.get(sentence)
         if heap is None:
-            words = sentence.replace(_NEW_LINE, f" {_NEW_LINE} ").split(" ")
+            words = _words(sentence)
             alike = near.setdefault(len(words), [])
             heap = _joined(alike, words)
             if heap is None:
@@ -54,6 +57,20 @@ def heaped(things: Iterable[T], said: Callable[[T], str]) -> list[Heap[T]]:
             known[sentence] = heap
         heap.things.append(thing)
     return heaps
+
+
+def _words(sentence: str) -> list[str]:
+    """Return the words of a sentence. What stands in brackets is one: a template, a value."""
+    words: list[str] = []
+    inside = 0
+    for piece in sentence.replace(_NEW_LINE, f" {_NEW_LINE} ").split(" "):
+        if inside and piece != _NEW_LINE:
+            words[-1] += f" {piece}"
+        else:
+            inside = 0
+            words.append(piece)
+        inside = max(0, inside + sum(map(piece.count, "[{")) - sum(map(piece.count, "]}")))
+    return words
 
 
 def _joined(heaps: Iterable[Heap[T]], words: Sequence[str]) -> Heap[T] | None:
@@ -98,11 +115,20 @@ def _both(known: Words, words: Sequence[str]) -> Words | None:
         return None
     both = [a if b in a else (*a, b) for a, b in zip(known, words, strict=True)]
     gaps = [len(word) > 1 for word in both]
+    if sum(gaps) > 1 and (_GOES,) in both:
+        return None
+    if any(_is_value(word) for words in both if len(words) > 1 for word in words):
+        return None  # which of the values goes where would be lost
     if sum(gaps) * MOST_GAPS > len(both) or any(_NEW_LINE in a for a in both if len(a) > 1):
         return None
     # More than two words in a row are no name: something else is said there.
     run = any(all(gaps[at : at + MOST_GAPS]) for at in range(len(gaps) - MOST_GAPS + 1))
     return None if run else both
+
+
+def _is_value(word: str) -> bool:
+    """Say whether a word is a list or a mapping, and no name, be it one that a template makes."""
+    return word[:1] in ("[", "{") and word[:2] != "{{" and ":" in word
 
 
 def _one_of(words: Sequence[str]) -> str:
@@ -112,6 +138,9 @@ def _one_of(words: Sequence[str]) -> str:
     """
     if len(words) == 1:
         return words[0]
+    fields = {_INDEX.sub("[]", word) for word in words}
+    if len(fields) == 1:
+        return fields.pop()  # one field, whichever entry of its list
     before = _marks(words, "('`")
     behind = _marks([word[::-1] for word in words], ",;:.)'`")[::-1]
     names = [word[len(before) : len(word) - len(behind)] for word in words]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kumamigrate.errors import REPORT_IT
-from kumamigrate.report.screen.causes import Heap, heaped, place_of, places_of, sentences
+from kumamigrate.model.resource import Resource
+from kumamigrate.report.screen.causes import Heap, heaped, place_of, places_of
 from kumamigrate.report.styled import Line, line
 from kumamigrate.rewrite.finding import Danger, Finding
 from kumamigrate.scene.storedstate import Rejection
@@ -42,8 +43,11 @@ _DANGERS = {
 
 def _without_itself(finding: Finding) -> str:
     """Return what is said of a finding, whatever it is about."""
-    own = finding.resource
-    said = f"{finding.message}\n{finding.action}"
+    return _with_it(f"{finding.message}\n{finding.action}", finding.resource)
+
+
+def _with_it(said: str, own: Resource | None) -> str:
+    """Return a text about a resource, "it" in the place of its name."""
     if own is None:
         return said
     name = f"{own.type} {own.name}"
@@ -77,14 +81,33 @@ def _cause(heap: Heap[Finding], verbose: bool) -> list[Line]:
     else:
         lines.append(line(INDENT, (places_of(found, WIDTH - len(INDENT)), "place")))
     if not verbose:
-        notes = [*dict.fromkeys(note for finding in found for note in finding.notes)]
-        notes = notes if len(notes) <= MOST_IN_FULL else sentences(notes)
-        lines += [line(INDENT, note) for note in notes[:MOST_NOTES]]
-        more = len(notes) - MOST_NOTES
-        lines += [line(INDENT, (f"… and {more} more: --verbose", "dim"))] if more > 0 else []
+        lines += _notes(found)
     if action:
         lines.append(line(f"{INDENT}→ {action}"))
     return lines
+
+
+def _notes(found: Sequence[Finding]) -> list[Line]:
+    """Return the notes of findings of one cause, each once; what is not said of all of them stands
+    behind the places that it is about."""
+    about: dict[str, list[Finding]] = {}
+    for finding in found:
+        for note in dict.fromkeys(finding.notes):
+            said = note if len(found) == 1 else _with_it(note, finding.resource)
+            about.setdefault(said, []).append(finding)
+    notes = [*about.items()]
+    if len(notes) > MOST_IN_FULL:
+        notes = [
+            (heap.said, [finding for _, mine in heap.things for finding in mine])
+            for heap in heaped(about.items(), lambda one: one[0])
+        ]
+    lines = []
+    for note, mine in notes[:MOST_NOTES]:
+        everywhere = len({id(finding) for finding in mine}) == len(found)
+        where = "" if everywhere else f"{places_of(mine, WIDTH // 3)}   "
+        lines.append(line(INDENT, (where, "place"), note))
+    more = len(notes) - MOST_NOTES
+    return lines + [line(INDENT, (f"… and {more} more: --verbose", "dim"))] * (more > 0)
 
 
 def _in_full(finding: Finding, said: str) -> list[Line]:

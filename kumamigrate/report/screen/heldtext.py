@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kumamigrate.effective.difference import Effect
 from kumamigrate.flow.unfinished import OLD_FORMS
@@ -20,6 +20,7 @@ from kumamigrate.report.screen.harmlesstext import harmless_of
 from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import numbers_of, with_numbers
+from kumamigrate.rewrite.finding import Finding
 from kumamigrate.scene.held import Cause, Held
 
 MOST_HELD = 3
@@ -52,6 +53,16 @@ def held_lines(screen: OnScreen) -> list[Line]:
     ]
 
 
+def places_in(held: Iterable[Held]) -> list[Finding | None]:
+    """Return what was held, finding by finding: a change may be about several resources. None
+    stands for a change of which nothing is said."""
+    return [finding for one in held for finding in one.change.findings or (None,)]
+
+
+def _number(held: Sequence[Held]) -> str:
+    return f"  {len(places_in(held)):>3}"
+
+
 def _later_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
     """Return what could be written, and was left for a change of its own."""
     lines: list[Line] = []
@@ -59,10 +70,10 @@ def _later_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
         mine = [one for one in held if one.cause is cause]
         if not mine:
             continue
-        lines.append(line(f"  {len(mine):>3}  {words}"))
+        lines.append(line(f"{_number(mine)}  {words}"))
         most = len(mine) if screen.verbose else MOST_HELD
         for one in mine[:most]:
-            lines.append(_held_head(one))
+            lines += _held_heads(one, screen)
             lines += _differences(one, screen, f"{INDENT}    ")
         lines += _others(mine[most:])
         lines.append(line(f"{INDENT}→ {_AGAIN if cause is Cause.SKIPPED else _ALONE}"))
@@ -84,11 +95,12 @@ def _refused_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
     for mine, way in ((old, converted), (others, taken_apart)):
         if not mine:
             continue
-        what = "it becomes" if len(mine) == 1 else "they become"
-        lines.append(line(f"  {len(mine):>3}  left as before: {target} would refuse what {what}"))
+        what = "it becomes" if len(places_in(mine)) == 1 else "they become"
+        said = f"left as before: {target} would refuse what {what}"
+        lines.append(line(f"{_number(mine)}  {said}"))
         most = len(mine) if screen.verbose else MOST_HELD
         for one in mine[:most]:
-            lines.append(_held_head(one))
+            lines += _held_heads(one, screen)
             lines += [line(f"{INDENT}    {reason}") for reason in one.unknown]
         lines += _others(mine[most:])
         lines.append(line(f"{INDENT}→ {way}"))
@@ -103,7 +115,7 @@ def _rules(held: Sequence[Held]) -> str:
 def _others(held: Sequence[Held]) -> list[Line]:
     if not held:
         return []
-    places = fitting([_place(one) for one in held], WIDTH)
+    places = fitting(_places(held), WIDTH)
     return [line(INDENT, "and ", (places, "place"), (": --verbose", "dim"))]
 
 
@@ -111,7 +123,7 @@ def _altering_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
     if not held:
         return []
     what = "change" if len(held) == 1 else "changes"
-    lines = [line(f"  {len(held):>3}  held: the {what} would alter what proxies get")]
+    lines = [line(f"{_number(held)}  held: the {what} would alter what proxies get")]
     most = len(held) if screen.verbose else MOST_HELD
     for one in held[:most]:
         lines += _altering(one, screen)
@@ -123,7 +135,8 @@ def _altering_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
 
 def _altering(one: Held, screen: OnScreen) -> list[Line]:
     indent = f"{INDENT}    "
-    lines = [_held_head(one), *(line(indent, f.message) for f in one.change.findings[:1])]
+    first = one.change.findings[:1]
+    lines = [*_held_heads(one, screen), *(line(indent, f.message) for f in first)]
     return [*lines, *_differences(one, screen, indent)]
 
 
@@ -138,8 +151,17 @@ def _differences(one: Held, screen: OnScreen, indent: str) -> list[Line]:
     return lines
 
 
-def _held_head(one: Held) -> Line:
-    finding = one.change.findings[0] if one.change.findings else None
+def _held_heads(one: Held, screen: OnScreen) -> list[Line]:
+    """Return what a held change is about: the first of several, and where the others are."""
+    first, *others = places_in((one,))
+    if screen.verbose:
+        return [_held_head(one, finding) for finding in (first, *others)]
+    places = fitting([*dict.fromkeys(place_of(f) for f in others if f is not None)], WIDTH)
+    more = [line(INDENT, "and ", (places, "place"))] if others else []
+    return [_held_head(one, first), *more]
+
+
+def _held_head(one: Held, finding: Finding | None) -> Line:
     where = f"   in environment {one.environment}" if one.environment else ""
     if finding is None:
         return line(INDENT, (one.change.rule, "dim"), where)
@@ -148,8 +170,18 @@ def _held_head(one: Held) -> Line:
     return line(INDENT, (place_of(finding), "place"), named, (one.change.rule, "dim"), where)
 
 
-def _place(one: Held) -> str:
-    return place_of(one.change.findings[0]) if one.change.findings else one.change.rule
+def _places(held: Sequence[Held]) -> list[str]:
+    """Return where held changes are, each place once."""
+    named = (
+        place_of(finding) if finding is not None else one.change.rule
+        for one in held
+        for finding in sorted(places_in((one,)), key=_in_order)
+    )
+    return [*dict.fromkeys(named)]
+
+
+def _in_order(finding: Finding | None) -> tuple[str, int]:
+    return ("", 0) if finding is None else (finding.file, finding.line)
 
 
 def _unproven_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
@@ -163,9 +195,7 @@ def _unproven_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
     for heap in heaped(groups.items(), lambda group: "\n".join(group[0])):
         mine = [one for _, part in heap.things for one in part]
         rules = list(dict.fromkeys(one.change.rule for one in mine))
-        lines.append(
-            line(f"  {len(mine):>3}  held: it cannot be told what changes   ", _dim(rules))
-        )
+        lines.append(line(f"{_number(mine)}  held: it cannot be told what changes   ", _dim(rules)))
         lines += _held_places(mine, screen)
         why = heap.said.split("\n")
         most = len(why) if screen.verbose else MOST_REASONS
@@ -184,10 +214,9 @@ def _dim(rules: Sequence[str]) -> tuple[str, str]:
 
 
 def _held_places(held: Sequence[Held], screen: OnScreen) -> list[Line]:
-    if screen.verbose or len(held) == 1:
-        return [_held_head(one) for one in held]
-    places = fitting([*dict.fromkeys(_place(one) for one in held)], WIDTH - len(INDENT))
-    return [line(INDENT, (places, "place"))]
+    if screen.verbose or len(places_in(held)) == 1:
+        return [head for one in held for head in _held_heads(one, screen)]
+    return [line(INDENT, (fitting(_places(held), WIDTH - len(INDENT)), "place"))]
 
 
 def _uneditable_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
@@ -203,7 +232,7 @@ def _uneditable_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
         rules = list(dict.fromkeys(one.change.rule for one in heap.things))
         lines.append(
             line(
-                f"  {len(heap.things):>3}  held: cannot be edited without loss: {first}   ",
+                f"{_number(heap.things)}  held: cannot be edited without loss: {first}   ",
                 _dim(rules),
             )
         )

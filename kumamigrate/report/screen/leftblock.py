@@ -11,7 +11,7 @@ from kumamigrate.report.screen.causes import (
 )
 from kumamigrate.report.screen.counted import count
 from kumamigrate.report.screen.findingtext import fault_lines, finding_lines
-from kumamigrate.report.screen.heldtext import held_lines
+from kumamigrate.report.screen.heldtext import held_lines, places_in
 from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.styled import Line, line
 from kumamigrate.report.unread import Numbers, numbers_of, with_numbers
@@ -30,7 +30,7 @@ def left_lines(screen: OnScreen) -> list[Line]:
     lines += fault_lines(outcome.rejections)
     if not lines:
         return []
-    held = [f for one in screen.held for f in one.change.findings[:1]]
+    held = [finding for finding in places_in(screen.held) if finding is not None]
     asking = [f for f in manual if f.danger is not Danger.ADVICE or is_fault(f)]
     number = len({_called(finding) for finding in (*asking, *held)})
     advice = len(manual) - len(asking)
