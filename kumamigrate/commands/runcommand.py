@@ -103,7 +103,7 @@ class _Report:
             return None
         data = run_json(self.told, written=self.written)
         data["command"] = invocation("run", {**self.given, "dry_run": True})
-        data |= baseline_json(self.told)
+        data |= baseline_json(self.told, written=self.written)
         if self.guides is not None:
             data["markdown"] = guides_json(self.guides)
         if tool := self.given.get("deletions"):
@@ -123,7 +123,7 @@ class _Report:
         said = run_lines(self.edited, written=self.written, verbose=verbose, command=command)
         lines = from_here(said, self.edited.ended)
         lines += [] if self.guides is None else guide_lines(self.guides, written=self.written)
-        lines += baseline_lines(self.told)
+        lines += baseline_lines(self.told, written=self.written)
         if tool := self.given.get("deletions"):
             from kumamigrate.choose.handwork import deletion_lines
 

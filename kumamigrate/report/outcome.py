@@ -120,7 +120,8 @@ def _orders(outcome: Outcome) -> Iterator[Order]:
         if changes and in_stages:
             early = {path for path in _files(changes) if path in later[rollout]}
             files = (f"{path} (in part)" if path in early else path for path in _files(changes))
-            yield _when(outcome, rollout, in_part=bool(early)), tuple(files)
+            why = _why(changes) if rollout is Rollout.WITH_UPGRADE else ""
+            yield _when(outcome, rollout, in_part=bool(early)) + why, tuple(files)
         for change in changes:
             yield from ((step, ()) for step in change.steps)
     yield from _orphans(outcome)
@@ -130,6 +131,12 @@ def _orders(outcome: Outcome) -> Iterator[Order]:
 
 def _files(changes: Iterable[Change]) -> list[str]:
     return sorted({edit.where.path for change in changes for edit in change.edits})
+
+
+def _why(changes: Iterable[Change]) -> str:
+    """Name the rule that says why changes wait for the upgrade; of several the first."""
+    rules = list(dict.fromkeys(change.rule for change in changes))
+    return f" (why: kumamigrate rule {rules[0]}{' and others' if len(rules) > 1 else ''})"
 
 
 def _when(outcome: Outcome, rollout: Rollout, *, in_part: bool) -> str:

@@ -28,11 +28,11 @@ TOLD_BY = {
 
 
 def rules_lines() -> list[Line]:
-    """Return one line per rule, in the order in which they run."""
+    """Return one line per rule, by name."""
     width = max(len(rule.id) for rule in rulebook())
     return [
         line((rule.id.ljust(width + 2), "strong"), f"{rule.safety:<8}", rule.title, _releases(rule))
-        for rule in rulebook()
+        for rule in sorted(rulebook(), key=lambda rule: rule.id)
     ]
 
 

@@ -287,9 +287,9 @@ def describe(atoms: Sequence[Atom], setting: Setting) -> str:
     parts = [str(atom) for atom in atoms]
     if setting.namespace != OTHER_NAMESPACE:
         parts.append(f"namespace {setting.namespace}")
-    if setting.zone == OTHER_ZONE:
-        parts.append("in another zone")
-    return f"any {kind} with {' and '.join(parts)}" if parts else f"any {kind}"
+    has = f" with {' and '.join(parts)}" if parts else ""
+    where = " in another zone" if setting.zone == OTHER_ZONE else ""
+    return f"any {kind}{has}{where}"
 
 
 def _pairs(tags: Iterable[tuple[str, str]]) -> Pairs:

@@ -197,7 +197,9 @@ def test_18775_a_producer_policy_stays_one_on_3_0(tmp_path: Path) -> None:
     )
     assert policy_role(before, release="2.14", environment=environment) == "producer"
     assert policy_role(after, release="3.0", environment=environment) == "producer"
-    assert "together with the upgrade to 3.0, not before: a.yaml" in done.said
+    assert (
+        "upgrade to 3.0, not before (why: kumamigrate rule reference-by-name): a.yaml" in done.said
+    )
 
 
 def test_18775_every_producer_policy_is_shown_with_its_role(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from kumamigrate.report.formats.findings import (
     level_of,
     name_of,
     open_findings,
+    proposed_findings,
     text_of,
     verdict_of,
 )
@@ -19,7 +20,8 @@ _WORDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def github(report: Mapping[str, Any]) -> str:
     """Return one workflow command a line; text from files can start none of its own."""
-    lines = [_command(entry) for entry, _ in open_findings(report)]
+    found = (*open_findings(report), *proposed_findings(report))
+    lines = [_command(entry) for entry, _ in found]
     verdict = verdict_of(report)
     lines += [f"::error title=kumamigrate::{_data(verdict)}"] if verdict else []
     return "".join(f"{line}\n" for line in lines)

@@ -10,6 +10,7 @@ from kumamigrate.report.formats.findings import (
     level_of,
     name_of,
     open_findings,
+    proposed_findings,
     text_of,
     verdict_of,
 )
@@ -21,7 +22,7 @@ def junit(report: Mapping[str, Any]) -> str:
     """Return one suite. Advice is no failure; a run that is not proven is one."""
     suite = Element("testsuite", name=NAME)
     failures = cases = 0
-    for entry, _ in open_findings(report):
+    for entry, _ in (*open_findings(report), *proposed_findings(report)):
         where = f"{entry['file']}:{entry['line']}" if entry["file"] else "inventory"
         case = _case(suite, entry["file"] or NAME, f"{entry['rule']} {name_of(entry)} {where}")
         cases += 1

@@ -37,6 +37,7 @@ _ONLY_TAGS = frozenset(
     }
 )
 _OF_NODES = ("topology.kubernetes.io/", "node.kubernetes.io/", "kubernetes.io/")
+NONE_SHARED = "the proxies selected today share no label that the others lack"
 _FAVOURITES = ("app.kubernetes.io/name", "app", "k8s-app", "name", WORKLOAD)
 
 
@@ -115,7 +116,7 @@ def _differing(asked: Question) -> str:
         return f"of {part.resource.name} it selects some inbounds only"
     if not _some_left(_opened(asked)):
         return "it selects every proxy known, so nothing shows what their labels mean"
-    return "the proxies selected today share no label that the others lack"
+    return NONE_SHARED
 
 
 def _mirrored(asked: Question, tags: Mapping[str, str]) -> Iterator[LabelChoice]:

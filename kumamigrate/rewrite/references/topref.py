@@ -20,11 +20,12 @@ from kumamigrate.rewrite.references.knownproxies import (
     wanted_tags,
 )
 from kumamigrate.rewrite.references.labelquestion import Basis, LabelChoice, Question, question
-from kumamigrate.rewrite.references.labelset import choose, names_it
+from kumamigrate.rewrite.references.labelset import NONE_SHARED, choose, names_it
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Value
 from kumamigrate.targetref.items import top_of
 
+MOST_NAMES = 5
 ONLY_FOR_MESH_TO = ("MeshRateLimit", "MeshFaultInjection")
 """Types whose `to` needs kind Mesh at the top (matcher.md Traps 4)."""
 
@@ -136,8 +137,21 @@ def _with_own_label(
     asked = _question(view, policy, proxies)
     marking = None if isinstance(asked, str) else marked(view, asked)
     if marking is None:
-        return finding(view, policy, missing=missing)
+        action = _to_label(asked) if missing.endswith(NONE_SHARED) else ""
+        return finding(view, policy, missing=missing, action=action)
     return with_marking(view, policy, marking)
+
+
+def _to_label(asked: Question | str) -> str:
+    """Ask for a label where the proxies that a policy selects are known and none tells them."""
+    if isinstance(asked, str):
+        return ""
+    names = sorted({proxy.resource.name for proxy, _ in asked.selected})
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    named = f"{', '.join(names[:MOST_NAMES])}{more}"
+    return (
+        f"Write kind Dataplane with a label that these proxies get first, and no others: {named}."
+    )
 
 
 def with_marking(view: View, policy: Resource, marking: Marking) -> Change:
@@ -169,7 +183,12 @@ def change(view: View, policy: Resource, ref: Value | None, notes: tuple[str, ..
 
 
 def finding(
-    view: View, policy: Resource, *, missing: str = "", notes: tuple[str, ...] = ()
+    view: View,
+    policy: Resource,
+    *,
+    missing: str = "",
+    action: str = "",
+    notes: tuple[str, ...] = (),
 ) -> Finding:
     """Return the finding about a top-level reference; with `missing` it is for a human."""
     rule, ref = view.rule, policy.spec["targetRef"]
@@ -178,7 +197,7 @@ def finding(
         resource=policy,
         path=(*policy.spec_path, "targetRef"),
         message=rule.message.format(kind=ref.get("kind", "Mesh"), field="spec.targetRef"),
-        action=rule.action if missing else "",
+        action=(action or rule.action) if missing else "",
         status=Status.MANUAL if missing else Status.PENDING,
         safety=Safety.MANUAL if missing else rule.safety,
         danger=rule.danger,

@@ -85,7 +85,7 @@ def _split(view: View, route: Resource, groups: list[tuple[int, ...]]) -> Change
             _finding(
                 view,
                 route,
-                f"{route.type} {route.name} has {len(parts)} destinations: {names}",
+                f"{route.type} {route.name} has {len(parts)} destinations and becomes {names}",
                 notes=notes,
             ),
         ),

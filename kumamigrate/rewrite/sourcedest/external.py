@@ -16,6 +16,7 @@ from kumamigrate.sourcedest.targets import zone_egress
 
 _SINCE = "2.8"
 _PROTOCOL = "kuma.io/protocol"
+_FILLED_IN = "a template fills in its address, which has to be seen as host:port"
 
 
 def convert_external_service(world: KnownWorld) -> Conversion:
@@ -85,7 +86,8 @@ def _spec(group: Sequence[Resource], manual: list[Manual]) -> Json | None:
         networking = mapping(resource.spec.get("networking"))
         host, _, port = str(networking.get("address") or "").rpartition(":")
         if not host or not is_number(port):
-            manual.append(_manual(resource, "address must be host:port"))
+            filled = resource.templated and "{{" in str(networking.get("address"))
+            manual.append(_manual(resource, _FILLED_IN if filled else "address must be host:port"))
             return None
         endpoints.append({"address": host.strip("[]"), "port": int(port)})
         protocols.add(tags.get(_PROTOCOL, "tcp"))

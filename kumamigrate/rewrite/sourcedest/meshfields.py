@@ -24,8 +24,8 @@ from kumamigrate.sourcedest.oldconf import OldConf, read_shape
 _POLICY_SINCE = "2.9"
 _REMOVED = "3.0"
 _PLAIN = (
-    "it also lets sidecars send plain text to a service until all its Dataplanes have certificates;"
-    " with a MeshTLS they send mTLS at once"
+    "PERMISSIVE also lets sidecars send plain text to a service until all its Dataplanes have"
+    " certificates; with a MeshTLS they send mTLS at once"
 )
 _LATER = "keep it until every Dataplane has a certificate, then take STRICT; only 3.0 asks for more"
 _PROFILES_SINCE = "2.7"
