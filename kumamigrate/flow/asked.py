@@ -89,8 +89,14 @@ def left_by(
             yield from placed(said, Status.HELD, scene)
         elif is_silenced(said, scene, options):
             yield from placed(said, Status.SUPPRESSED, scene)
-        elif asks(rule, said, scene.repository) and not is_taken(said, estate, options):
-            yield from _to_review(said, scene)
+        elif waits_for_word(rule, said, estate, options):
+            yield from to_review(said, scene)
+
+
+def waits_for_word(rule: Rule, change: Change, estate: Estate, options: Options) -> bool:
+    """Say whether a change is written only on the user's word, which was not given."""
+    repository = estate.whole.repository
+    return asks(rule, change, repository) and not is_taken(change, estate, options)
 
 
 def is_taken(change: Change, estate: Estate, options: Options) -> bool:
@@ -112,10 +118,13 @@ def unused_accepts(outcome: Outcome, rules: Iterable[Rule]) -> Iterator[Finding]
     return unused(places, outcome.findings, before, after)
 
 
-def _to_review(change: Change, scene: Scene) -> Iterator[Finding]:
+def to_review(change: Change, scene: Scene) -> Iterator[Finding]:
     """Yield the findings of a change that waits for the user's word."""
     for finding in placed(change, Status.MANUAL, scene):
-        word = f"look at it with --accept {change.rule} --dry-run; without --dry-run it is written"
+        word = (
+            f"look at it with `kumamigrate run --accept {change.rule} --dry-run`; without --dry-run"
+            " it is written"
+        )
         action = f"{finding.action.rstrip('.')}; {word}" if finding.action else word
         yield replace(finding, action=action)
 

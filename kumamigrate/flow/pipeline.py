@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kumamigrate.errors import KumamigrateError, SourceError
-from kumamigrate.flow.asked import chosen_rules, outcome_of, said_by
+from kumamigrate.flow.asked import chosen_rules, outcome_of, said_by, to_review, waits_for_word
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.flow.told import WHOLE, Progress, silent
 from kumamigrate.flow.verdict import breaks_today, changed_types
@@ -25,9 +25,16 @@ from kumamigrate.world.options import Options
 def check(scene: Scene | Estate, options: Options) -> Outcome:
     """Return what every rule would do or asks, proving and changing nothing."""
     estate = single(scene) if isinstance(scene, Scene) else scene
+    word_given = begun(options, estate.whole.repository)
     findings: list[Finding] = []
-    for said in wanted(estate, options):
-        findings.extend(said.findings if isinstance(said, Change) else [said])
+    for rule in chosen_rules(options):
+        for said in said_by(rule, estate, estate, options):
+            if isinstance(said, Finding):
+                findings.append(said)
+            elif waits_for_word(rule, said, estate, word_given):
+                findings.extend(to_review(said, estate.whole))
+            else:
+                findings.extend(said.findings)
     if options.dead:
         from kumamigrate.flow.dead.dead import dead_settings
 

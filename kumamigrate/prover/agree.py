@@ -16,6 +16,7 @@ from kumamigrate.effective.difference import HARMLESS, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.initial import CHOICES, named
 from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, gathered, worst
+from kumamigrate.targetref.permission import PERMISSION
 
 MOST = 20
 """So many settings are named that depend on the world; the rest is counted."""
@@ -54,19 +55,18 @@ def apart(found: Found, unknown: Doubted) -> tuple[Doubt, ...]:
         if doubt not in shared
     ]
     apart = (*(Doubt(DoubtKind.WORLD, text) for text in settings), *doubted)
-    header = (_settled_by(found, slots),) if apart else ()
+    header = (_settled_by(slots),) if apart else ()
     return tuple(dict.fromkeys((*header, *apart, *_in_order(unknown, shared))))
 
 
-def _settled_by(worlds: Iterable[str], slots: Iterable[tuple[str, ...]]) -> Doubt:
+def _settled_by(slots: Iterable[tuple[str, ...]]) -> Doubt:
     """Return what it depends on, and how to say which it is."""
     meshes = sorted({slot[0] for slot in slots})
     mesh = f"mesh {' and '.join(meshes)}" if meshes else "the mesh"
-    words = "|".join(world for world in worlds if world in CHOICES)
     return Doubt(
         DoubtKind.WORLD,
         f"it depends on the policies that the control plane gave {mesh} when it made it; say"
-        f" --initial-policies {words}, or give an --inventory",
+        f" --initial-policies {'|'.join(CHOICES)}, or give an --inventory",
     )
 
 
@@ -167,7 +167,7 @@ def _worded(
             first.setdefault(witness.slot, witness)
     for slot in slots:
         witness = first[slot]
-        field = f" {witness.field}" if witness.field else ""
+        field = f" {witness.field}" if witness.field and not _is_grant(witness) else ""
         way = f" to {witness.destination}" if witness.destination else ""
         yield slot, f"{witness.policy_type}{field} ({witness.direction}{way})"
 
@@ -183,7 +183,15 @@ def _each(slot: tuple[str, ...], found: Found) -> str:
     return "; ".join(f"with {' or '.join(worlds)} {what}" for what, worlds in said.items())
 
 
+def _is_grant(witness: Witness) -> bool:
+    """Say whether it is about who may connect, of which each form of a permission has its own
+    fields: their values are no help to a reader."""
+    return witness.policy_type == PERMISSION
+
+
 def _change(witness: Witness) -> str:
+    if _is_grant(witness):
+        return "something else decides who may connect"
     return f"it goes {_value(witness.before)} → {_value(witness.after)}"
 
 

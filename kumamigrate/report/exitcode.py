@@ -9,6 +9,7 @@ from kumamigrate.report.unread import not_read
 from kumamigrate.rewrite.faulty import is_fault
 from kumamigrate.rewrite.finding import Danger, Finding, Status
 from kumamigrate.world.baseline import OPEN
+from kumamigrate.world.scope import Extent
 
 _WHOLE = {
     Whole.PROVEN: Exit.CLEAN,
@@ -49,7 +50,17 @@ def _exit_of_faults(outcome: Outcome) -> Exit:
     return Exit.INCONCLUSIVE if any(faults) else Exit.CLEAN
 
 
+def nothing_there(outcome: Outcome) -> bool:
+    """Say whether no file is where manifests were looked for, of which nothing can be clean. Files
+    that were named one by one, as a hook does, may be anything."""
+    scope = outcome.began.scope
+    named = scope is not None and scope.world is Extent.NAMED
+    return not outcome.before.repository.examined and not outcome.before.inventory and not named
+
+
 def _exit_of_reading(outcome: Outcome) -> Exit:
+    if nothing_there(outcome):
+        return Exit.INCONCLUSIVE
     return Exit.INCONCLUSIVE if not_read(outcome.before.repository) else Exit.CLEAN
 
 

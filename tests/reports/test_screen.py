@@ -138,7 +138,7 @@ def test_what_no_release_asks_for_yet_is_a_count_and_a_command(repository: Path)
     (repository / "mesh.yaml").write_text(MESH + mtls + "  routing: {zoneEgress: true}\n")
     said = command("check", given=None).out
     assert "mesh-zone-egress" not in said
-    assert "\n1 more finding is of 3.0 alone: kumamigrate check --target 3.0\n" in said
+    assert "\n2 more findings are of 3.0 alone: kumamigrate check --target 3.0\n" in said
     assert "mesh-zone-egress" in command("check", "--target", "3.0", given=None).out
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.report.diff import patch_text
-from kumamigrate.report.screen.causes import places_of
+from kumamigrate.report.screen.causes import fitting, places_of
 from kumamigrate.report.screen.counted import count, some
 from kumamigrate.report.screen.onscreen import OnScreen, of_file
 from kumamigrate.report.screen.verdictblock import verdict_lines
@@ -66,8 +66,19 @@ def _rule_lines(fixed: Sequence[Finding], screen: OnScreen) -> list[Line]:
             lines += [one for finding in found for one in _full(finding)]
             continue
         lines.append(line(head, (places_of(found, WIDTH - len(head)), "place")))
+        lines += _elsewhere(rule, found, screen, " " * len(head))
         lines += _notes(found, " " * len(head))
     return lines
+
+
+def _elsewhere(rule: str, found: Iterable[Finding], screen: OnScreen, indent: str) -> list[Line]:
+    """Name the files that a rule changes where what it names is a file that stays as it is."""
+    texts, named = screen.outcome.texts, {finding.file for finding in found}
+    if named <= texts.keys():
+        return []
+    edits = (edit for change in screen.outcome.kept if change.rule == rule for edit in change.edits)
+    files = dict.fromkeys(e.where.path for e in edits if e.where.path in texts.keys() - named)
+    return [line(indent, "in ", (fitting([*files], WIDTH - len(indent)), "place"))] if files else []
 
 
 def _full(finding: Finding) -> list[Line]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kumamigrate.flow.runoutcome import Outcome
 from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
-from kumamigrate.report.exitcode import counts, to_change
+from kumamigrate.report.exitcode import counts, nothing_there, to_change
 from kumamigrate.report.inventory import inventory_lines
-from kumamigrate.report.screen.counted import RUN, count, scope_words
+from kumamigrate.report.screen.counted import RUN, count, nothing_line, scope_words
 from kumamigrate.report.screen.findingtext import fault_lines, finding_lines
 from kumamigrate.report.screen.restblock import rest_lines
 from kumamigrate.report.styled import Line, line
@@ -33,6 +33,8 @@ def check_lines(
         counted = (", ".join(filter(None, (number, known))), "strong")
         where = f" for Kuma {target}, in {count(files, 'file')}{scope_words(outcome)}"
         lines += [line(counted, where), *finding_lines(found, verbose=verbose, heading=True)]
+    elif nothing_there(outcome):
+        lines.append(nothing_line())
     else:
         lines.append(line(("Nothing to do", "good"), f" for Kuma {target}{scope_words(outcome)}"))
     more = unread_lines(outcome.before.repository, verbose=verbose, indent="  ")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kumamigrate.flow.runoutcome import Outcome
+from kumamigrate.flow.word import may_take
+from kumamigrate.report.styled import Line, line
 
 RUN = "kumamigrate run"
 
@@ -24,6 +26,17 @@ def some(words: Iterable[str], most: int, *, width: int = 0) -> str:
         shown.append(word)
     more = len(listed) - len(shown)
     return ", ".join(shown) + (f" … and {more} more" if more else "")
+
+
+def is_on_word(outcome: Outcome, rule: str) -> bool:
+    """Say whether the user took what a rule writes on their own word, at some place at least."""
+    return may_take(outcome.options, rule)
+
+
+def nothing_line() -> Line:
+    """Say that there is nothing to look at, which a path that is not the right one has, too."""
+    said = ": no YAML or JSON is where it was looked for; is it the right path?"
+    return line(("Nothing was looked at", "warn"), said)
 
 
 def scope_words(outcome: Outcome) -> str:

@@ -10,11 +10,17 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import known_releases
 from kumamigrate.report.beside import beside_lines
 from kumamigrate.report.exit import Exit
-from kumamigrate.report.exitcode import counts, exit_of_state
+from kumamigrate.report.exitcode import counts, exit_of_state, nothing_there
 from kumamigrate.report.inventory import inventory_lines
 from kumamigrate.report.outcome import orders_of
 from kumamigrate.report.screen.changeblock import change_lines
-from kumamigrate.report.screen.counted import RUN, count, scope_words
+from kumamigrate.report.screen.counted import (
+    RUN,
+    count,
+    is_on_word,
+    nothing_line,
+    scope_words,
+)
 from kumamigrate.report.screen.leftblock import left_lines
 from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.screen.restblock import facts_of, rest_lines
@@ -44,6 +50,8 @@ def run_lines(
 def _nothing(outcome: Outcome) -> Line:
     """Say that no file changes, and whether that is because all is well."""
     target = outcome.before.target
+    if nothing_there(outcome):
+        return nothing_line()
     waiting = sum(counts(finding) for finding in outcome.findings)
     if waiting:
         looked = f"{count(waiting, 'finding')} to look at for Kuma {target}{scope_words(outcome)}"
@@ -81,9 +89,17 @@ def _written_lines(screen: OnScreen) -> list[Line]:
         return []
     if screen.written:
         return [(), line("Review with git diff.")]
-    safe = outcome.whole in (Whole.PROVEN, Whole.AFTER_SWITCH)
-    word = "To write this: " if safe else "To write these edits, which are safe one by one: "
-    return [(), line(word, (screen.command, "strong"))]
+    return [(), line(_what_to_write(outcome), (screen.command, "strong"))]
+
+
+def _what_to_write(outcome: Outcome) -> str:
+    """Return the words before the command that writes, which claim no more than was proven."""
+    if outcome.whole in (Whole.PROVEN, Whole.AFTER_SWITCH):
+        return "To write this: "
+    taken = ", ".join(dict.fromkeys(c.rule for c in outcome.kept if is_on_word(outcome, c.rule)))
+    if taken:
+        return f"To write this, of which {taken} is on your word and not proven: "
+    return "To write these edits, which are safe one by one: "
 
 
 def _order_lines(screen: OnScreen) -> list[Line]:

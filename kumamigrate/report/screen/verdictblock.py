@@ -8,7 +8,7 @@ from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.flow.verdict import Whole
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.claimed import LIVE, RELEASE
-from kumamigrate.report.screen.counted import count
+from kumamigrate.report.screen.counted import count, is_on_word
 from kumamigrate.report.screen.difftext import (
     difference_lines,
     number_of,
@@ -88,7 +88,8 @@ def _different(screen: OnScreen) -> Line:
     if outcome.claim == LIVE:
         said = f": what proxies read today is not the same, {found}."
         return line(("Not proved", "bad"), said)
-    edits = sum(1 for f in outcome.findings if f.status is Status.FIXED)
+    fixed = (f for f in outcome.findings if f.status is Status.FIXED)
+    edits = sum(1 for f in fixed if not is_on_word(outcome, f.rule))
     one_by_one = (
         f"{count(edits, 'edit')} {'is' if edits == 1 else 'are'} safe one by one; " if edits else ""
     )

@@ -157,14 +157,24 @@ def _the_end(
     return Stage(number=4, edits=tuple(edits), rests_on=tuple(identities))
 
 
+def is_of_this_run(view: View, stage: Stage) -> bool:
+    """Say whether this run writes the stage before."""
+    before = {one.identity: one.body for one in view.before.resources if one.type in _MOVED}
+    return any(before.get(one.identity) != one.body for one in stage.rests_on if view.owns(one))
+
+
 def not_rolled_out(view: View, stage: Stage) -> Iterator[str]:
     """Yield why a stage has to wait for the one before it to be rolled out."""
-    before = {one.identity: one for one in view.before.resources if one.type in _MOVED}
+    if is_of_this_run(view, stage):
+        yield (
+            f"stage {stage.number - 1} is what this run is about: write and commit it, roll it out"
+            " to every control plane and proxy, and run again"
+        )
+        return
     for one in stage.rests_on:
         if not view.owns(one):
             continue
-        old = before.get(one.identity)
-        known = False if old is None or old.body != one.body else view.deployed(one)
+        known = view.deployed(one)
         if known is None:
             yield (
                 f"whether stage {stage.number - 1} is rolled out is not known: commit it to Git, or"

@@ -12,6 +12,7 @@ from kumamigrate.rewrite.identities.manifests import enabled_backend
 from kumamigrate.rewrite.identities.stages import (
     TITLES,
     Stage,
+    is_of_this_run,
     next_stage,
     not_rolled_out,
     of_zone,
@@ -43,7 +44,8 @@ def plan(view: View) -> Iterator[Change | Finding]:
         missing = [*_first(view, mesh), *stage.missing]
         missing = missing or list(not_rolled_out(view, stage))
         if missing:
-            notes = (*_done(stage), _now(view, mesh, stage), *missing, *_later(stage))
+            done = _done(stage, of_this_run=is_of_this_run(view, stage))
+            notes = (*done, _now(view, mesh, stage), *missing, *_later(stage))
             first = _DO_FIRST.format(stage=stage.number, last=_LAST)
             yield finding(view, mesh, path, mesh=mesh.name, notes=notes, action=first)
         else:
@@ -82,8 +84,11 @@ def _has_mode(view: View, mesh: Resource) -> bool:
     )
 
 
-def _done(stage: Stage) -> list[str]:
-    return [f"stage {n} of {_LAST}, done: {TITLES[n - 1]}" for n in range(1, stage.number)]
+def _done(stage: Stage, *, of_this_run: bool) -> list[str]:
+    done = [f"stage {n} of {_LAST}, done: {TITLES[n - 1]}" for n in range(1, stage.number)]
+    return (
+        [*done[:-1], done[-1].replace(", done:", ", this run:")] if done and of_this_run else done
+    )
 
 
 def _now(view: View, mesh: Resource, stage: Stage) -> str:
