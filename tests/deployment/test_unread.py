@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.prover.doubts.doubt import concerns
+from kumamigrate.source.text import Reason, Refusal
 from tests.frontdoor import command
 
 POLICIES = frozenset(
@@ -40,7 +41,10 @@ BROKEN = "type: %s\nname: broken\nmesh: %s\nspec: {}\nspec: {a: %d}\n"
     ],
 )
 def test_what_an_unread_kind_matters_to(kind: str, changed: set[str], expected: bool) -> None:
-    assert concerns(kind, changed, POLICIES) is expected
+    unread = Refusal(
+        path="a.yaml", line=1, column=1, reason=Reason.DUPLICATE_KEY, detail="", kind=kind
+    )
+    assert concerns(unread, changed, POLICIES, external=False) is expected
 
 
 def _verdict(root: Path, broken: tuple[str, str]) -> str:
