@@ -17,6 +17,11 @@ def at_least(name: str, floor: str) -> bool:
     return version(name) >= version(floor)
 
 
+def step_to(target: str, source: str) -> str:
+    """Return what the way from one release to another is called."""
+    return f"the {'upgrade' if at_least(target, source) else 'way back'} to {target}"
+
+
 def is_past(name: str, line: str) -> bool:
     """Say whether a release comes after a line of releases: "3.0" is past "2.x", "2.15" is not."""
     major = line.removesuffix(".x")

@@ -154,6 +154,13 @@ def test_what_a_release_refuses_it_does_not_warn_of(tmp_path: Path) -> None:
     assert "2.14 refuses it" in said and "2.14 warns" not in said
 
 
+def test_an_older_target_is_no_upgrade(tmp_path: Path) -> None:
+    (tmp_path / "mesh.yaml").write_text(MESH)
+    asked = ("run", tmp_path, "--dry-run", "--from", "2.14", "--target", "2.10")
+    assert "with the way back to 2.10" in command(*asked).out
+    assert "with the upgrade to 2.14" in command("run", tmp_path, "--dry-run", "--from", "2.13").out
+
+
 UNIVERSAL = """\
 type: MeshTimeout
 mesh: default

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.model.versions import step_to
 from kumamigrate.prover.claimed import COMPARED, LIVE
 from kumamigrate.report.formats.differences import decides, differences, proof_of
 from kumamigrate.report.formats.findings import open_findings
@@ -56,7 +57,7 @@ def _of_check(report: Report) -> tuple[str, str]:
 def _of_run(report: Report) -> tuple[str, str]:
     files = counted(len(report["files"]), "file")
     done = f"{'Changed' if report['written'] else 'Would change'} {files}"
-    upgrade = f"the upgrade to {report['target']}"
+    upgrade = step_to(report["target"], report["from"])
     whole = report["whole"]
     if whole == "different":
         today = decides(report) == LIVE
@@ -74,7 +75,9 @@ def _proven(report: Report, done: str) -> tuple[str, str]:
     held = sum(1 for entry, _ in open_findings(report) if entry["status"] == "held")
     left = f"; {counted(held, 'place')} held back" if held else ""
     if report["files"]:
-        upgrade = "" if decides(report) == LIVE else f" with the upgrade to {report['target']}"
+        upgrade = (
+            "" if decides(report) == LIVE else f" with {step_to(report['target'], report['from'])}"
+        )
         same = f"no live value changes{upgrade} {_for_whom(report)}"
         return GOOD, f"{done}; {same}{left}"
     left_over = sum(1 for entry, _ in open_findings(report) if entry["danger"] != "advice")

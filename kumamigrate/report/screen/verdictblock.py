@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.flow.verdict import Whole
+from kumamigrate.model.versions import step_to
 from kumamigrate.prover import Verdict
 from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.report.screen.counted import count, is_on_word
@@ -46,7 +47,7 @@ def _sentence(screen: OnScreen) -> list[Line]:
     outcome = screen.outcome
     target = outcome.before.target
     upgrade = outcome.claim != LIVE
-    where = f" with the upgrade to {target}" if upgrade else ""
+    where = f" with {step_to(target, outcome.before.source)}" if upgrade else ""
     match outcome.whole:
         case Whole.PROVEN:
             same = f": no live value changes{where} {_for_whom(screen)}."
@@ -93,7 +94,7 @@ def _different(screen: OnScreen) -> Line:
     one_by_one = (
         f"{count(edits, 'edit')} {'is' if edits == 1 else 'are'} safe one by one; " if edits else ""
     )
-    upgrade = f"the upgrade to {outcome.before.target} is not safe yet"
+    upgrade = f"{step_to(outcome.before.target, outcome.before.source)} is not safe yet"
     return line(("Not proved", "bad"), f": {one_by_one}{upgrade}: {found}.")
 
 
