@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Set
 from functools import partial
 
 from kumamigrate.dataclass import replace
@@ -24,7 +24,6 @@ from kumamigrate.prover import Effect, Proof, Verdict
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.compose import doubting
 from kumamigrate.prover.prover import prove
-from kumamigrate.rewrite.change import Change
 from kumamigrate.scene.scene import Scene
 
 
@@ -44,25 +43,7 @@ def as_a_whole(outcome: Outcome) -> Outcome:
         _holds_once_switched(old.applied, new.applied, found, allow)
         for (old, new), found in zip(sites, proofs, strict=True)
     )
-    proof = _taking_for_granted(proof, outcome.kept)
     return replace(outcome, proof=proof, whole=whole_of(proof, claim, allow, once_switched))
-
-
-def _taking_for_granted(proof: Proof, kept: Sequence[Change]) -> Proof:
-    """Return a proof that says what the changes it is about rest on as well."""
-    taken: dict[str, list[str]] = {}
-    for change in kept:
-        taken.setdefault(change.mesh, []).extend(change.assumptions)
-    return replace(
-        proof,
-        meshes={
-            name: replace(
-                mesh,
-                assumptions=tuple(dict.fromkeys((*mesh.assumptions, *taken.get(mesh.mesh, ())))),
-            )
-            for name, mesh in proof.meshes.items()
-        },
-    )
 
 
 def _holds_once_switched(before: Scene, after: Scene, proof: Proof, allow: Set[Effect]) -> bool:

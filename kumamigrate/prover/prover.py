@@ -16,7 +16,11 @@ from kumamigrate.prover.assumptions.subset_service import not_shown, told
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.announced import upgrade_notes
 from kumamigrate.prover.compose import upon
-from kumamigrate.prover.doubts.doubt import export_assumptions, template_assumptions
+from kumamigrate.prover.doubts.doubt import (
+    export_assumptions,
+    reader_assumptions,
+    template_assumptions,
+)
 from kumamigrate.prover.midway import over_midway
 from kumamigrate.prover.nonpolicy import dataplanes
 from kumamigrate.prover.oldengine import converted, same_old, without_a_say
@@ -223,7 +227,11 @@ def _proven_locally(found: LocalProof, mesh: str, before: State, after: State) -
         ),
         modes=dict.fromkeys(MODES, Verdict.EQUIVALENT) if None in modes else {},
     )
-    taken = (*map(str, found.conditions), *template_assumptions(before, after))
+    taken = (
+        *map(str, found.conditions),
+        *template_assumptions(before, after),
+        *reader_assumptions(mesh, before, after),
+    )
     return MeshProof(mesh=mesh, claims={LIVE: result}, assumptions=taken)
 
 
@@ -268,6 +276,7 @@ def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
             *dict.fromkeys(one for c in asked if made_up for one in c.old.as_tcp),
             *template_assumptions(*scene.states),
             *export_assumptions(*scene.states),
+            *reader_assumptions(scene.mesh, *scene.states),
             *nobody_chooses(sides.before, sides.after, sides.chosen),
             *notes,
         ),

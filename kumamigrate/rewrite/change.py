@@ -42,8 +42,7 @@ class Change:
 
     Changes of one `group` (a policy type in a mesh, say) are first proven together; if that
     fails each is tried alone. `otherwise` is another form, for when this one cannot be proven.
-    `instead` is what to say of one that was only worth a try and does not hold. `assumptions` are
-    facts that no file holds and it rests on.
+    `instead` is what to say of one that was only worth a try and does not hold.
     """
 
     rule: str
@@ -55,7 +54,6 @@ class Change:
     steps: tuple[str, ...] = ()
     otherwise: Change | None = None
     instead: tuple[Finding, ...] = ()
-    assumptions: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, tuple[Where, ...]]:

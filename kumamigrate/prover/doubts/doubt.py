@@ -167,6 +167,24 @@ def template_assumptions(*states: State) -> Iterator[str]:
         yield "what templates fill in is the same before and after; values are not compared"
 
 
+def reader_assumptions(mesh: str, before: State, after: State) -> Iterator[str]:
+    """Yield what is taken for granted where backends go out of a Mesh: that nobody reads them."""
+    if after.complete or mesh in after.exported:
+        return
+    old, new = (
+        next((r.spec for r in state.of_type("Mesh") if r.name == mesh), {})
+        for state in (before, after)
+    )
+    for section, reader in _READERS.items():
+        stay = any(policy.mesh == mesh for policy in after.of_type(reader))
+        if old.get(section) and not new.get(section) and not stay:
+            yield f"mesh {mesh} has no {reader} elsewhere"
+
+
+_READERS = {"tracing": "TrafficTrace", "logging": "TrafficLog"}
+"""Fields of a Mesh that hold backends, and who alone reads them."""
+
+
 def export_assumptions(*states: State) -> Iterator[str]:
     """Yield what is taken for granted about resources that look like read from a control plane but
     do not say when it was given them: the API of one zone refuses what is of another."""

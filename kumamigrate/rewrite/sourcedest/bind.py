@@ -318,13 +318,14 @@ def _change(view: View, world: KnownWorld, done: Conversion) -> Change | None:
     for item in done.manual:
         if not item.blocking and item.resource.identity not in stay:
             notes[item.resource.identity].append(item.message)
+    assumed = tuple(f"assumed: {text}" for text in done.assumptions)
     findings = tuple(
         _weighed(
             _finding(
                 view,
                 r,
                 _outcome(done, r),
-                notes=(*notes[r.identity], *_dropped_fields(r)),
+                notes=(*notes[r.identity], *assumed, *_dropped_fields(r)),
             ),
             done.dropped,
         )
@@ -337,7 +338,6 @@ def _change(view: View, world: KnownWorld, done: Conversion) -> Change | None:
         findings=findings,
         group=f"{done.kind} {done.mesh}",
         steps=done.steps,
-        assumptions=done.assumptions,
     )
 
 

@@ -226,9 +226,7 @@ def _backends(world: KnownWorld, section: str, reader: str) -> Conversion:
         return _conversion(world, kind, manual=(note,))
     reason = f"only {reader} policies read it, and there is none"
     gone = Dropped(resource=mesh, path=(section,), reason=reason)
-    known = world.state.complete or world.mesh in world.state.exported
-    assumed = () if known else (f"mesh {world.mesh} has no {reader} elsewhere",)
-    return _conversion(world, kind, dropped=(gone,), assumptions=assumed)
+    return _conversion(world, kind, dropped=(gone,))
 
 
 def report_constraints(world: KnownWorld) -> Conversion:
