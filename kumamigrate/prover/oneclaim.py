@@ -202,9 +202,9 @@ class Claim:
         if None not in self.outbounds.modes or self.claim == CARRY:
             return {}
         out = {}
-        for mode, kinds in MODES.items():
+        for mode in MODES:
             seen = (w for v in verdicts for w in v.witnesses)
-            counts = any(w.outbound is None or w.outbound in kinds for w in seen)
+            counts = any(self.outbounds.counts_in(mode, witness) for witness in seen)
             doubtful = unknown or any(v.unknown for v in verdicts)
             out[mode] = (
                 Verdict.DIFFERENT if counts else Verdict.UNKNOWN if doubtful else Verdict.EQUIVALENT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from kumamigrate.effective.difference import Witness
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
 from kumamigrate.prover.claims.carry import (
@@ -12,10 +13,10 @@ from kumamigrate.prover.claims.carry import (
     unreplaced,
 )
 from kumamigrate.prover.slots.mesh import MeshComparison
-from kumamigrate.targetref.route import Destination, ServiceTag
-from kumamigrate.universe.backend import written_outbounds
+from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.backend import place_of, written_outbounds
 from kumamigrate.universe.network import Network, same
-from kumamigrate.universe.traffic import MODES, Outbound, by_number, kind_of, real_destinations
+from kumamigrate.universe.traffic import MODES, Outbound, by_number, is_given, real_destinations
 
 
 class OutboundsAsked:
@@ -40,14 +41,28 @@ class OutboundsAsked:
         A port that some policy is about counts twice: an explicit outbound calls it by number.
         """
         before, after = self.pair.before.state, self.pair.after.state
-        kinds = kinds_in(self.modes[0]) & kinds_in(self.modes[1])
-        if self.only_real:
-            kinds = kinds_in(self.modes[0]) & {Outbound.REAL}
         real = dict.fromkeys(real_destinations(before))
         both = [d for d in dict.fromkeys(real_destinations(after)) if d in real]
         both += [n for d in both if d.kri in self.pair.by_section for n in by_number(after, d)]
         found: list[Destination] = [*map(ServiceTag, self.services), *both]
-        return tuple(d for d in found if kind_of(d) in kinds)
+        return tuple(d for d in found if self._is_given(d))
+
+    def _is_given(self, destination: Destination) -> bool:
+        before, after = self.pair.before.state, self.pair.after.state
+        if not is_given(destination, self.modes[0], before):
+            return False
+        if self.only_real:
+            return isinstance(destination, RealResource)
+        return is_given(destination, self.modes[1], after)
+
+    def counts_in(self, mode: str, witness: Witness) -> bool:
+        """Say whether a difference is one in a mode as well."""
+        if witness.outbound is None or witness.outbound in MODES[mode]:
+            return True
+        return any(
+            place_of(one) == witness.place and is_given(one, mode, self.pair.before.state)
+            for one in self.implied
+        )
 
     @cached_property
     def couples(self) -> Network:

@@ -9,7 +9,7 @@ from typing import Any
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.kubernetes.kubeservices import is_made
 from kumamigrate.model.release import release
-from kumamigrate.model.resource import SERVICE
+from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.resolve import REAL, index_of, sections
@@ -32,6 +32,7 @@ MODES: Mapping[str, frozenset[Outbound]] = {
     "Exclusive": frozenset({Outbound.REAL}),
 }
 """Which outbounds each mode of Mesh.meshServices gives (product.md §1 law 1)."""
+_DISABLED = "Disabled"
 
 
 def outbounds_of(state: State, mesh: str) -> frozenset[Outbound]:
@@ -41,7 +42,28 @@ def outbounds_of(state: State, mesh: str) -> frozenset[Outbound]:
     """
     if not release(state.release).subset_rules:
         return frozenset({Outbound.REAL})
-    return MODES.get(mesh_services_mode(state, mesh) or "", frozenset(Outbound))
+    mode = mesh_services_mode(state, mesh) or ""
+    kinds = MODES.get(mode, frozenset(Outbound))
+    held = (r for r in state.of_type(*REAL) if r.mesh == mesh)
+    return kinds | {Outbound.REAL} if mode == _DISABLED and any(map(_stays, held)) else kinds
+
+
+def is_given(destination: Destination, mode: str | None, state: State) -> bool:
+    """Say whether a transparent proxy has an outbound in a mode; None where that is not known.
+
+    Mode Disabled generates no MeshService. Those that somebody wrote have outbounds all the same,
+    as has what no mode generates (asked of 2.14).
+    """
+    if mode is None or kind_of(destination) in MODES.get(mode, frozenset(Outbound)):
+        return True
+    if mode != _DISABLED or not isinstance(destination, RealResource):
+        return False
+    return any(map(_stays, index_of(state).by_kri.get(destination.kri.of_section(""), ())))
+
+
+def _stays(resource: Resource) -> bool:
+    """Say whether mode Disabled has a real resource."""
+    return resource.type != "MeshService" or not resource.made_up
 
 
 def kind_of(destination: Destination) -> Outbound:

@@ -2,7 +2,8 @@
 
 On 2.14 a list of tags alone leaves no outbound to a real resource (asked of a control plane: the
 clusters of both services go when the list comes, and are none where the list is there from the
-beginning).
+beginning). With references beside it those have their outbounds in mode Disabled as well, where
+somebody wrote the service (asked, too).
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ BOTH = (
     ", reachableBackends:"
     " {refs: [{kind: MeshService, labels: {app: b}}, {kind: MeshService, name: a}]}"
 )
+ONLY_B = ", reachableBackends: {refs: [{kind: MeshService, labels: {app: b}}]}"
 UNKNOWN_TAG = ", reachableServices: [a, elsewhere]"
 
 
@@ -97,7 +99,8 @@ def _verdict(folder: Path, mode: str, before: str, after: str) -> str:
         ("Everywhere", TAGS + A, A, "different"),
         ("Everywhere", TAGS + A, BOTH, "equivalent"),
         ("Disabled", TAGS, BOTH, "equivalent"),
-        ("Disabled", ", reachableServices: [b]" + A, BOTH, "different"),
+        ("Disabled", ", reachableServices: [b]" + A, BOTH, "equivalent"),
+        ("Disabled", ", reachableServices: [b]" + A, ONLY_B, "different"),
         ("Disabled", UNKNOWN_TAG, A, "unknown"),
     ],
 )

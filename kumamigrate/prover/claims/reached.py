@@ -20,7 +20,7 @@ from kumamigrate.targetref.backendref import meant_by, port_said, ports_of
 from kumamigrate.targetref.route import RealResource
 from kumamigrate.universe.backend import called
 from kumamigrate.universe.side import Side, networking
-from kumamigrate.universe.traffic import successors
+from kumamigrate.universe.traffic import is_given, successors
 
 FIELDS = ("reachableServices", "reachableBackends")
 _PLACE = "networking.transparentProxying.reachableBackends"
@@ -77,7 +77,7 @@ def _owed(before: Side, after: Side, was: Resource) -> _Owed:
     if tags is None:
         return _Owed(reached=None)
     replaced = {tag: [called(one) for one in successors(after, tag)] for tag in tags}
-    own = references if references is not None and mode != "Disabled" else frozenset[str]()
+    own = references if references is not None else frozenset[str]()
     return _Owed(
         reached=own.union(*replaced.values()),
         unknown=tuple(tag for tag, found in replaced.items() if not found),
@@ -112,10 +112,11 @@ def _by_references(side: Side, proxy: Resource) -> Reached:
 
 def _meant(side: Side, proxy: Resource, ref: Mapping[str, Any]) -> Iterator[str]:
     """Yield the ports that a reference means: without a port all of those of the resource."""
+    mode = mesh_services_mode(side.state, side.mesh) if side.release.subset_rules else None
     whole = not port_said(ref)
     meant = meant_by(side.places, {**ref, "port": "0"} if whole else ref, proxy)
     for one in (meant.destination, *meant.instead):
-        if not isinstance(one, RealResource):
+        if not isinstance(one, RealResource) or not is_given(one, mode, side.state):
             continue
         if not whole:
             yield called(one)
