@@ -11,17 +11,9 @@ from typing import Any
 
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.model.resource import (
-    MESH,
-    NAMESPACE,
-    ORIGIN,
-    PROXY_TYPE,
-    ZONE,
     Resource,
-    mapping,
-    texts,
 )
 from kumamigrate.prover.slots.mesh import MeshComparison
-from kumamigrate.targetref.select import has_tags
 from kumamigrate.universe.side import Side, networking
 
 _NAMES = ("origin", "policies", "warnings")
@@ -82,40 +74,3 @@ def _bare(value: Any) -> Any:
     if isinstance(value, list):
         return [_bare(v) for v in value]
     return value
-
-
-def made_up_gateways(pair: MeshComparison, zone: str) -> Iterator[Resource]:
-    """Yield a built-in gateway for each MeshGateway of either side that no Dataplane serves."""
-    done: set[str] = set()
-    for side in (pair.before, pair.after):
-        served = [_gateway_tags(d) for d in side.state.of_type("Dataplane") if is_builtin(d)]
-        for gateway in side.state.of_type("MeshGateway"):
-            selectors = gateway.spec.get("selectors")
-            first = selectors[0] if isinstance(selectors, list) and selectors else {}
-            tags = texts(mapping(first).get("match"))
-            wanted = tuple(tags.items())
-            if gateway.name in done or any(has_tags(own, wanted) for own in served):
-                continue
-            done.add(gateway.name)
-            yield _made_up(gateway, tags, zone)
-
-
-def _gateway_tags(proxy: Resource) -> dict[str, str]:
-    return texts(mapping(networking(proxy).get("gateway")).get("tags"))
-
-
-def _made_up(gateway: Resource, tags: Mapping[str, str], zone: str) -> Resource:
-    labels = {MESH: gateway.mesh, PROXY_TYPE: "gateway"}
-    if zone:
-        labels |= {ZONE: zone, ORIGIN: "zone"}
-    if gateway.namespace_label:
-        labels[NAMESPACE] = gateway.namespace_label
-    net = {"address": "192.0.2.1", "gateway": {"type": "BUILTIN", "tags": dict(tags)}}
-    return Resource(
-        type="Dataplane",
-        mesh=gateway.mesh,
-        name=f"gateway {gateway.name}",
-        labels=labels,
-        spec={"networking": net},
-        made_up=True,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +10,13 @@ from kumamigrate.dataclass import replace
 from kumamigrate.effective.changed import changed_types
 from kumamigrate.effective.difference import Witness
 from kumamigrate.effective.doubted import Doubt
+from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
 from kumamigrate.prover.claims.upgrade import upgrade_differences, upgraded_workloads
 from kumamigrate.prover.doubts.concern import Concerns
 from kumamigrate.prover.doubts.identities import tls_differences
-from kumamigrate.prover.gateway import made_up_gateways
+from kumamigrate.prover.gateway import gateway_witnesses
+from kumamigrate.prover.madeupgateways import MadeUpGateways
 from kumamigrate.prover.nonpolicy import (
     ground_differences,
     sent_differences,
@@ -111,18 +113,30 @@ class Claim:
                 names=self.claim == LIVE,
                 standing=self.standing,
             ).search()
+        gateways: tuple[ProxyVerdict, ...] = ()
+        if made_up and not self.outbounds.gateways_end:
+            made = MadeUpGateways(self.pair, zone, self._changed)
+            gateways = tuple(self._of_gateways(made))
+            for kind in made.cut:
+                coverage.give_up(kind, "built-in gateways")
         self.beyond = tuple(map(str, coverage.found.beyond))
         if self.claim != CARRY:
             self.beyond += tuple(map(only_listed, self.pair.beyond))
-        there = made_up and not self.outbounds.gateways_end
-        gateways = tuple(made_up_gateways(self.pair, zone)) if there else ()
-        return (
-            *found_verdicts(coverage.found),
-            *(
-                self._verdict(Subject(name=g.name, was=g, now=g, made_up=True), ())
-                for g in gateways
-            ),
-        )
+        return (*found_verdicts(coverage.found), *gateways)
+
+    def _of_gateways(self, made: MadeUpGateways) -> Iterator[ProxyVerdict]:
+        """Yield the verdicts of built-in gateways that could exist, and of those with tags of
+        policies each thing once, where their rules differ at all: ties alone are no doubt."""
+        told: set[Hashable] = set()
+        for one in made.plain():
+            yield (verdict := self._verdict(_made_up(one), ()))
+            told |= _said(verdict)
+        for one in made.told_apart():
+            if any(gateway_witnesses(self.pair, one, one)):
+                verdict = self._verdict(_made_up(one), ())
+                if not _said(verdict) <= told:
+                    yield verdict
+                told |= _said(verdict)
 
     @cached_property
     def concerns(self) -> Concerns:
@@ -222,6 +236,14 @@ def _proxy_verdict(
             name=name, verdict=verdict, witnesses=witnesses, unknown=unknown, made_up=made_up
         ),
     )
+
+
+def _made_up(proxy: Resource) -> Subject:
+    return Subject(name=proxy.name, was=proxy, now=proxy, made_up=True)
+
+
+def _said(verdict: ProxyVerdict) -> set[Hashable]:
+    return {*(witness.key[1:] for witness in verdict.witnesses), *verdict.unknown}
 
 
 def _unique(found: Iterable[Witness]) -> list[Witness]:

@@ -65,7 +65,8 @@ def in_order(atom: Atom) -> tuple[object, ...]:
 class Requirement(NamedTuple):
     """All that a selector asks of a proxy: the surroundings, then the atom; None = any proxy.
 
-    `gateway_only` marks selectors of built-in gateways, `never` those that choose nothing.
+    `gateway_only` marks selectors of built-in gateways, `listener` are the tags that they ask of
+    a listener; `never` marks those that choose nothing.
     """
 
     zones: frozenset[str] = frozenset()
@@ -73,6 +74,7 @@ class Requirement(NamedTuple):
     proxy_types: tuple[str, ...] = ()
     atom: Atom | None = None
     gateway_only: bool = False
+    listener: Pairs = ()
     never: bool = False
 
 
@@ -124,6 +126,7 @@ def requirement_of(selector: Selector) -> Requirement:
         proxy_types=top.proxy_types or (),
         atom=None if atom == Atom() else atom,
         gateway_only=top.kind == "MeshGateway",
+        listener=_pairs(top.tags or ()) if top.kind == "MeshGateway" else (),
         never=selector.unresolved or selector.never or last.never,
     )
 

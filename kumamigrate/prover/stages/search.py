@@ -165,7 +165,7 @@ class Coverage:
 
     # -- trying ------------------------------------------------------------------------------
 
-    def _give_up(self, policy_type: str, where: str) -> None:
+    def give_up(self, policy_type: str, where: str) -> None:
         """Note that proxies can be chosen in too many ways to try them."""
         said = f"{policy_type} ({where}): policies choose proxies in more ways than can be tried"
         noted, advice = self.found.beyond, "compared for the Dataplanes of the state"
@@ -269,7 +269,7 @@ class Coverage:
             try:
                 sets = limited(sets_of(combinations, slot, parts))
             except TooManySetsError:
-                self._give_up(policy_type, where)
+                self.give_up(policy_type, where)
                 sets = smallest(combinations)
             for members in filter(nearby.worth(combinations), sets):
                 yield combinations.chosen(members), setting
