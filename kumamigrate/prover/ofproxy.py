@@ -95,6 +95,7 @@ class ProxyDifferences:
         elif one.was is not None and one.now is not None:
             named = (pair.chosen.tags, pair.chosen.of_proxies)
             yield from workload_differences(one.was, one.now, pair.before.mesh, *named)
+            yield from telemetry_differences(pair.before, pair.after, one.was, one.now)
 
     def _of_others(self, was: Resource, now: Resource) -> Iterator[Witness]:
         """Yield what differs for a proxy as others are no longer what they were."""
