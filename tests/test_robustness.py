@@ -142,6 +142,7 @@ def test_nothing_is_read_from_a_half_written_repository(
     journal = shop / ".kumamigrate-journal"
     journal.write_text('{"state": "preparing", "swaps": []}')
     (shop / "sub").mkdir()
+    (shop / "sub" / "values.yaml").write_text("a: 1\n")
     against = ("prove", "--against", "HEAD")
     for words in (("check",), ("run", "--dry-run"), ("inspect",), ("prove", ".", "."), against):
         for folder in (shop, shop / "sub"):
