@@ -55,7 +55,9 @@ def nothing_there(outcome: Outcome) -> bool:
     that were named one by one, as a hook does, may be anything."""
     scope = outcome.began.scope
     named = scope is not None and scope.world is Extent.NAMED
-    return not outcome.before.repository.examined and not outcome.before.inventory and not named
+    began = outcome.began
+    there = outcome.before.repository.examined or outcome.before.inventory or began.beside
+    return not there and not outcome.examples and not named
 
 
 def _exit_of_reading(outcome: Outcome) -> Exit:
