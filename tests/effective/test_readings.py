@@ -469,11 +469,11 @@ _APPLICATION = {"name": "app", "address": "10.0.0.1", "port": 9, "path": "/stats
 def test_metrics_of_a_mesh_are_those_of_a_policy(
     said: Any, sidecar: Any, prometheus: Any, applications: Any
 ) -> None:
-    """legacy.md §1.15: all statistics, used or not, at 5670 `/metrics`, by mTLS if there is."""
+    """legacy.md §1.15: all statistics, used or not, at 5670 `/metrics`, plainly without mTLS."""
     backend = {"name": "p", "type": "prometheus", "conf": said}
     at = At(part=PROXY, mesh={"metrics": {"enabledBackend": "p", "backends": [backend]}})
     every = {"includeUnused": True, "profiles": {"appendProfiles": [{"name": "All"}]}}
-    least = {"port": 5670, "path": "/metrics", "tls": {"mode": "ActiveMTLSBackend"}}
+    least = {"port": 5670, "path": "/metrics", "tls": {"mode": "Disabled"}}
     conf: dict[str, Any] = {
         "sidecar": {**every, **sidecar},
         "backends": [{"type": "Prometheus", "prometheus": {**least, **prometheus}}],
@@ -481,6 +481,33 @@ def test_metrics_of_a_mesh_are_those_of_a_policy(
     if applications is not None:
         conf["applications"] = applications
     assert meshmetric.of_conf(None, at) == meshmetric.of_conf(conf, at)
+
+
+@pytest.mark.parametrize(
+    ("said", "mode"),
+    [
+        ({}, "activeMTLSBackend"),
+        ({"skipMTLS": False}, "activeMTLSBackend"),
+        ({"skipMTLS": True}, "Disabled"),
+        # What `tls` says counts, and nothing is its first mode.
+        ({"skipMTLS": True, "tls": {}}, "activeMTLSBackend"),
+        ({"tls": {"mode": "activeMTLSBackend"}}, "activeMTLSBackend"),
+        ({"tls": {"mode": "disabled"}}, "Disabled"),
+        ({"tls": {"mode": "providedTLS"}}, "ProvidedTLS"),
+    ],
+)
+def test_metrics_of_a_mesh_with_mtls_are_served_by_it_and_those_of_a_policy_are_not(
+    said: Any, mode: str
+) -> None:
+    """Kuma's sources, of all releases, and features-2.14/34-9000-metrics-by-mtls."""
+    backend = {"name": "p", "type": "prometheus", "conf": said}
+    mtls = {"enabledBackend": "ca", "backends": [{"name": "ca", "type": "builtin"}]}
+    metrics = {"enabledBackend": "p", "backends": [backend]}
+    read = meshmetric.of_conf(None, At(part=PROXY, mesh={"mtls": mtls, "metrics": metrics}))
+    assert read["backends"][0]["prometheus"]["tls"] == {"mode": mode}
+    named = {"type": "Prometheus", "prometheus": {"tls": {"mode": "ActiveMTLSBackend"}}}
+    policy = meshmetric.of_conf({"backends": [named]}, At(part=PROXY, mesh={"mtls": mtls}))
+    assert policy["backends"][0]["prometheus"]["tls"] == {"mode": "Disabled"}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kumamigrate.effective.policies.meshmetric import BY_MTLS, served_by
 from kumamigrate.model.resource import Resource, mapping, mappings, sequence
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.classes import Names
@@ -37,12 +38,15 @@ _METRICS = {
         "address": "string",
     }],
 }  # fmt: skip
-_TLS_MODES = {
-    "activeMTLSBackend": "ActiveMTLSBackend",
-    "providedTLS": "ProvidedTLS",
-    "disabled": "Disabled",
-}
 _NO_ENGINE = "Mesh.policyEngine was designed and never shipped: every release ignores it"
+_BY_MTLS = (
+    "the mesh's mTLS serves the metrics, which no MeshMetric can say: its mode ActiveMTLSBackend is"
+    " read nowhere and means Disabled"
+)
+_PLAINLY = (
+    "say skipMTLS: true in the Mesh's metrics where they may be scraped in plain text, or tls.mode"
+    " providedTLS with certificates that the proxies have, and run again"
+)
 
 
 def convert_mesh_metrics(world: KnownWorld) -> Conversion:
@@ -68,19 +72,20 @@ def convert_mesh_metrics(world: KnownWorld) -> Conversion:
         return _conversion(world, "Mesh.metrics", manual=(note,))
     conf = read_shape(_METRICS, backend.get("conf") or {})
     notes = [_manual(mesh, f"metrics: {p.message}", "metrics") for p in conf.problems]
+    if served_by(backend, mesh.spec) == BY_MTLS:
+        note = Manual(resource=mesh, message=_BY_MTLS, action=_PLAINLY, path=("metrics",))
+        return _conversion(world, "Mesh.metrics", manual=(note,))
     policy = _policy(world, mesh, "MeshMetric", "metrics", {"default": _metric(conf, world)})
     notes += _metric_notes(conf, mesh, world)
     return _conversion(world, "Mesh.metrics", policies=(policy,), dropped=gone, manual=tuple(notes))
 
 
 def _metric(conf: OldConf, world: KnownWorld) -> Json:
-    mode = conf.get("tls", "mode")
-    if mode is None:
-        mode = "disabled" if conf.get("skipMTLS") else "activeMTLSBackend"
+    provided = conf.get("tls", "mode") == "providedTLS"
     prometheus: Json = {
         "port": conf.get("port") or 5670,
         "path": conf.get("path") or "/metrics",
-        "tls": {"mode": _TLS_MODES.get(mode, "ActiveMTLSBackend")},
+        "tls": {"mode": "ProvidedTLS" if provided else "Disabled"},
     }
     sidecar: Json = {"includeUnused": not conf.get("envoy", "usedOnly")}
     regex = conf.get("envoy", "filterRegex")
