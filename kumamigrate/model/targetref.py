@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
+from kumamigrate.model.resource import SERVICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,19 @@ class TargetRef:
     mesh: str | None = None
     proxy_types: tuple[str, ...] | None = None
 
+    @property
+    def asked_tags(self) -> tuple[tuple[str, str], ...]:
+        """The tags that an inbound needs for a reference at the top to select it.
 
+        One for the service beside the name of a MeshServiceSubset overrules that
+        (matcher-2.14/99-service-subset-by-its-tag).
+        """
+        named = {SERVICE: self.name or ""} if self.kind in SERVICE_TAGS else {}
+        return tuple({**named, **dict(self.tags or ())}.items())
+
+
+SERVICE_TAGS = ("MeshService", "MeshServiceSubset")
+"""Kinds whose name is the value of the tag kuma.io/service."""
 MESH = TargetRef(kind="Mesh")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN, SERVICE
+from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, ORIGIN
 from kumamigrate.targetref.select import Proxy, Selector
 
 Values = Mapping[str, frozenset[str]]
@@ -34,7 +34,7 @@ def traits_of(selectors: Sequence[Selector]) -> Traits:
             labels.setdefault(key, set()).add(value)
             if key == DISPLAY_NAME:
                 names.add(value)
-        for key, value in (*(top.tags or ()), (SERVICE, top.name or "")):
+        for key, value in top.asked_tags:
             tags.setdefault(key, set()).add(value)
         if selector.identity is not None:
             names.add(top.name or "")
@@ -86,8 +86,7 @@ def _needed_by(selector: Selector) -> Need | None:
         named = (("label", k, v) for k, v in top.labels or () if k != DISPLAY_NAME)
         return next(named, None)
     if top.kind in ("MeshService", "MeshServiceSubset", "MeshSubset"):
-        service = ((SERVICE, top.name or ""),) if top.kind != "MeshSubset" else ()
-        wanted = (("tag", k, v) for k, v in (*service, *(top.tags or ())) if v != "*")
+        wanted = (("tag", k, v) for k, v in top.asked_tags if v != "*")
         return next(wanted, None)
     return None if selector.through is None else need_of(selector.through)
 

@@ -11,7 +11,6 @@ from kumamigrate.model.resource import (
     DISPLAY_NAME,
     NAMESPACE,
     ORIGIN,
-    SERVICE,
     Form,
     Resource,
     mapping,
@@ -136,9 +135,9 @@ def reach(selector: Selector, proxy: Proxy, release: Release) -> SelectedPlaces:
         case "Mesh":
             return _everything(proxy) if _type_fits(top, proxy) else NOTHING
         case "MeshSubset":
-            return _by_tags(proxy, top.tags or ()) if _type_fits(top, proxy) else NOTHING
+            return _by_tags(proxy, top.asked_tags) if _type_fits(top, proxy) else NOTHING
         case "MeshService" | "MeshServiceSubset":
-            return _by_tags(proxy, ((SERVICE, top.name or ""), *(top.tags or ())))
+            return _by_tags(proxy, top.asked_tags)
         case "MeshGateway":
             if proxy.gateway != "builtin" or proxy.gateway_name != top.name:
                 return NOTHING

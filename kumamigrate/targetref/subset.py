@@ -39,7 +39,7 @@ def subset_of(target: TargetRef) -> Subset | None:
         case "MeshService":
             return (Tag(SERVICE, target.name or ""),)
         case "MeshServiceSubset":
-            return (Tag(SERVICE, target.name or ""), *(t for t in tags if t.key != SERVICE))
+            return (Tag(SERVICE, target.name or ""), *tags)
         case _:
             return None
 

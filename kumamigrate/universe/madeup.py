@@ -109,10 +109,8 @@ def requirement_of(selector: Selector) -> Requirement:
     top = last.top
     atom: Atom | None = None
     match top.kind:
-        case "MeshSubset":
-            atom = Atom(tags=_pairs(top.tags or ()))
-        case "MeshService" | "MeshServiceSubset":
-            atom = Atom(tags=_pairs(((SERVICE, top.name or ""), *(top.tags or ()))))
+        case "MeshSubset" | "MeshService" | "MeshServiceSubset":
+            atom = Atom(tags=_pairs(top.asked_tags))
         case "Dataplane":
             atom = Atom(
                 labels=_pairs(top.labels or ()),

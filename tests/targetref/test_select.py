@@ -200,7 +200,10 @@ def test_malformed_proxies_are_survived() -> None:
         _selected(timeout("t", MESH, ITEM), proxy)
 
 
-def test_a_subset_of_a_service_is_of_the_service_that_it_names() -> None:
+def test_a_subset_of_two_services() -> None:
+    """Golden 99-service-subset-by-its-tag: at the top the tag counts, in lists both do."""
     tags = (("kuma.io/service", "b"), ("version", "v1"))
     target = TargetRef(kind="MeshServiceSubset", name="a", tags=tags)
-    assert subset_of(target) == (Tag("kuma.io/service", "a"), Tag("version", "v1"))
+    assert target.asked_tags == tags
+    both = Tag("kuma.io/service", "a"), Tag("kuma.io/service", "b")
+    assert subset_of(target) == (*both, Tag("version", "v1"))

@@ -44,8 +44,8 @@ def anywhere(one: Coupling) -> Coupling:
 
 def says_the_tag(one: Coupling) -> bool:
     """Whether a label has the value of its tag or names the service, or nothing is asked for."""
-    tags = dict(one.old.top.tags or ())
-    name = one.old.top.name or tags.get(SERVICE, "")
+    tags = dict(one.old.top.asked_tags)
+    name = tags.get(SERVICE, one.old.top.name or "")
     names = {name, name.split("_")[0]} - {""}
     labels = dict(one.new.top.labels or ())
     return not labels or any(v in names or tags.get(k) == v for k, v in labels.items())

@@ -119,16 +119,14 @@ def leaves_tags(old: TargetRef, new: TargetRef) -> bool:
 
 
 def as_labels(top: TargetRef) -> dict[str, str]:
-    service = {WORKLOAD: top.name or ""} if top.kind in _BY_TAG[1:] else {}
-    tags = {WORKLOAD if k == SERVICE else k: v for k, v in top.tags or ()}
-    return {**service, **tags}
+    return {WORKLOAD if k == SERVICE else k: v for k, v in top.asked_tags}
 
 
 def follows(policy: Resource, one: Coupling, state: State) -> bool:
     """Whether Kubernetes makes it so: tags from labels of Pods, a service tag from a Service."""
     labels = dict(one.new.top.labels or ())
-    tags = {} if one.old.top.proxy_types else dict(one.old.top.tags or ())
-    name = one.old.top.name or tags.pop(SERVICE, "")
+    tags = {} if one.old.top.proxy_types else dict(one.old.top.asked_tags)
+    name = tags.pop(SERVICE, one.old.top.name or "")
     if one.new.top.section_name or one.old.top.proxy_types or "*" in tags.values():
         return False
     if not all(labels.get(key) == value and _of_pods(key) for key, value in tags.items()):

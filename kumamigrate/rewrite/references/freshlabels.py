@@ -19,7 +19,7 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.dataplanes import WORKLOAD, with_labels, workload_to_come
 from kumamigrate.rewrite.manifest import metadata_path, put
-from kumamigrate.rewrite.references.knownproxies import Proxies, wanted_tags
+from kumamigrate.rewrite.references.knownproxies import Proxies
 from kumamigrate.rewrite.references.labelquestion import (
     Basis,
     LabelChoice,
@@ -109,7 +109,7 @@ def names_services(found: LabelChoice, top: TargetRef) -> bool:
 
 def _could_be_mirrored(asked: Question) -> bool:
     """Say whether the tags could stand as labels of the same name: no proxy speaks against it."""
-    keys = wanted_tags(asked.top)
+    keys = dict(asked.top.asked_tags)
     if not keys or any(key.startswith(("kuma.io/", "k8s.kuma.io/")) for key in keys):
         return False
     return all(map(partial(_agree, asked.known), keys))
@@ -121,7 +121,7 @@ def _agree(known: Proxies, key: str) -> bool:
 
 def becomes_workload(asked: Question) -> bool:
     """Say whether the service is, or becomes with the upgrade, the workload of what it selects."""
-    service = wanted_tags(asked.top).get(SERVICE, "")
+    service = dict(asked.top.asked_tags).get(SERVICE, "")
     mine = (proxy.resource for proxy, _ in asked.selected)
     named = (one.labels.get(WORKLOAD) or workload_to_come(one) for one in mine)
     return bool(service) and all(name == service for name in named)
@@ -153,7 +153,7 @@ def _written(state: State, proxy: Resource) -> Resource:
 
 def _label(top: TargetRef) -> tuple[str, str]:
     """Return a label that says what a reference is for."""
-    tags = wanted_tags(top)
+    tags = dict(top.asked_tags)
     if not tags and top.proxy_types:
         return GATEWAY if of_gateways(top) else SIDECAR
     values = [value for key, value in tags.items() if key == SERVICE]

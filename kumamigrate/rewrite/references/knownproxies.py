@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import DISPLAY_NAME, SERVICE, Identity, Resource
+from kumamigrate.model.resource import DISPLAY_NAME, Identity, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.targetref.select import Proxy, SelectedPlaces, Selector, proxy_of, reach
@@ -115,17 +115,11 @@ class Proxies(tuple[Proxy, ...]):
 def _indexed(top: TargetRef) -> Iterable[tuple[str, str]]:
     """Return the tags or labels by which proxies can be found that a reference selects."""
     if top.kind in _BY_TAGS:
-        return [(k, v) for k, v in wanted_tags(top).items() if isinstance(v, str) and v != "*"]
+        return [(k, v) for k, v in top.asked_tags if isinstance(v, str) and v != "*"]
     if top.kind == "Dataplane":
         # Some releases look for a display name elsewhere as well.
         return [(key, value) for key, value in top.labels or () if key != DISPLAY_NAME]
     return ()
-
-
-def wanted_tags(top: TargetRef) -> dict[str, str]:
-    """Return the tags that a reference asks for, the service of a MeshService among them."""
-    name = {SERVICE: top.name or ""} if top.kind in ("MeshService", "MeshServiceSubset") else {}
-    return {**name, **dict(top.tags or ())}
 
 
 def known_proxies(state: State, mesh: str, release: Release) -> Proxies:

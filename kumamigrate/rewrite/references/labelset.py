@@ -13,7 +13,7 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import ENV, NAMESPACE, SERVICE, ZONE, Form, Resource
 from kumamigrate.model.state import State
-from kumamigrate.rewrite.references.knownproxies import WORKLOAD, Proxies, is_stable, wanted_tags
+from kumamigrate.rewrite.references.knownproxies import WORKLOAD, Proxies, is_stable
 from kumamigrate.rewrite.references.labelquestion import (
     Basis,
     LabelChoice,
@@ -43,7 +43,7 @@ _FAVOURITES = ("app.kubernetes.io/name", "app", "k8s-app", "name", WORKLOAD)
 
 def choose(asked: Question, state: State) -> LabelChoice | str:
     """Return the reference that selects the same, or a sentence saying what is missing."""
-    tags = wanted_tags(asked.top)
+    tags = dict(asked.top.asked_tags)
     if any(r.places for p, r in asked.selected if p.gateway == "builtin"):
         return "it also selects built-in gateways, which kind Dataplane never does"
     if not tags:
@@ -217,7 +217,7 @@ def searched(asked: Question) -> LabelChoice | None:
     Where those are all that show it, the zone and namespace of theirs are not the policy's.
     Labels that name what is selected come first, however many it takes.
     """
-    tags = wanted_tags(asked.top)
+    tags = dict(asked.top.asked_tags)
     wide = _opened(asked)
     some_left = _some_left(wide)
     shared = [

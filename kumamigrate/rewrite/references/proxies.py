@@ -13,6 +13,7 @@ from typing import Any
 from kumamigrate.model.labels import Refused, compute_labels
 from kumamigrate.model.resource import NAMESPACE, ORIGIN, ROLE, SERVICE, ZONE, Resource
 from kumamigrate.model.state import State
+from kumamigrate.model.targetref import SERVICE_TAGS, read_target_ref
 from kumamigrate.targetref.matcher import Matcher
 
 Trait = tuple[str, str]
@@ -66,10 +67,9 @@ def _traits(policy: Resource) -> Traits:
     if not isinstance(top, Mapping):
         return frozenset(traits)
     kind = top.get("kind")
-    if kind in ("MeshService", "MeshServiceSubset"):
-        traits.add((f"tag/{SERVICE}", str(top.get("name", ""))))
-    if kind in ("MeshSubset", "MeshServiceSubset"):
-        traits |= {(f"tag/{k}", _some(v)) for k, v in _items(top.get("tags"))}
+    if kind in ("MeshSubset", *SERVICE_TAGS):
+        asked = read_target_ref(top, ("kind", "name", "tags")).asked_tags
+        traits |= {(f"tag/{k}", _some(v)) for k, v in asked}
     if kind == "Dataplane":
         traits |= {(f"label/{k}", str(v)) for k, v in _items(top.get("labels"))}
         if top.get("sectionName"):

@@ -17,7 +17,6 @@ from kumamigrate.rewrite.references.knownproxies import (
     Proxies,
     before_upgrade,
     known_proxies,
-    wanted_tags,
 )
 from kumamigrate.rewrite.references.labelquestion import Basis, LabelChoice, Question, question
 from kumamigrate.rewrite.references.labelset import NONE_SHARED, choose, names_it
@@ -99,7 +98,7 @@ def _by_other_labels(
 
 
 def _tags(view: View, policy: Resource) -> Mapping[str, str]:
-    return wanted_tags(top_of(policy, view.source))
+    return dict(top_of(policy, view.source).asked_tags)
 
 
 def _choice(view: View, policy: Resource, proxies: Proxies) -> LabelChoice | str:
