@@ -141,10 +141,20 @@ spec:
 
 @pytest.mark.parametrize(("retries", "allowed"), [(2, True), (3, False)])
 def test_a_route_shows_again_what_its_service_shows(retries: int, allowed: bool) -> None:
-    """Labels are read of real services alone: the upgrade starts the retries, not the route."""
-    old = SERVICE + FROM_GLOBAL % "name: web" + RETRY % 2
-    new = SERVICE + FROM_GLOBAL % "labels: {kuma.io/display-name: web}" + RETRY % retries
+    """Labels are read of real services alone, of which there is none yet: the upgrade starts the
+    retries, not the route."""
+    old = FROM_GLOBAL % "name: web" + RETRY % 2
+    new = FROM_GLOBAL % "labels: {kuma.io/display-name: web}" + RETRY % retries
     assert allows(old, new, mode="Disabled") is allowed
+
+
+def test_a_service_by_hand_has_an_outbound_today_on_which_a_route_begins() -> None:
+    """In mode Disabled as well: features-2.14/a3-service-by-hand-in-mode-disabled."""
+    old, new = (
+        SERVICE + FROM_GLOBAL % ref + RETRY % 2
+        for ref in ("name: web", "labels: {kuma.io/display-name: web}")
+    )
+    assert not allows(old, new, mode="Disabled")
 
 
 TWICE = """\

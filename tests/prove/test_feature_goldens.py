@@ -82,6 +82,7 @@ def test_all_pairs() -> None:
 
 GATEWAY = """type: Mesh
 name: default
+meshServices: {mode: Exclusive}
 skipCreatingInitialPolicies: ["*"]
 ---
 type: MeshGateway

@@ -19,7 +19,7 @@ name: default
 skipCreatingInitialPolicies: ["*"]
 networking: {outbound: {passthrough: false}}
 mtls: {enabledBackend: ca, backends: [{name: ca, type: builtin}]}
-metrics: {enabledBackend: p, backends: [{name: p, type: prometheus}]}
+metrics: {enabledBackend: p, backends: [{name: p, type: prometheus, conf: {skipMTLS: true}}]}
 tracing:
   defaultBackend: j
   backends: [{name: j, type: zipkin, conf: {url: 'http://j:9411/api/v2/spans'}}]

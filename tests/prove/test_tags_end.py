@@ -156,21 +156,24 @@ spec:
 @pytest.mark.parametrize(
     ("mode", "value", "service", "differs"),
     [
-        # In mode Disabled there was the tag alone: what it read, the service may read now.
-        ("Disabled", "1s", "old", []),
-        ("Disabled", "2s", "old", [("connectionTimeout", "1s", "2s")]),
-        # Where there were real outbounds too, they keep what they read themselves …
+        # Where there was the tag alone, the service may read what that read …
+        ("", "1s", "old", []),
+        ("", "2s", "old", [("connectionTimeout", "1s", "2s")]),
+        # … and where there were real outbounds too, they keep what they read themselves.
         ("Everywhere", "1s", "old", [("connectionTimeout", "5s", "1s")]),
-        # … and a service that takes the place of another tag never read this one.
+        ("Disabled", "1s", "old", [("connectionTimeout", "5s", "1s")]),
+        # A service that takes the place of another tag never read this one.
         ("Disabled", "1s", "else", [("connectionTimeout", "5s", "1s"), *UNSET]),
     ],
 )
 def test_a_service_reads_what_its_tag_read(
     mode: str, value: str, service: str, differs: object
 ) -> None:
-    before = state(
-        RENAMED.format(ref="name: old", value="1s", service=service), mode=mode, complete=True
-    )
+    """In mode Disabled a service by hand has an outbound: features-2.14/a3-…-mode-disabled."""
+    old = RENAMED.format(ref="name: old", value="1s", service=service)
+    if not mode:  # nobody wrote the service
+        old = "---".join(part for part in old.split("---") if "type: MeshService\n" not in part)
+    before = state(old, mode=mode or "Disabled", complete=True)
     by_label = "labels: {kuma.io/display-name: api}"
     text = RENAMED.format(ref=by_label, value=value, service=service)
     after = state(text, mode="Exclusive", release="3.0", complete=True)
