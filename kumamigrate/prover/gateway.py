@@ -6,7 +6,7 @@ order would matter the matcher reports a tie, and the verdict is unknown (matche
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.effective.difference import Value, Witness
@@ -26,9 +26,13 @@ def is_builtin(proxy: Resource) -> bool:
     return isinstance(gateway, Mapping) and str(gateway.get("type") or "").upper() == "BUILTIN"
 
 
-def gateway_witnesses(pair: MeshComparison, was: Resource, now: Resource) -> Iterator[Witness]:
-    """Yield what differs in the rules of a built-in gateway, one witness for each list."""
-    for policy_type in sorted(pair.before.types | pair.after.types):
+def gateway_witnesses(
+    pair: MeshComparison, was: Resource, now: Resource, types: Iterable[str] | None = None
+) -> Iterator[Witness]:
+    """Yield what differs in the rules of a built-in gateway, one witness for each list; of some
+    `types` of policies, or of all."""
+    every = sorted(pair.before.types | pair.after.types) if types is None else types
+    for policy_type in every:
         same = pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type)
         if same and pair.same_ground and pair.same_routes:
             continue

@@ -75,20 +75,23 @@ class MadeUpGateways:
             named.add(called)
             yield self._made(called, dict(base.tags), base.namespace)
 
-    def told_apart(self) -> Iterator[Resource]:
-        """Yield those with further tags by which policies that may differ choose, and in the
-        namespaces for which they are."""
-        done: set[tuple[str, Pairs]] = {(base.namespace, base.tags) for base in self._bases}
+    def told_apart(self) -> Iterator[tuple[Resource, str]]:
+        """Yield those with further tags by which policies of a type that may differ choose, and in
+        the namespaces for which they are, with that type: other types tell them apart by tags of
+        their own."""
+        made: dict[tuple[str, Pairs], Resource] = {}
+        done = {(base.namespace, base.tags, kind) for base in self._bases for kind in self._kinds}
         for base in self._bases:
             for kind in () if base.known else self._kinds:
                 for namespace, tags in self._besides(base, kind):
                     key = (namespace, _pairs(tags))
-                    if key in done:
+                    if (*key, kind) in done:
                         continue
-                    done.add(key)
-                    made = self._made(_described(base, namespace, tags), tags, namespace)
-                    if not self._pair.couplings.broken_by(made):
-                        yield made
+                    done.add((*key, kind))
+                    if key not in made:
+                        made[key] = self._made(_described(base, namespace, tags), tags, namespace)
+                    if not self._pair.couplings.broken_by(made[key]):
+                        yield made[key], kind
 
     @cached_property
     def _bases(self) -> tuple[_Base, ...]:

@@ -131,8 +131,8 @@ class Claim:
         for one in made.plain():
             yield (verdict := self._verdict(_made_up(one), ()))
             told |= _said(verdict)
-        for one in made.told_apart():
-            if any(gateway_witnesses(self.pair, one, one)):
+        for one, kind in made.told_apart():
+            if any(gateway_witnesses(self.pair, one, one, (kind,))):
                 verdict = self._verdict(_made_up(one), ())
                 if not _said(verdict) <= told:
                     yield verdict
