@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kumamigrate.report.screen.difftext import BUT_WHAT_STARTS
 from tests.cases import FIXTURES
 from tests.frontdoor import Answer, command
 
@@ -145,7 +146,7 @@ def test_what_no_release_asks_for_yet_is_a_count_and_a_command(repository: Path)
 def test_settings_that_start_to_work_say_so_with_both_lines(repository: Path) -> None:
     (repository / "r.yaml").write_text(ROUTE)
     said = screen(command("run", "--dry-run", given=None))
-    assert "Proved: no live value changes for any possible proxy.\n" in said
+    assert f"Proved: no live value changes for any possible proxy{BUT_WHAT_STARTS}.\n" in said
     assert (
         "1 setting stands in Git and is ignored by this mesh today; it starts to work"
         " (--hold activation keeps that out of this change):\n"
@@ -235,7 +236,7 @@ def test_what_2_14_overrules_of_an_old_timeout_starts_to_work(repository: Path) 
     route = "conf: {destination: {kuma.io/service: '*'}}\n"
     (repository / "route.yaml").write_text(f"type: TrafficRoute\n{OLD}{route}")
     said = command("run", "--dry-run", given=None).out
-    assert "Proved: no live value changes for any possible proxy.\n" in said
+    assert f"Proved: no live value changes for any possible proxy{BUT_WHAT_STARTS}.\n" in said
     starts = "connection timeout  5s → 7s"
     assert starts in said.partition("ignored by this mesh today")[2]
     assert starts not in command("run", "--dry-run", "--from", "2.9", given=None).out

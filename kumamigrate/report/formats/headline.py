@@ -9,6 +9,7 @@ from kumamigrate.model.versions import step_to
 from kumamigrate.prover.claimed import COMPARED, LIVE
 from kumamigrate.report.formats.differences import decides, differences, proof_of
 from kumamigrate.report.formats.findings import open_findings
+from kumamigrate.report.screen.difftext import BUT_WHAT_STARTS
 
 Report = Mapping[str, Any]
 GOOD, WARN, BAD = "good", "warn", "bad"
@@ -78,12 +79,18 @@ def _proven(report: Report, done: str) -> tuple[str, str]:
         upgrade = (
             "" if decides(report) == LIVE else f" with {step_to(report['target'], report['from'])}"
         )
-        same = f"no live value changes{upgrade} {_for_whom(report)}"
+        same = f"no live value changes{upgrade} {_for_whom(report)}{_but(report)}"
         return GOOD, f"{done}; {same}{left}"
     left_over = sum(1 for entry, _ in open_findings(report) if entry["danger"] != "advice")
     if left_over:
         return WARN, f"Nothing to write for Kuma {report['target']}; {left_over} to look at"
     return GOOD, f"Nothing to change for Kuma {report['target']}"
+
+
+def _but(report: Report) -> str:
+    listed = proof_of(report)["claims"].get(decides(report), {}).get("dataplanes", {}).values()
+    told = (witness["effect"] for proxy in listed for witness in proxy["witnesses"])
+    return BUT_WHAT_STARTS if "activation" in told else ""
 
 
 def _for_whom(report: Report) -> str:

@@ -32,6 +32,8 @@ LONG = 120
 CERTIFICATE = "certificate"
 """The field of what a client shows: a difference of its own, of nobody's traffic to it."""
 NO_TEXTS = Texts(files={})
+BUT_WHAT_STARTS = ", but for settings that start to work"
+"""Ends the sentence that nothing changes, where what was ignored begins to count."""
 IN_ENVOY_ALONE = (
     "change shows in Envoy's configuration and statistics alone; no traffic changes",
     "changes show in Envoy's configuration and statistics alone; no traffic changes",

@@ -13,7 +13,7 @@ from kumamigrate.report.screen.difftext import (
 )
 from kumamigrate.report.styled import Line, line
 
-_HEADINGS = {
+HEADINGS = {
     Effect.ACTIVATION: (
         "setting stands in Git and is ignored by this mesh today; it starts to work",
         "settings stand in Git and are ignored by this mesh today; they start to work",
@@ -37,17 +37,17 @@ def harmless_of(
     """Return the harmless differences, those of one kind below one heading."""
     known = list(witnesses)
     lines: list[Line] = []
-    for effect in _HEADINGS:
+    for effect in HEADINGS:
         mine = [w for w in known if w.effect is effect]
         number = number_of(mine, sides)
         if number:
-            heading = heading_line(effect, number, allow, hint=hint, timeouts=_timeouts(mine))
+            heading = heading_line(effect, number, allow, hint=hint, timeouts=are_timeouts(mine))
             lines += [(*line(indent), *heading)]
             lines += difference_lines(mine, sides, indent=f"{indent}  ")
     return lines
 
 
-def _timeouts(witnesses: Iterable[Witness]) -> bool:
+def are_timeouts(witnesses: Iterable[Witness]) -> bool:
     return all(w.policy_type == "MeshTimeout" for w in witnesses)
 
 
@@ -55,7 +55,7 @@ def heading_line(
     effect: Effect, number: int, allow: Set[Effect], *, hint: str = "", timeouts: bool = False
 ) -> Line:
     """Return what stands above harmless differences of one kind."""
-    one, many = _HEADINGS[effect]
+    one, many = HEADINGS[effect]
     words = one if number == 1 else many
     if effect is Effect.RESIDUE and timeouts:
         words = words.replace("setting", "timeout", 1)

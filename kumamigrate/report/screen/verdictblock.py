@@ -11,10 +11,11 @@ from kumamigrate.prover import Verdict
 from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.report.screen.counted import count, is_on_word
 from kumamigrate.report.screen.difftext import (
+    BUT_WHAT_STARTS,
     difference_lines,
     number_of,
 )
-from kumamigrate.report.screen.harmlesstext import _HEADINGS, _timeouts, harmless_of, heading_line
+from kumamigrate.report.screen.harmlesstext import HEADINGS, are_timeouts, harmless_of, heading_line
 from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.screen.restblock import IF_TCP, about_protocol
 from kumamigrate.report.screen.switchtext import switch_lines
@@ -50,7 +51,10 @@ def _sentence(screen: OnScreen) -> list[Line]:
     where = f" with {step_to(target, outcome.before.source)}" if upgrade else ""
     match outcome.whole:
         case Whole.PROVEN:
-            same = f": no live value changes{where} {_for_whom(screen)}."
+            assert outcome.proof is not None
+            told = (w.effect for w in outcome.proof.witnesses(outcome.claim))
+            but = BUT_WHAT_STARTS if Effect.ACTIVATION in told else ""
+            same = f": no live value changes{where} {_for_whom(screen)}{but}."
             return [line(("Proved", "good"), same)]
         case Whole.AFTER_SWITCH:
             first = "Nothing changes if MeshService mode Exclusive comes first, on"
@@ -125,9 +129,9 @@ def _differences(witnesses: Sequence[Witness], screen: OnScreen, place: str) -> 
 
 def _heading(effect: Effect, mine: Sequence[Witness], screen: OnScreen) -> list[Line]:
     """Return what stands above the differences of one kind; those that count need nothing."""
-    if effect not in _HEADINGS:
+    if effect not in HEADINGS:
         return []
-    number, timeouts = number_of(mine, screen.sides()), _timeouts(mine)
+    number, timeouts = number_of(mine, screen.sides()), are_timeouts(mine)
     allow = screen.outcome.options.allow
     return [heading_line(effect, number, allow, hint=_hint(screen), timeouts=timeouts)]
 
