@@ -25,11 +25,12 @@ from kumamigrate.model.resource import (
     Resource,
     mapping,
     sequence,
+    texts,
 )
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.select import has_tags
-from kumamigrate.universe.madeup import ANY_VALUE, Atom, Pairs
+from kumamigrate.universe.madeup import ANY_VALUE, Atom, Pairs, dataplane_of
 from kumamigrate.universe.reach import Known
 from kumamigrate.universe.side import Side, networking
 
@@ -150,15 +151,8 @@ class MadeUpGateways:
         if namespace:
             labels[NAMESPACE] = namespace
         filled = {key: ANY_VALUE if value == "*" else value for key, value in tags.items()}
-        net = {"address": "192.0.2.1", "gateway": {"type": "BUILTIN", "tags": filled}}
-        return Resource(
-            type="Dataplane",
-            mesh=mesh,
-            name=name,
-            labels=labels,
-            spec={"networking": net},
-            made_up=True,
-        )
+        gateway = {"type": "BUILTIN", "tags": filled}
+        return dataplane_of(name, labels, {"gateway": gateway}, mesh)
 
 
 def _bases_of(side: Side) -> Iterator[_Base]:
@@ -176,8 +170,7 @@ def _bases_of(side: Side) -> Iterator[_Base]:
 
 
 def _gateway_tags(proxy: Resource) -> dict[str, str]:
-    tags = mapping(mapping(networking(proxy).get("gateway")).get("tags"))
-    return {str(k): str(v) for k, v in tags.items()}
+    return texts(mapping(networking(proxy).get("gateway")).get("tags"))
 
 
 def _wanted(known: Known) -> Pairs:

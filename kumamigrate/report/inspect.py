@@ -18,7 +18,7 @@ from kumamigrate.sourcedest.admit import refusals_beside
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.table import legacy_table
 from kumamigrate.targetref.meshdump import inspect_mesh
-from kumamigrate.universe.madeup import OTHER_SERVICE
+from kumamigrate.universe.madeup import OTHER_SERVICE, dataplane_of
 
 MADE_UP = "any-proxy"
 
@@ -73,17 +73,7 @@ def _without_proxies(state: State) -> tuple[Resource, ...]:
 
 def _made_up(state: State, labels: Mapping[str, str]) -> list[Resource]:
     inbound = {"port": 80, "tags": {SERVICE: OTHER_SERVICE, **labels}}
-    return [
-        Resource(
-            type="Dataplane",
-            mesh=mesh,
-            name=MADE_UP,
-            labels=labels,
-            spec={"networking": {"address": "192.0.2.1", "inbound": [inbound]}},
-            made_up=True,
-        )
-        for mesh in state.meshes()
-    ]
+    return [dataplane_of(MADE_UP, labels, {"inbound": [inbound]}, mesh) for mesh in state.meshes()]
 
 
 def resources_json(scene: Scene) -> dict[str, Any]:

@@ -229,7 +229,7 @@ def _dataplane(
 ) -> Resource:
     labels = {MESH: mesh, PROXY_TYPE: "gateway" if setting.gateway else "sidecar", **labels}
     filled = [_filled(inbound, at, setting) for at, inbound in enumerate(inbounds or [{}])]
-    net: dict[str, Any] = {"address": "192.0.2.1"}
+    net: dict[str, Any] = {}
     if setting.gateway:
         tags: dict[str, str] = {}
         for inbound in filled:
@@ -237,12 +237,19 @@ def _dataplane(
         net["gateway"] = {"type": "DELEGATED", "tags": tags}
     else:
         net["inbound"] = filled
+    return dataplane_of(name, labels, net, mesh)
+
+
+def dataplane_of(
+    name: str, labels: Mapping[str, str], net: Mapping[str, Any], mesh: str
+) -> Resource:
+    """Return a made-up Dataplane by its labels and by what its `networking` says."""
     return Resource(
         type="Dataplane",
         mesh=mesh,
         name=name,
         labels=labels,
-        spec={"networking": net},
+        spec={"networking": {"address": "192.0.2.1", **net}},
         made_up=True,
     )
 

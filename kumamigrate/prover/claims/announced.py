@@ -7,7 +7,7 @@ from typing import Any
 
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prover.claims.laststep import at_path, is_last_step
+from kumamigrate.prover.claims.laststep import at_dotted, is_last_step
 from kumamigrate.universe.side import Side
 
 _SERVICES = ("%KUMA_SOURCE_SERVICE%", "%KUMA_DESTINATION_SERVICE%")
@@ -22,7 +22,7 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
     if not is_last_step(before, after):
         return
     for policy in after.state.of_type("MeshHealthCheck"):
-        if any(at_path(item, "default.http") is not None for item in policy.spec.get("to") or ()):
+        if any(at_dotted(item, "default.http") is not None for item in policy.spec.get("to") or ()):
             yield (
                 f"probes of MeshHealthCheck {policy.name} send the labels of a proxy in x-kuma-tags"
                 f" from release {after.release.name} on, where {before.release.name} sends its tags"
@@ -35,9 +35,9 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
                 f" {after.release.name} on, where {before.release.name} writes its kuma.io/service"
             )
     for policy in after.state.of_type("MeshTrace"):
-        backends = [mapping(one) for one in at_path(policy.spec, "default.backends") or ()]
+        backends = [mapping(one) for one in at_dotted(policy.spec, "default.backends") or ()]
         if any(kind in one for one in backends for kind in _NAMING):
-            split = any(at_path(one, "datadog.splitService") for one in backends)
+            split = any(at_dotted(one, "datadog.splitService") for one in backends)
             yield (
                 f"spans of MeshTrace {policy.name} name a proxy by its kuma.io/workload"
                 + (", and what it calls as `kri_…`," if split else "")
@@ -62,7 +62,7 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
 def _times_all(timeout: Resource) -> bool:
     """Say whether a MeshTimeout is about all traffic that every proxy sends."""
     top = mapping(timeout.spec.get("targetRef"))
-    about = (at_path(item, "targetRef.kind") for item in timeout.spec.get("to") or ())
+    about = (at_dotted(item, "targetRef.kind") for item in timeout.spec.get("to") or ())
     return top.keys() <= {"kind"} and top.get("kind", "Mesh") == "Mesh" and "Mesh" in about
 
 
@@ -70,21 +70,21 @@ def _logged(spec: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the backends of a MeshAccessLog."""
     for section in ("to", "from", "rules"):
         for item in spec.get(section) or ():
-            yield from at_path(item, "default.backends") or ()
+            yield from at_dotted(item, "default.backends") or ()
 
 
 def _names_services(backend: Any) -> bool:
     """Say whether a line of a log names services, which the default formats do as well."""
     for block in ("file", "tcp"):
-        said = at_path(backend, block)
+        said = at_dotted(backend, block)
         if isinstance(said, Mapping):
             return _is_default(said.get("format")) or _is_in(said, _SERVICES)
-    otel = at_path(backend, "openTelemetry")
+    otel = at_dotted(backend, "openTelemetry")
     return isinstance(otel, Mapping) and (not otel.get("body") or _is_in(otel, _SERVICES))
 
 
 def _is_default(form: Any) -> bool:
-    return not at_path(form, "plain") and not at_path(form, "json")
+    return not at_dotted(form, "plain") and not at_dotted(form, "json")
 
 
 def _is_in(value: Any, words: tuple[str, ...]) -> bool:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.model.packed import packed
+from kumamigrate.source.text import at_path
 from kumamigrate.universe.side import Side
 
 
@@ -22,8 +23,6 @@ def table() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def at_path(spec: Any, path: str) -> Any:
+def at_dotted(spec: Any, path: str) -> Any:
     """Return the value at a dotted path, None where there is none."""
-    for key in path.split("."):
-        spec = spec.get(key) if isinstance(spec, Mapping) else None
-    return spec
+    return at_path(spec, tuple(path.split(".")))

@@ -15,7 +15,7 @@ from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prover.claims.laststep import at_path, is_last_step, table
+from kumamigrate.prover.claims.laststep import at_dotted, is_last_step, table
 from kumamigrate.prover.claims.reached import reach_doubts
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.workload import (
@@ -166,8 +166,8 @@ def _unread(before: Side, after: Side) -> Iterator[Doubt]:
 
 def _unread_of(after: Side, was: Resource, now: Resource | None) -> Iterator[Doubt]:
     for path, said in table()["unread"][was.type].items():
-        new = at_path(now.spec, said.get("instead", "")) if now is not None else None
-        if _counts(at_path(was.spec, path), said) and new is None:
+        new = at_dotted(now.spec, said.get("instead", "")) if now is not None else None
+        if _counts(at_dotted(was.spec, path), said) and new is None:
             yield _not_read(after, f"{path} of {was.type} {was.name}", said)
 
 
@@ -188,5 +188,5 @@ def _meshes(side: Side) -> Iterator[Resource]:
 
 
 def _says(mesh: Resource, path: str, when: Any) -> bool:
-    value = at_path(mesh.spec, path)
+    value = at_dotted(mesh.spec, path)
     return bool(value) if when == "set" else value is when

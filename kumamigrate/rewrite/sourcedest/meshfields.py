@@ -72,20 +72,20 @@ def convert_mesh_metrics(world: KnownWorld) -> Conversion:
         return _conversion(world, "Mesh.metrics", manual=(note,))
     conf = read_shape(_METRICS, backend.get("conf") or {})
     notes = [_manual(mesh, f"metrics: {p.message}", "metrics") for p in conf.problems]
-    if served_by(backend, mesh.spec) == BY_MTLS:
+    mode = served_by(backend, mesh.spec)
+    if mode == BY_MTLS:
         note = Manual(resource=mesh, message=_BY_MTLS, action=_PLAINLY, path=("metrics",))
         return _conversion(world, "Mesh.metrics", manual=(note,))
-    policy = _policy(world, mesh, "MeshMetric", "metrics", {"default": _metric(conf, world)})
+    policy = _policy(world, mesh, "MeshMetric", "metrics", {"default": _metric(conf, world, mode)})
     notes += _metric_notes(conf, mesh, world)
     return _conversion(world, "Mesh.metrics", policies=(policy,), dropped=gone, manual=tuple(notes))
 
 
-def _metric(conf: OldConf, world: KnownWorld) -> Json:
-    provided = conf.get("tls", "mode") == "providedTLS"
+def _metric(conf: OldConf, world: KnownWorld, mode: str) -> Json:
     prometheus: Json = {
         "port": conf.get("port") or 5670,
         "path": conf.get("path") or "/metrics",
-        "tls": {"mode": "ProvidedTLS" if provided else "Disabled"},
+        "tls": {"mode": mode},
     }
     sidecar: Json = {"includeUnused": not conf.get("envoy", "usedOnly")}
     regex = conf.get("envoy", "filterRegex")
