@@ -96,6 +96,28 @@ def test_the_form_may_change(mode: str) -> None:
     assert not allows(SERVICE + old, SERVICE + new.replace("3s", "4s"), mode=mode)
 
 
+GENERATED = """\
+type: Dataplane
+name: web-1
+mesh: default
+labels: {kuma.io/workload: web}
+networking:
+  address: 192.0.2.1
+  inbound:
+  - {port: 80, protocol: http, tags: {kuma.io/service: web, kuma.io/protocol: http}}
+---
+"""
+
+
+@pytest.mark.parametrize("mode", ["Disabled", "Everywhere", "Exclusive"])
+@pytest.mark.parametrize("old", ["name: web", "labels: {kuma.io/display-name: web}"])
+def test_a_service_that_comes_with_the_upgrade_keeps_its_value(mode: str, old: str) -> None:
+    before = GENERATED + OUTBOUND % (old, "3s")
+    after = GENERATED + OUTBOUND % ("labels: {kuma.io/display-name: web}", "%s")
+    assert allows(before, after % "3s", mode=mode)
+    assert not allows(before, after % "4s", mode=mode)
+
+
 @pytest.mark.parametrize(
     ("top", "value"),
     [("name: foo", "3s"), ("name: foo", "9s"), ("labels: {app: y}", "3s")],

@@ -6,17 +6,20 @@ from collections.abc import Collection
 
 from kumamigrate.dataclass import replace
 from kumamigrate.flow.judging.notyetthere import comes_of, unsettled, without
+from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover import Proof, prove
 from kumamigrate.prover.owed import Begun
 from kumamigrate.scene.scene import Scene
 from kumamigrate.universe.side import Contents
 
+_EXCLUSIVE = "Exclusive"
+
 
 def has_tag_outbounds(scene: Scene) -> bool:
     """Say whether some mesh has, or may have, outbounds by service tag."""
     state = scene.state(scene.source)[0]
-    return any(mesh_services_mode(state, mesh) != "Exclusive" for mesh in state.meshes())
+    return any(mesh_services_mode(state, mesh) != _EXCLUSIVE for mesh in state.meshes())
 
 
 def states_of(
@@ -88,12 +91,20 @@ def contents_of(scene: Scene) -> Contents:
 
 
 def as_exclusive(state: State) -> State:
-    """Return a state as if the mode of every mesh were Exclusive."""
-    mode = {"meshServices": {"mode": "Exclusive"}}
+    """Return a state as if the mode of every mesh were Exclusive, with what that generates."""
+    if _EXCLUSIVE not in state.known:
+        state.known[_EXCLUSIVE] = _as_exclusive(state)
+    found: State = state.known[_EXCLUSIVE]
+    return found
+
+
+def _as_exclusive(state: State) -> State:
+    mode = {"meshServices": {"mode": _EXCLUSIVE}}
+    disabled = any(mesh_services_mode(state, mesh) == "Disabled" for mesh in state.meshes())
+    made = generated_services(state, switched=True) if disabled else ()
+    told = (replace(r, spec={**r.spec, **mode}) if r.type == "Mesh" else r for r in state.resources)
     return replace(
         state,
-        environment=replace(state.environment, mesh_services="Exclusive"),
-        resources=tuple(
-            replace(r, spec={**r.spec, **mode}) if r.type == "Mesh" else r for r in state.resources
-        ),
+        environment=replace(state.environment, mesh_services=_EXCLUSIVE),
+        resources=(*told, *made),
     )
