@@ -178,6 +178,26 @@ def test_what_touches_another_cluster_may_stand_before_it(other: Any) -> None:
     assert equal(compare(before, (*GROUND, patch(other, PATCH, name="own"))))
 
 
+def test_a_template_beside_probes_of_other_clusters_becomes_a_patch_of_any_name() -> None:
+    """The template worked on what the patches left, its successor may come before them."""
+    template = {
+        "type": "ProxyTemplate",
+        "name": "own",
+        "selectors": [{"match": {"kuma.io/service": "web"}}],
+        "conf": {
+            "imports": ["default-proxy"],
+            "modifications": [{"cluster": {**OTHER["cluster"], "operation": "patch"}}],
+        },
+    }
+    top = {"kind": "MeshService", "name": "web"}
+    ground = (*GROUND, patch(PATCH, top=top))
+    turned = compare((*ground, template), (*ground, patch(OTHER, name="z", top=top)))
+    assert turned.verdict("live") == "equivalent"
+    touching = {"cluster": {**SAME_CLUSTER["cluster"], "value": "healthChecks: []"}}
+    template["conf"]["modifications"] = [{"cluster": {**touching["cluster"], "operation": "patch"}}]
+    assert not equal(compare((*ground, template), (*ground, patch(touching, name="z", top=top))))
+
+
 def test_the_patch_of_a_narrower_class_counts_whole() -> None:
     top = {"kind": "MeshService", "name": "web"}
     broad = patch(EMPTY, name="a")

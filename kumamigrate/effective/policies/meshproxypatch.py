@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.effective.reading import At, Conf, SlotKind, TypeReading, Values, leaf
@@ -14,6 +14,8 @@ from kumamigrate.sourcedest.oldconf import conf_of
 
 CHANGES = "appendModifications"
 FIELDS = {CHANGES: leaf(SlotKind.PROXY)}
+ELSEWHERE = ("listener", "networkFilter", "httpFilter", "virtualHost")
+"""What a modification may be about but for clusters."""
 _OPERATIONS = {
     "add": "Add", "remove": "Remove", "patch": "Patch", "addFirst": "AddFirst",
     "addLast": "AddLast", "addBefore": "AddBefore", "addAfter": "AddAfter",
@@ -37,7 +39,42 @@ def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
 
 
 def _as_values(changes: Sequence[Any]) -> Values:
-    return {CHANGES: _once(list(changes))} if changes else {}
+    return {CHANGES: _by_place(_once(list(changes)))} if changes else {}
+
+
+def _by_place(changes: Iterable[Any]) -> list[Any]:
+    """Return changes with those of each cluster together, in the order that they have.
+
+    One cluster knows nothing of another, and of what is no cluster. What may concern any of them
+    stays between what stands before it and what follows.
+    """
+    ordered: list[Any] = []
+    apart: list[tuple[str, Any]] = []
+    for change in changes:
+        place = _place(change)
+        if place is None:
+            ordered += [*_told_apart(apart), change]
+            apart = []
+        else:
+            apart.append((place, change))
+    return [*ordered, *_told_apart(apart)]
+
+
+def _told_apart(changes: Iterable[tuple[str, Any]]) -> list[Any]:
+    return [change for _, change in sorted(changes, key=lambda one: one[0])]
+
+
+def _place(change: Any) -> str | None:
+    """Return the name of the one cluster that a change concerns, nothing where it is about no
+    cluster; None where it may concern any."""
+    if not isinstance(change, Mapping) or len(change) != 1:
+        return None
+    (kind, body), *_ = change.items()
+    if kind in ELSEWHERE:
+        return ""
+    name = mapping(mapping(body).get("match")).get("name")
+    named = kind == "cluster" and mapping(body).get("operation") in ("Patch", "Remove")
+    return name if named and isinstance(name, str) and name else None
 
 
 def _once(changes: list[Any]) -> list[Any]:

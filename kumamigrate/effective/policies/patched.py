@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.effective.policies.meshhealthcheck import FIELDS, PANIC, UNPROBED, tcp_probe
+from kumamigrate.effective.policies.meshproxypatch import ELSEWHERE
 from kumamigrate.effective.reading import Conf, SlotKind, Values, as_read, read
 from kumamigrate.model import duration
 from kumamigrate.model.resource import SERVICE, Resource, mapping
@@ -22,7 +23,6 @@ from kumamigrate.sourcedest.winners import OldPolicies, ends_of
 PATCH = "MeshProxyPatch"
 Checks = tuple[Values, ...]
 
-_ELSEWHERE = ("listener", "networkFilter", "httpFilter", "virtualHost")
 _ON_KUBERNETES = "k8s.kuma.io/"
 _DURATION = pattern(r"[0-9]+(\.[0-9]{1,9})?s")
 _HEX = pattern(r"([0-9a-f]{2})+")
@@ -103,7 +103,7 @@ def may_touch(modification: Any, service: str) -> bool:
     if not isinstance(modification, Mapping) or len(modification) != 1:
         return True
     (kind, body), *_ = modification.items()
-    if kind in _ELSEWHERE:
+    if kind in ELSEWHERE:
         return False
     name = mapping(mapping(body).get("match")).get("name")
     replaced = mapping(body).get("operation") == "Add"  # the name stands in its value
