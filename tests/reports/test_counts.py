@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from tests.frontdoor import command
+
+EXAMPLE = Path(__file__).parents[2] / "fixtures/example/before"
 
 TEXT = """\
 type: Mesh
@@ -51,3 +54,12 @@ def test_a_proof_counts_what_may_pass_apart(tmp_path: Path) -> None:
     assert said.startswith("Different: what proxies read today, 1 difference and 1 that may pass\n")
     said = command("prove", before, after, "--allow", "none").out
     assert said.startswith("Different: what proxies read today, 2 differences\n")
+
+
+def test_what_a_run_writes_on_lines_of_its_own_counts_as_before(tmp_path: Path) -> None:
+    """Two settings become four lines, since a route of two destinations becomes two."""
+    shutil.copytree(EXAMPLE, tmp_path / "of")
+    for dry in (("--dry-run",), ()):
+        said = command("run", tmp_path / "of", *dry).out
+        assert "\n2 settings stand in Git" in said
+        assert "\n  any proxy → cart.shop /cart and 1 more   request timeout  15s → 60s" in said

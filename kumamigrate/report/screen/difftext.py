@@ -111,7 +111,8 @@ def grouped(witnesses: Iterable[Witness], sides: Sides) -> list[list[Witness]]:
         # only the old engine did is gone wherever it was.
         anywhere = was.place or now.place or witness.effect is Effect.RESIDUE
         here = "" if anywhere else (witness.place, repr(witness.route))
-        key = (witness.policy_type, _setting(witness), witness.direction, *texts, was, now, here)
+        setting = (witness.policy_type, _setting(witness), witness.direction, *texts)
+        key = (*setting, was.source, now.source, here)
         groups.setdefault(key, []).append(witness)
     return list(groups.values())
 

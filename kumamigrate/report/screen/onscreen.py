@@ -75,11 +75,10 @@ class OnScreen:
         outcome = self.outcome
         changed = outcome.texts
         old, new = texts_of(outcome.began), texts_of(outcome.ended)
+        began = _mover({p: (a, b) for p, (b, a) in changed.items()})
         if self.written:
-            moved = _mover({p: (b, a) for p, (b, a) in changed.items()})
-            return replace(old, moved=moved), new
-        moved = _mover({p: (a, b) for p, (b, a) in changed.items()})
-        return old, replace(new, moved=moved, lost="a new line of {0}")
+            return replace(old, moved=_mover(changed)), replace(new, began=began)
+        return old, replace(new, moved=began, began=began, lost="a new line of {0}")
 
 
 def texts_of(estate: Estate) -> Texts:

@@ -37,11 +37,18 @@ Said = dict[str, list[tuple[str, int, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A value for the screen: its words, the line it stands on, else what gives it."""
+    """A value for the screen: its words, the line it stands on, else what gives it. `began` is
+    the line that says it before the run, whichever text lies on the disk."""
 
     words: str
     place: str = ""
     origin: str = ""
+    began: str = ""
+
+    @property
+    def source(self) -> tuple[str, str, str]:
+        """Return what tells this value from others, the same before a run and after it."""
+        return self.words, self.began or self.place, "" if self.place else self.origin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +57,15 @@ class Texts:
 
     `types` tells the type of the resource at a line. `moved` tells where a line of this side
     with some words is in the text that lies on the disk, and `lost` what is said of one that is
-    not there. `patches` are searched, by environment, for what overrules the line of a policy.
-    `homes` tells where policies of a type and a name begin. Lines of a change `on_trial` are of a
-    text that nobody has: there only these count.
+    not there; `began` tells where it was before the run. `patches` are searched, by environment,
+    for what overrules the line of a policy. `homes` tells where policies of a type and a name
+    begin. Lines of a change `on_trial` are of a text that nobody has: there only these count.
     """
 
     files: Mapping[str, bytes | None]
     types: Callable[[str, int], str] = lambda _path, _line: ""
     moved: Callable[[str, int, str], int | None] = lambda _path, line, _words: line
+    began: Callable[[str, int, str], int | None] = lambda _path, line, _words: line
     lost: str = "{0}:{1} before the run"
     patches: Mapping[str, frozenset[str]] = field(default_factory=dict)
     homes: Callable[[str, str], list[tuple[str, int]]] = lambda _kind, _name: []
@@ -102,7 +110,8 @@ def shown(witness: Witness, value: Value, texts: Texts, environment: str = "") -
         said = f"off ({leaf}: {written})" if written else "off"
     if here is None:
         return Shown(said, origin=texts.lost.format(path, line))
-    return Shown(said, place=f"{path}:{here}")
+    began = texts.began(path, line, written)
+    return Shown(said, place=f"{path}:{here}", began="" if began is None else f"{path}:{began}")
 
 
 def _on_trial(witness: Witness, value: Value, texts: Texts, words: str) -> Shown:
