@@ -53,7 +53,8 @@ def settled_by_rules(before: Estate, options: Options, progress: Progress) -> Ou
     while True:
         outcome = _settled_but_for(circles, before, options, progress)
         taken = partial(is_taken, estate=outcome.ended, options=options)
-        alone = unfinished(before.whole, outcome.ended.whole, outcome.kept, taken)
+        ended = outcome.ended.whole
+        alone = unfinished(before.whole, ended, outcome.kept, taken, options.select)
         if alone.keys() <= circles.keys():
             return outcome
         circles.update(alone)

@@ -1,21 +1,24 @@
-"""New documents that the target refuses in the end: the changes that wrote them are not made.
+"""New documents that the target refuses in the end, or warns about: what wrote them is not done.
 
 A split whose parts do not get to the target is no step on the way: the reader finds two documents
-that wait where one did. An old source/destination policy is nothing to the target, and what it
-becomes for the release in use is written by a run for that release: a run for the target writes it
-where it gets there, and where the user asks for it all the same.
+that wait where one did; of policies on a route, which the target takes with a warning, so too. An
+old source/destination policy is nothing to the target, and what it becomes for the release in use
+is written by a run for that release: a run for the target writes it where it gets there, and where
+the user asks for it all the same.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from kumamigrate.admit.check import warnings_of
 from kumamigrate.flow.circles import Circles, Left, Subject, subject_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import release
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.rewrite.change import Change
+from kumamigrate.rewrite.routes.routes import old_route_name
 from kumamigrate.scene.blame import written
 from kumamigrate.scene.held import Cause
 from kumamigrate.scene.scene import Scene
@@ -25,22 +28,34 @@ OLD_FORMS = "legacy-"
 
 
 def unfinished(
-    before: Scene, after: Scene, kept: Iterable[Change], taken: Callable[[Change], bool]
+    before: Scene,
+    after: Scene,
+    kept: Iterable[Change],
+    taken: Callable[[Change], bool],
+    selected: Collection[str] = (),
 ) -> Circles:
-    """Return what is to be left alone, so that nothing new is refused by the target.
+    """Return what is to be left alone, so that nothing new is refused by the target, and no
+    policy on a route is doubled.
 
-    `taken` says what the user takes on their own word.
+    `taken` says what the user takes on their own word. A split by a rule that is `selected` is
+    what was asked for.
     """
-    if after.target == after.source:
-        return {}
     changes = list(kept)
-    found: dict[tuple[str, Subject], list[str]] = defaultdict(list)
-    for resource, why in _new_and_refused(before, after):
-        maker = _maker(resource, changes)
-        if maker is None or (maker.rule.startswith(OLD_FORMS) and taken(maker)):
-            continue
-        found[maker.rule, subject_of(maker)].append(f"{resource.type} {resource.name}: {why}")
-    return {key: Left(_reason(whys), Cause.REFUSED) for key, whys in found.items()}
+    left: Circles = {}
+    for cause, new in (
+        (Cause.WARNED, _new_and_warned(before, after)),
+        (Cause.REFUSED, _new_and_refused(before, after)),
+    ):
+        found: dict[tuple[str, Subject], list[str]] = defaultdict(list)
+        for resource, why in new:
+            maker = _maker(resource, changes)
+            if maker is None or (maker.rule.startswith(OLD_FORMS) and taken(maker)):
+                continue
+            if cause is Cause.WARNED and maker.rule in selected:
+                continue
+            found[maker.rule, subject_of(maker)].append(f"{resource.type} {resource.name}: {why}")
+        left |= {key: Left(_reason(whys), cause) for key, whys in found.items()}
+    return left
 
 
 def _reason(whys: Sequence[str]) -> str:
@@ -49,8 +64,9 @@ def _reason(whys: Sequence[str]) -> str:
 
 
 def _new_and_refused(before: Scene, after: Scene) -> Iterator[tuple[Resource, str]]:
-    there = {resource.identity for resource in before.repository.resources}
-    mine = {resource.identity for resource in after.repository.resources}
+    if after.target == after.source:
+        return
+    there, mine = _identities(before), _identities(after)
     sections = release(after.target).policy_types
     for rejection in after.state(after.target)[1]:
         one = rejection.resource
@@ -59,6 +75,19 @@ def _new_and_refused(before: Scene, after: Scene) -> Iterator[tuple[Resource, st
             by_tags = one.spec.get("from") and kind is not None and "from" not in kind.sections
             message = rejection.problems[0].message
             yield one, f"{after.target} has no `from`" if by_tags else message
+
+
+def _new_and_warned(before: Scene, after: Scene) -> Iterator[tuple[Resource, str]]:
+    """Yield the policies on routes that are new: what splits a route copies them."""
+    there = _identities(before)
+    for one in after.repository.resources:
+        if old_route_name(one) is not None and one.identity not in there:
+            for problem in warnings_of(one, release=after.target)[:1]:
+                yield one, str(problem)
+
+
+def _identities(scene: Scene) -> set[Identity]:
+    return {resource.identity for resource in scene.repository.resources}
 
 
 def _maker(resource: Resource, changes: Iterable[Change]) -> Change | None:

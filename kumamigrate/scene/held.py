@@ -14,13 +14,15 @@ from kumamigrate.source.text import Refusal
 
 class Cause(StrEnum):
     """Why a change was left that could be written; REFUSED: the target would refuse what it ends
-    as; KNOWN: why nobody asks any more."""
+    as; WARNED: it would write more of a form that the target warns about; KNOWN: why nobody asks
+    any more."""
 
     ACTIVATION = "activation"
     NAME = "name"
     RESIDUE = "residue"
     SKIPPED = "skipped"
     REFUSED = "refused"
+    WARNED = "warned"
     KNOWN = "baseline"
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from tests.cases import FIXTURES
 from tests.choose.shop import ALIVE, DEAD, FILES, Shop, findings
+from tests.frontdoor import command
 
 HELD = ("route-in-target-ref", "held", "dead.yaml", 6)
 FIXED = ("from-section", "fixed", "alive.yaml", 6)
@@ -74,3 +79,19 @@ def test_a_setting_that_is_no_word_for_it_is_refused(shop: Shop) -> None:
     shop.write("kumamigrate.toml", 'activations = "never"\n')
     done = shop.run("run")
     assert (done.code, "must be one of write, review" in done.err) == (2, True)
+
+
+def test_a_route_whose_policies_are_left_is_not_split_and_a_later_run_comes_to_the_same(
+    tmp_path: Path,
+) -> None:
+    """The split would copy a MeshTimeout and a MeshRetry on the route, in the form that goes."""
+    staged, direct = tmp_path / "staged", tmp_path / "direct"
+    for folder in (staged, direct):
+        shutil.copytree(FIXTURES / "example" / "before", folder)
+    done = command("run", staged, "--hold", "activation")
+    assert "1  left as before: 2.14 would warn about what it becomes\n" in done.out
+    assert "CHANGED  1 resource, in 1 of 7 files" in done.out
+    command("run", staged)
+    command("run", direct)
+    for path in direct.rglob("*.yaml"):
+        assert (staged / path.relative_to(direct)).read_text() == path.read_text()

@@ -115,6 +115,7 @@ _LEFT = {
     "residue": "left for later, since a setting that only the old engine made would be gone",
     "skipped": "skipped",
     "refused": "left as before, since the target would refuse what it becomes",
+    "warned": "left as before, since it would write more of a form that the target warns about",
 }
 """What is said of a change that could be written, by what it was left for."""
 

@@ -47,6 +47,7 @@ def held_lines(screen: OnScreen) -> list[Line]:
     return [
         *_later_lines(later, screen),
         *_refused_lines([one for one in later if one.cause is Cause.REFUSED], screen),
+        *_warned_lines([one for one in later if one.cause is Cause.WARNED], screen),
         *_altering_lines(altering, screen),
         *_unproven_lines(unknown, screen),
         *_uneditable_lines(refused, screen),
@@ -91,20 +92,30 @@ def _refused_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
         f" all the same: --accept {_rules(old)}"
     )
     taken_apart = f"Settle first what else keeps it from {target}: it stands below"
-    lines: list[Line] = []
-    for mine, way in ((old, converted), (others, taken_apart)):
-        if not mine:
-            continue
-        what = "it becomes" if len(places_in(mine)) == 1 else "they become"
-        said = f"left as before: {target} would refuse what {what}"
-        lines.append(line(f"{_number(mine)}  {said}"))
-        most = len(mine) if screen.verbose else MOST_HELD
-        for one in mine[:most]:
-            lines += _held_heads(one, screen)
-            lines += [line(f"{INDENT}    {reason}") for reason in one.unknown]
-        lines += _others(mine[most:])
-        lines.append(line(f"{INDENT}→ {way}"))
-    return lines
+    return [
+        *_left_as_before(old, f"{target} would refuse what", converted, screen),
+        *_left_as_before(others, f"{target} would refuse what", taken_apart, screen),
+    ]
+
+
+def _warned_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
+    """Return what would only be taken apart, and stay in a form that the target warns about."""
+    target = screen.outcome.before.target
+    way = "It follows once nothing above or below keeps these from the new form"
+    return _left_as_before(held, f"{target} would warn about what", way, screen)
+
+
+def _left_as_before(held: Sequence[Held], why: str, way: str, screen: OnScreen) -> list[Line]:
+    if not held:
+        return []
+    what = "it becomes" if len(places_in(held)) == 1 else "they become"
+    lines = [line(f"{_number(held)}  left as before: {why} {what}")]
+    most = len(held) if screen.verbose else MOST_HELD
+    for one in held[:most]:
+        lines += _held_heads(one, screen)
+        lines += [line(f"{INDENT}    {reason}") for reason in one.unknown]
+    lines += _others(held[most:])
+    return [*lines, line(f"{INDENT}→ {way}")]
 
 
 def _rules(held: Sequence[Held]) -> str:
