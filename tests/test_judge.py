@@ -134,6 +134,23 @@ def test_what_the_target_misreads_before_and_after_keeps_its_meaning(top: str, v
     assert not allows(INBOUND % ("name: foo", "3s"), INBOUND % (top, value))
 
 
+def test_what_the_target_misreads_may_change_what_envoy_alone_is_told() -> None:
+    """Rules are called after their policy, and nobody lets anybody in: the mesh has no mTLS."""
+    named = PERMISSION.replace("name: t", "name: u")
+    assert allows(PERMISSION, named)
+    assert not allows(PERMISSION + "---\n" + INBOUND % ("name: foo", "3s"), named)
+
+
+PERMISSION = """\
+type: MeshTrafficPermission
+name: t
+mesh: default
+spec:
+  targetRef: {kind: Dataplane, name: foo}
+  rules: [{default: {allow: [{spiffeID: {type: Exact, value: spiffe://a/b}}]}}]
+"""
+
+
 @pytest.mark.parametrize(("mode", "inert"), [("Disabled", False), ("Exclusive", True)])
 def test_what_the_target_refuses_may_not_just_go(mode: str, inert: bool) -> None:
     assert allows(ON_ROUTE + BOUND, ON_ROUTE, mode=mode) is inert

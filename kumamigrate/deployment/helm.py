@@ -91,13 +91,13 @@ def _run(
     bare: Built,
     tree: Tree,
 ) -> Built:
-    tree.ran.add(program)
     contents = {**texts, **_bundled(folder, texts, tree)}
     for path in chart.values:
         contents[joined("", path)] = tree.read(joined("", path)) or b""
     if chart.inline:
         contents[INLINE] = chart.inline.encode()
     command = (program, *_arguments(chart, folder, texts))
+    tree.ran.add(command)
     printed = _printed(command, frozenset(contents.items()))
     how = " ".join(("helm template", chart.release, folder or ".", *_shown(chart)))
     if printed.error:

@@ -52,7 +52,7 @@ def build(folder: str, tree: Tree, known: Closure | None = None) -> Built:
 
 
 def _run(command: tuple[str, ...], closure: Closure, plain: Built, tree: Tree) -> Built:
-    tree.ran.add(command[0])
+    tree.ran.add(command)
     root = closure.parts[0]
     place = tree.real(root.folder) or root.folder
     contents, links = _copies(closure, tree)

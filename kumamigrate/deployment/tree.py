@@ -27,14 +27,14 @@ class Tree:
     `files` maps to None what is removed. Without a root there is nothing but `files`: a revision
     of Git. Nothing outside the root is ever read, whichever links lead there. `known` keeps what
     pure functions found out about all of it, by their own keys. `asked` is what the disk was asked
-    beside `files`: what, where, and a digest of its answer; `ran` are the programs that were run.
+    beside `files`: what, where, and a digest of its answer; `ran` are the commands that were run.
     """
 
     files: Mapping[str, bytes | None]
     root: Path | None = None
     known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     asked: list[tuple[str, str, str]] = field(default_factory=list, compare=False, repr=False)
-    ran: set[str] = field(default_factory=set, compare=False, repr=False)
+    ran: set[tuple[str, ...]] = field(default_factory=set, compare=False, repr=False)
 
     def edited(self, edits: Mapping[str, bytes | None]) -> Tree:
         """Return the tree with some files changed (None removes one).

@@ -50,12 +50,13 @@ def _migrated(path: str, data: bytes, root: Path, options: Options) -> Guide:
     except UnicodeDecodeError:
         return replace(guide, problem="it is not UTF-8")
     outcomes: list[Outcome] = []
-    for only in range(count_of(text)) if _repeats(path, text) else [None]:
+    # From the end on: what changes in a block moves no line of those before it.
+    for only in reversed(range(count_of(text))) if _repeats(path, text) else [None]:
         sheet = sheet_of(text, only)
         yaml = sheet.text
         world = estate_of({path: yaml.encode()}, (), root, options, disk=None)
         outcome = migrate(world, options)
-        outcomes.append(outcome)
+        outcomes.insert(0, outcome)
         _, edited = outcome.texts.get(path, (None, yaml.encode()))
         if must_not_be_written(outcome):
             return replace(guide, problem="its changes do not hold together")

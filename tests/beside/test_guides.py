@@ -107,6 +107,26 @@ def test_a_resource_shown_twice_is_read_block_by_block(tmp_path: Path) -> None:
     assert ("5m" in text, "7m" in text) == (True, True)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_an_example_before_and_after_changes_as_if_it_stood_alone(
+    tmp_path: Path, *, first: bool
+) -> None:
+    """Applied together the new form would be what is there already, and the old one no change of
+    it. Lines are those of the file as it is."""
+    old, new = (text[text.index("```yaml") : text.index("1. Or")] for text in (GUIDE, AFTER))
+    shown = [old, new] if first else [new, old]
+    (tmp_path / "guide.md").write_text("".join([*shown, old]))
+    words = ("--markdown", "--dry-run", "--select", "from-section", "--format", "json")
+    (told,) = command("run", tmp_path, *words).json["markdown"]
+    lines = [
+        number
+        for number, line in enumerate("".join([*shown, old]).split("\n"), 1)
+        if "from" in line
+    ]
+    fixed = [finding["line"] for finding in told["findings"] if finding["status"] == "fixed"]
+    assert fixed == [line + 1 for line in lines]
+
+
 def test_only_what_was_named_may_be_written(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     for folder in ("a", "b"):

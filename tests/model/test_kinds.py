@@ -57,7 +57,8 @@ MeshOPA OPAPolicy"""
 @pytest.mark.parametrize("kind", OF_KONG_MESH.split())
 def test_what_kong_mesh_lays_on_top_is_named_and_not_judged(kind: str) -> None:
     found = read_resources(read_file("a.yaml", f"type: {kind}\nname: a\n".encode()))
-    assert [refusal.reason for refusal in not_modelled(found)] == [Reason.NOT_MODELLED]
+    (refusal,) = not_modelled(found)
+    assert (refusal.reason, refusal.line, refusal.column) == (Reason.NOT_MODELLED, 1, 1)
 
 
 OF_THE_CHART = """admissionServerPort defaults envVars injectorFailurePolicy kdsGlobalAddress

@@ -548,8 +548,10 @@ def test_clients_with_a_value_that_nobody_has_are_said_not_to_be_compared() -> N
     assert not any("clients with" in why for why in kept.beyond)
 
 
-def _opened(before: tuple[str, ...], after: tuple[str, ...], proxies: str = PROXIES) -> Proof:
-    common = (MESH, proxies, EXTERNAL)
+def _opened(
+    before: tuple[str, ...], after: tuple[str, ...], proxies: str = PROXIES, mesh: str = MESH
+) -> Proof:
+    common = (mesh, proxies, EXTERNAL)
     sides = [state("---".join((*common, *own)), complete=False) for own in (before, after)]
     return prove(*sides, claims=("live",))
 
@@ -592,6 +594,17 @@ def test_an_external_service_is_opened_for_those_who_lead_there(
 ) -> None:
     assert "web" in _opens_the_bank(_opened(before, after, proxies))
     assert not _opens_the_bank(_opened(before, before, proxies))
+
+
+def test_what_a_zone_egress_lets_through_is_unknown() -> None:
+    """legacy.md §2.7: there the egress filters, on behalf of either engine."""
+    own = "outbound: [{port: 1, tags: {kuma.io/service: bank}}, "
+    listed = PROXIES.replace("outbound: [", own)
+    egress = MESH + STRICT + "routing: {zoneEgress: true}\n"
+    for mesh, opened in ((MESH, True), (egress, False)):
+        proof = _opened((ROUTE, ONLY_BATCH), (ONLY_BATCH,), listed, mesh)
+        assert ("web" in _opens_the_bank(proof)) is opened
+        assert any("zone egress" in str(doubt) for doubt in proof.doubts("live")) is not opened
 
 
 @pytest.mark.parametrize("more", ["", ", kuma.io/protocol: http, kuma.io/zone: east"])

@@ -17,7 +17,8 @@ EXTERNAL = "ExternalService"
 def external_access(side: OldSide, asked: AskedProxy, led_to: frozenset[str]) -> Facts:
     """Return which ExternalServices a proxy may use without zone egress (§2.7).
 
-    Asked of those only to which its traffic is led, before or after: `led_to`.
+    Asked of those only to which its traffic is led, before or after: `led_to`, and never where
+    there is an egress, of which nothing is known (`prover/doubts/besideold`).
     """
     found: dict[Key, Fact] = {}
     sets = [tags.items() for tags in asked.proxy.tag_sets]
@@ -25,7 +26,7 @@ def external_access(side: OldSide, asked: AskedProxy, led_to: frozenset[str]) ->
     filtered = side.routed and left
     for tags in (tags for tags in side.external if tags.get(SERVICE) in led_to):
         place = (EXTERNAL, "outbound", mentioned(tags))
-        if side.egress or not filtered:
+        if not filtered:
             found[place] = one_of([{"reached": True}])
             continue
         winner = inbound_winner(side.old.of("TrafficPermission"), tags, side.old.ties)

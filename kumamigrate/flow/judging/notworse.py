@@ -16,7 +16,7 @@ from kumamigrate.flow.judging.claimstates import (
     proof_of_states,
     states_of,
 )
-from kumamigrate.flow.judging.touched import unread_of, written_types
+from kumamigrate.flow.judging.touched import filled_in, written_types
 from kumamigrate.model.release import release as release_of
 from kumamigrate.prover import Effect, prove
 from kumamigrate.prover.owed import Begun
@@ -110,4 +110,4 @@ def _worsened(
     if doubts:
         stood = set(asked(standing.goal, standing.current, also=candidate).doubts(claim))
         doubts = tuple(doubt for doubt in doubts if doubt not in stood)
-    return HeldVerdict(witnesses=bad, unknown=(*doubts, *unread_of(current, candidate)))
+    return HeldVerdict(witnesses=bad, unknown=(*doubts, *filled_in(current, candidate)))

@@ -26,17 +26,13 @@ def written_types(current: Scene, candidate: Scene) -> set[str]:
     return {kind for kind, _, _ in old ^ new}
 
 
-def unread_of(current: Scene, candidate: Scene) -> Iterator[Doubt]:
-    """Yield what could not be read in the meshes that the changes touch, and what templates fill
-    in where they touch something: it bars every verdict, although it was there before."""
-    unread = candidate.state(candidate.source)[0].unread
+def filled_in(current: Scene, candidate: Scene) -> Iterator[Doubt]:
+    """Yield where the changes touch what a template fills in a part of, which bars every verdict
+    although it was there before."""
     resources = candidate.state(candidate.source)[0].resources
-    if not unread and not any(r.templated for r in resources):
+    if not any(r.templated for r in resources):
         return
-    old, new = (
-        {(r.mesh, r.canonical_body) for r in scene.state(scene.source)[0].resources}
-        for scene in (current, candidate)
-    )
+    old = {(r.mesh, r.canonical_body) for r in current.state(current.source)[0].resources}
     for resource in resources:
         if resource.templated and (resource.mesh, resource.canonical_body) not in old:
             yield Doubt(
@@ -44,13 +40,6 @@ def unread_of(current: Scene, candidate: Scene) -> Iterator[Doubt]:
                 f"a template fills in a part of {resource.type} {resource.name}"
                 f" ({candidate.locate(resource, ())}); render it and run on the result",
             )
-    touched = {mesh for mesh, _ in old ^ new}
-    types = _as_read(written_types(current, candidate), current, candidate)
-    known = release_of(candidate.source).policy_types.keys()
-    for refusal in unread:
-        mine = refusal.mesh in touched or not refusal.mesh
-        if mine and concerns(refusal, types, known, external=_external(current, candidate)):
-            yield unread_reason(refusal)
 
 
 def barred(current: Scene, candidate: Scene) -> Iterator[Doubt]:

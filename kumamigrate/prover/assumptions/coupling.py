@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumamigrate.dataclass import dataclass, field, replace
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.model.taken import Ground, Taken
 from kumamigrate.model.targetref import TargetRef
@@ -23,7 +23,7 @@ class Coupling:
     new: Selector
     inbound: bool
     outbound: bool
-    chosen: int = field(default=0, compare=False)
+    chosen: int = 0
 
     def __str__(self) -> str:
         return f"taken for granted that {self.fact}"
