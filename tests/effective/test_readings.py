@@ -806,3 +806,25 @@ def test_what_is_patched_twice_in_a_row(change: Any, once: bool) -> None:
 def test_units_of_bandwidth_are_spelled_in_two_ways(one: str, other: str, same: bool) -> None:
     faults = [[{"responseBandwidth": {"limit": limit, "percentage": 5}}] for limit in (one, other)]
     assert meshfault.same_but_for_units(*faults) is same
+
+
+@pytest.mark.parametrize(
+    ("least", "certified", "same"),
+    [
+        ("TLS13", True, False),
+        ("TLS10", True, False),
+        ("TLS13", None, False),
+        ("TLS12", True, True),
+        ("TLSAuto", True, True),
+        ("TLS13", False, True),
+    ],
+)
+def test_the_least_version_of_tls_that_certificates_of_an_identity_hide(
+    least: str, certified: bool | None, same: bool
+) -> None:
+    """Asked of 2.14 and 3.0; that TLS12 is the least anyway is Envoy's documentation's word."""
+    conf = {"tlsVersion": {"min": least}}
+    at = At(part=INBOUND, certified=certified)
+    old, new = meshtls.of_conf(conf, at), meshtls.of_conf(conf, replace(at, release="3.0"))
+    assert (old == new) is same
+    assert meshtls.of_conf({}, at) == old or least != "TLSAuto"

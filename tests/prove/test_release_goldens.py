@@ -107,6 +107,25 @@ def test_a_service_for_a_share_by_tags_is_that_share(
     assert claim["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    ("case", "verdict"),
+    [
+        ("12-routes-by-tag", "unknown"),
+        ("12-mirror-by-tag", "unknown"),
+        ("12-share-by-tags", "unknown"),
+        ("12-certificates-of-the-client", "equivalent"),
+    ],
+)
+def test_what_goes_in_plain_text_may_be_encrypted_where_both_have_certificates(
+    case: str, verdict: str
+) -> None:
+    folder = COMMITTED / "release-3.0" / case
+    claim, _ = _asked(folder / "before.yaml", folder / "after.yaml")
+    found = {name: one["verdict"] for name, one in claim["dataplanes"].items()}
+    same = dict.fromkeys(("backend-1", "db-1"), "equivalent")
+    assert found == {"web-1": verdict, **same, "any proxy": verdict}
+
+
 def _by_labels(text: str) -> str:
     """Return a mesh whose services choose their Dataplanes by the label of the same meaning."""
     lines: list[str] = []

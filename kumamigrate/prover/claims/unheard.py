@@ -9,7 +9,6 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.unset import begins
-from kumamigrate.model.identity import has_mtls
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.meshservices import generated_services
@@ -21,8 +20,8 @@ from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.workload import (
     changed_note_doubts,
 )
-from kumamigrate.targetref.route import RealResource, ServiceTag
-from kumamigrate.universe.backend import called, written_outbounds
+from kumamigrate.targetref.route import RealResource
+from kumamigrate.universe.backend import called
 from kumamigrate.universe.side import Side
 
 GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
@@ -112,23 +111,6 @@ def upgrade_proxy_doubts(
     if is_last_step(before, after):
         yield from _unread_of(after, was, now)
         yield from reach_doubts(before, after, was, now)
-        yield from _sent_plainly(before, after, was)
-
-
-def _sent_plainly(before: Side, after: Side, was: Resource) -> Iterator[Doubt]:
-    """Yield the services that a proxy with a certificate of a MeshIdentity calls by their tags.
-
-    Such a certificate is for real resources alone: what takes the place of a tag may encrypt.
-    """
-    if before.certified(was) is False or has_mtls(before.state, before.mesh):
-        return
-    called_by = (one.destination for one in (written_outbounds(before, was) or {}).values())
-    for service in sorted({one.service for one in called_by if isinstance(one, ServiceTag)}):
-        yield Doubt(
-            DoubtKind.RELEASE,
-            f"{was.name} calls {service} by its tag in plain text, and release {after.release.name}"
-            " encrypts it where the Dataplanes of the service have certificates as well",
-        )
 
 
 def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:

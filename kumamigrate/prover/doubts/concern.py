@@ -31,6 +31,7 @@ from kumamigrate.prover.doubts.identities import (
     unheld_permission_doubts,
 )
 from kumamigrate.prover.doubts.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
+from kumamigrate.prover.doubts.plaintext import plaintext_doubts, unheld_plaintext_doubts
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -87,6 +88,7 @@ class Concerns:
             )
         if self.claim == RELEASE:
             found += upgrade_proxy_doubts(self.pair.before, self.pair.after, was, now)
+            found += plaintext_doubts(self.pair.before, self.pair.after, was)
         if self.claim != CARRY:
             found += permission_doubts(self.pair.before, self.pair.after, was, now)
         if is_builtin(was) or is_builtin(now):
@@ -98,6 +100,8 @@ class Concerns:
         yield from self.of_patches(None, None)
         if self.claim != CARRY:
             yield from unheld_permission_doubts(self.pair.before, self.pair.after)
+        if self.claim == RELEASE:
+            yield from unheld_plaintext_doubts(self.pair.before, self.pair.after)
 
     def of_patches(self, was: Resource | None, now: Resource | None) -> Iterator[Doubt]:
         """Yield the patches of a proxy, or of any, that match by names which change."""
