@@ -47,10 +47,11 @@ def refusals_of(
     if _lacks_spec(resource, name):
         path: FieldPath = ("spec",)
         return (Problem(path=path, message="must be given", missing=True),)
+    stored = compute_labels(resource, release=name, environment=environment)
     found = [
         *name_problems(resource, release_name=name),
-        *_refused_spec(resource, name, environment),
-        *_refused_labels(resource, name, environment),
+        *_refused_spec(resource, stored, name, environment),
+        *_refused_labels(resource, stored, name, environment),
     ]
     return _tidy(found, resource)
 
@@ -103,7 +104,9 @@ def _lacks_spec(resource: Resource, release: str) -> bool:
     return known or resource_shape(resource.type, release) is not None
 
 
-def _refused_spec(resource: Resource, release: str, environment: Environment) -> Iterator[Problem]:
+def _refused_spec(
+    resource: Resource, stored: Resource | Refused, release: str, environment: Environment
+) -> Iterator[Problem]:
     rules = (c for c in constraints_of(resource.type, release) if not c.warn)
     policy_type = release_of(release).policy_types.get(resource.type)
     if policy_type is None:
@@ -115,19 +118,18 @@ def _refused_spec(resource: Resource, release: str, environment: Environment) ->
         yield Problem(path=("spec",), message="must be a mapping", missing=absent)
         return
     ground, unreadable = read_ground(resource, release)
-    role = role_of(resource, release=release, environment=environment)
+    role = _role(resource, stored, release, environment)
     yield from references_of(ground.spec, policy_type, release=release, role=role)
     yield from unreadable
     yield from all_broken(rules, ground)
 
 
-def role_of(resource: Resource, *, release: str, environment: Environment) -> str:
+def _role(
+    resource: Resource, stored: Resource | Refused, release: str, environment: Environment
+) -> str:
     """Return the role that admission goes by: the stored one, else the computed (A3)."""
     if is_template(resource.namespace):
         return ""
-    if is_export(resource):
-        return resource.labels.get(ROLE, "")
-    stored = compute_labels(resource, release=release, environment=environment)
     if isinstance(stored, Refused):
         role = policy_role(resource, release=release, environment=environment)
         return role if isinstance(role, str) else "consumer"
@@ -135,14 +137,13 @@ def role_of(resource: Resource, *, release: str, environment: Environment) -> st
 
 
 def _refused_labels(
-    resource: Resource, release: str, environment: Environment
+    resource: Resource, stored: Resource | Refused, release: str, environment: Environment
 ) -> Iterator[Problem]:
     yield from _labels_of_no_form(resource)
     if resource.form is Form.UNIVERSAL and not resource.stored:
         yield from _labels_of_elsewhere(resource, environment)
     if is_export(resource) or is_template(resource.namespace):
         return
-    stored = compute_labels(resource, release=release, environment=environment)
     if isinstance(stored, Refused):
         yield Problem(path=stored.path, message=stored.message)
     if resource.form is Form.UNIVERSAL:

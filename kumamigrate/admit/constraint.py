@@ -78,10 +78,11 @@ def constraints_of(type_: str, release: str) -> tuple[Constraint, ...]:
 def all_broken(rules: Iterable[Constraint], ground: ConstraintGround) -> Iterator[Problem]:
     """Yield a problem for every place where a rule is broken, rule by rule."""
     known: dict[str, tuple[Place, ...]] = {}  # many rules look at the same places
+    confs: dict[str, list[Place]] = {}
     for rule in rules:
         for pattern in rule.at:
             if pattern not in known:
-                known[pattern] = tuple(_anchors(ground, pattern))
+                known[pattern] = tuple(_anchors(ground, pattern, confs))
             for path, value in known[pattern]:
                 if rule.when and not _applies(rule.when, ground, path, value):
                     continue
@@ -120,7 +121,9 @@ def _read(row: Mapping[str, Any]) -> Constraint:
     )
 
 
-def _anchors(ground: ConstraintGround, pattern: str) -> Iterator[Place]:
+def _anchors(
+    ground: ConstraintGround, pattern: str, confs: dict[str, list[Place]]
+) -> Iterator[Place]:
     in_confs, only, rest = _in_confs(pattern)
     if not in_confs or not ground.sections:
         yield from _mappings(places(ground.spec, pattern))
@@ -128,7 +131,9 @@ def _anchors(ground: ConstraintGround, pattern: str) -> Iterator[Place]:
     for section in ground.sections:
         if only and section != only:
             continue
-        for path, conf in _confs(ground.spec, section):
+        if section not in confs:
+            confs[section] = list(_confs(ground.spec, section))
+        for path, conf in confs[section]:
             found = places(conf, rest)
             yield from _mappings(((*path, *inner), value) for inner, value in found)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from kumamigrate.admit.check import refusals_of
+from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.finding import Finding, Status
 from kumamigrate.rewrite.view import View
@@ -22,6 +24,18 @@ def owned(view: View) -> Iterator[Resource]:
     """Yield the repository's resources, those refused by the release in use included."""
     yield from (r for r in view.state.resources if view.owns(r))
     yield from (r for r in view.refused if view.owns(r))
+
+
+def refused(view: View, resource: Resource) -> tuple[Problem, ...]:
+    """Return why the target refuses a resource."""
+    if is_taken(view, resource):
+        return ()
+    return refusals_of(resource, release=view.target.name, environment=view.environment)
+
+
+def is_taken(view: View, resource: Resource) -> bool:
+    """Say whether a resource stands in a state of the target, which has taken it."""
+    return view.target.name == view.source.name and not view.was_refused(resource)
 
 
 def audit_finding(view: View, resource: Resource, path: FieldPath, *, problem: str = "") -> Finding:

@@ -68,6 +68,14 @@ class View:
         """Return the release to reach (`--target`)."""
         return release(self.target_name)
 
+    def was_refused(self, resource: Resource) -> bool:
+        """Say whether a resource is one that the source release would not take."""
+        return id(resource) in self._refused
+
+    @cached_property
+    def _refused(self) -> frozenset[int]:
+        return frozenset(map(id, self.refused))
+
     def matcher(self, mesh: str) -> Matcher:
         """Return the matcher of one mesh, the same for all rules that look at the state."""
         known = self.state.known

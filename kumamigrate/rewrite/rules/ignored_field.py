@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.admit.check import refusals_of, unknown_fields_of
-from kumamigrate.rewrite.audit import audit_finding, owned
+from kumamigrate.admit.check import unknown_fields_of
+from kumamigrate.rewrite.audit import audit_finding, owned, refused
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.view import View
 
@@ -15,6 +15,6 @@ def plan(view: View) -> Iterator[Finding]:
     name = view.target.name
     for resource in owned(view):
         fields = unknown_fields_of(resource, name)
-        if fields and not refusals_of(resource, release=name, environment=view.environment):
+        if fields and not refused(view, resource):
             for path in fields:
                 yield audit_finding(view, resource, path)

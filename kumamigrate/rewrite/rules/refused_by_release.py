@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.admit.check import refusals_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.versions import at_least
-from kumamigrate.rewrite.audit import audit_finding, owned
+from kumamigrate.rewrite.audit import audit_finding, is_taken, owned, refused
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.view import View
 
 
 def plan(view: View) -> Iterator[Finding]:
     """Yield one finding for each reason."""
-    name = view.target.name
-    old_engine = not at_least(name, "3.0")
-    # What stands in the state of a release was taken by it.
-    taken = {id(one) for one in view.state.resources} if name == view.state.release else set()
+    old_engine = not at_least(view.target.name, "3.0")
     for resource in owned(view):
-        if id(resource) in taken:
+        if is_taken(view, resource):
             continue
-        problems = refusals_of(resource, release=name, environment=view.environment)
+        problems = refused(view, resource)
         if not problems and old_engine and resource.type in OLD_POLICIES:
             from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
 
