@@ -236,8 +236,7 @@ def networking(dataplane: Resource) -> Mapping[str, Any]:
 
 def may_be_transparent(proxy: Resource) -> bool:
     """Whether traffic may be redirected to a proxy: if its Dataplane says so, or is made up."""
-    net = networking(proxy)
-    return bool(net.get("transparentProxying")) or (proxy.made_up and not net.get("outbound"))
+    return proxy.made_up or bool(networking(proxy).get("transparentProxying"))
 
 
 def _kinds(state: State, contents: Contents) -> dict[str, Signature]:

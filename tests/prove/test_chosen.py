@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.frontdoor import command
+from tests.prove.states import live, state
 
 MESH = """\
 type: Mesh
@@ -58,6 +59,16 @@ def test_that_nobody_else_chooses_by_it_is_taken_for_granted(tmp_path: Path) -> 
     verdict, assumptions = _claim(tmp_path)
     assert verdict == "equivalent"
     assert GRANTED in assumptions
+
+
+@pytest.mark.parametrize("whole", [(True, True), (True, False), (False, True)])
+def test_it_is_taken_for_granted_unless_all_is_known_of_both_sides(
+    whole: tuple[bool, bool],
+) -> None:
+    sides = [
+        state(MESH % team, complete=one) for team, one in zip(("red", "blue"), whole, strict=True)
+    ]
+    assert (GRANTED in live(*sides).assumptions) is not all(whole)
 
 
 def test_pods_choose_what_they_reach(tmp_path: Path) -> None:

@@ -64,6 +64,17 @@ def test_a_proxy_with_the_tag_and_without_the_label_refutes_it() -> None:
     assert _proof(bare + SUBSET, bare + LABELS).verdict("live") is Verdict.DIFFERENT
 
 
+def test_a_proxy_that_refutes_one_of_two_is_none_that_exists() -> None:
+    """It has the label beside the tag of one policy, and not that of the other."""
+    both = WEB.replace("{app: web}", "{app: web, tier: x}").replace(
+        ", app: web", ", app: web, tier: x"
+    )
+    tier = SUBSET.replace("app: web", "tier: x").replace("name: t", "name: u")
+    new = LABELS.replace("app: web", "tier: x").replace("name: t", "name: u")
+    proof = _proof(both + SUBSET + tier, both + LABELS + new)
+    assert proof.verdict("live") is Verdict.EQUIVALENT
+
+
 @pytest.mark.parametrize("label", ["{app: db}", "{app: web, tier: x}"])
 def test_other_labels_are_not_the_same(label: str) -> None:
     after = WEB + _policy(f"{{kind: Dataplane, labels: {label}}}")

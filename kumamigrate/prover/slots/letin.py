@@ -59,7 +59,7 @@ class Read:
         """Return which known clients it lets in."""
         side, answer, by_rules = self.side, self.answer(PERMISSION), self.by_rules
         read = admitted(side.state, side.mesh, answer, by_rules=by_rules)
-        if side.identified(self.proxy) is None and not by_rules:
+        if side.identified(self.proxy) is None:
             also = admitted(side.state, side.mesh, answer, by_rules=True)
             read = {k: v if also.get(k) == v else f"{v}, or not" for k, v in read.items()}
         return Fact(read, self.fact(PERMISSION).found)
