@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.frontdoor import command
-from tests.prove.states import live, state
+from tests.prove.states import live
+from tests.prove.states import state as state_of
 
 MESH = """\
 type: Mesh
@@ -65,9 +66,8 @@ def test_that_nobody_else_chooses_by_it_is_taken_for_granted(tmp_path: Path) -> 
 def test_it_is_taken_for_granted_unless_all_is_known_of_both_sides(
     whole: tuple[bool, bool],
 ) -> None:
-    sides = [
-        state(MESH % team, complete=one) for team, one in zip(("red", "blue"), whole, strict=True)
-    ]
+    teams = zip(("red", "blue"), whole, strict=True)
+    sides = [state_of(MESH % team, complete=one) for team, one in teams]
     assert (GRANTED in live(*sides).assumptions) is not all(whole)
 
 
