@@ -81,6 +81,7 @@ def _held(change: Change, verdict: HeldVerdict, counts: Callable[[Witness], bool
         unknown=tuple(map(str, whole.unknown)),
         refusals=verdict.refusals,
         environment=verdict.environment,
+        today=whole.today,
     )
 
 

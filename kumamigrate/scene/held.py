@@ -31,7 +31,8 @@ class Held:
     """A change that was not kept, and why: witnesses, unknowns or places not to be edited.
 
     `environment` is the one in which it does not hold, where there are several. With a `cause`
-    it is left for other reasons than what a proof says of it.
+    it is left for other reasons than what a proof says of it. `today` says that the witnesses are
+    of the release in use, not only of what comes.
     """
 
     change: Change
@@ -40,6 +41,7 @@ class Held:
     refusals: tuple[Refusal, ...] = ()
     environment: str = ""
     cause: Cause | None = None
+    today: bool = False
 
 
 Counts = Callable[[Witness], bool]
@@ -52,6 +54,7 @@ class HeldVerdict:
 
     A verdict that something stands against may be found before all reasons are: `whole` tells
     them, of those differences that count. `refusals` are places that cannot be edited at all.
+    `today`: the first witnesses are of claim *live*.
     """
 
     witnesses: tuple[Witness, ...] = ()
@@ -59,6 +62,7 @@ class HeldVerdict:
     environment: str = ""
     whole: Callable[[Counts], HeldVerdict] | None = field(default=None, compare=False, repr=False)
     refusals: tuple[Refusal, ...] = ()
+    today: bool = False
 
     @property
     def good(self) -> bool:

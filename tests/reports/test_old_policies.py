@@ -204,3 +204,55 @@ def test_what_is_said_of_each_policy_does_not_grow_with_the_others(tmp_path: Pat
         )
     )
     assert "already (new-00);" in told
+
+
+def test_a_client_without_a_sidecar_is_named_where_the_inbound_has_no_address(
+    tmp_path: Path,
+) -> None:
+    """A RateLimit knows sidecars alone, a MeshRateLimit limits whoever comes."""
+    limit = (
+        "type: RateLimit\nname: five\nmesh: default\n"
+        "sources: [{match: {kuma.io/service: '*'}}]\n"
+        "destinations: [{match: {kuma.io/service: api}}]\n"
+        "conf: {http: {requests: 5, interval: 10s}}\n"
+    )
+    said = run(tmp_path, documents(NO_DEFAULTS, limit)).said
+    assert "inbound of api, a client without a sidecar   MeshRateLimit local  none → " in said
+
+
+def test_a_permission_for_the_service_of_old_metrics_says_that_no_proxy_has_it(
+    tmp_path: Path,
+) -> None:
+    for service, is_said in (("dataplane-metrics", True), ("metrics", False)):
+        text = permission("prometheus").replace("service: a}", f"service: {service}}}")
+        said = run(tmp_path, documents(MTLS, text)).said
+        assert (f"{service} is no service of a proxy" in said) is is_said
+
+
+def _dataplane(service: str) -> str:
+    return (
+        f"type: Dataplane\nname: {service}-1\nmesh: default\nnetworking:\n  address: 10.0.0.1\n"
+        f"  inbound: [{{port: 80, tags: {{kuma.io/service: {service}, kuma.io/protocol: http}}}}]\n"
+        "  outbound: [{port: 10001, tags: {kuma.io/service: pay}}]\n"
+    )
+
+
+def _retry(name: str, service: str, times: int) -> str:
+    return (
+        f"type: Retry\nname: {name}\nmesh: default\n"
+        "sources: [{match: {kuma.io/service: '*'}}]\n"
+        f"destinations: [{{match: {{kuma.io/service: {service}}}}}]\n"
+        f"conf: {{http: {{numRetries: {times}}}}}\n"
+    )
+
+
+def test_services_that_are_listed_one_by_one_are_a_note_for_who_adds_one(tmp_path: Path) -> None:
+    """What nobody names is of TCP, which the verdict rests on: it is no assumption of its own."""
+    proxies = map(_dataplane, ("api", "pay", "web"))
+    retries = (_retry("all", "'*'", 7), _retry("pay-a", "pay", 8), _retry("pay-b", "pay", 9))
+    said = run(tmp_path, documents(NO_DEFAULTS, *proxies, ROUTE_ALL, *retries)).said
+    assert (
+        "the services known are listed (api, web), since an entry for any would reach pay as well,"
+        " of which old policies stay; a service that comes later has to be added\n"
+    ) in said
+    assert "assumed:" not in said

@@ -64,3 +64,47 @@ def test_what_differs_for_other_reasons_is_not_said_to_wait(tmp_path: Path) -> N
     said = command("run", tmp_path, *TO_THREE).out
     assert "Not proved" in said
     assert "read here as if" not in said
+
+
+BY_TAG = """\
+type: MeshTimeout
+name: v1-calls
+mesh: default
+spec:
+  targetRef: {kind: MeshSubset, tags: {version: v1}}
+  to: [{targetRef: {kind: MeshService, name: api}, default: {http: {requestTimeout: 3s}}}]
+"""
+PROXIES = """\
+type: Mesh
+name: default
+skipCreatingInitialPolicies: ['*']
+---
+type: Dataplane
+name: web-1
+mesh: default
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: web, version: v1, kuma.io/protocol: http}}]
+  outbound: [{port: 10001, tags: {kuma.io/service: api}}]
+---
+type: Dataplane
+name: api-1
+mesh: default
+networking:
+  address: 10.0.0.2
+  inbound: [{port: 80, tags: {kuma.io/service: api, kuma.io/protocol: http}}]
+"""
+
+
+def test_what_a_change_would_alter_before_the_upgrade_says_so(tmp_path: Path) -> None:
+    """Without the policy a request has no time limit on 2.14 and 15s on 3.0: both values are
+    told of one setting, in two releases."""
+    (tmp_path / "git").mkdir()
+    (tmp_path / "git" / "p.yaml").write_text(BY_TAG, encoding="utf-8")
+    (tmp_path / "there.yaml").write_text(PROXIES, encoding="utf-8")
+    words = ("run", tmp_path / "git", "--dry-run", "--inventory", tmp_path / "there.yaml")
+    said = command(*words, *TO_THREE).out
+    assert "request timeout  3s → 15s" in said.partition("LEFT")[0]
+    left = said.partition("LEFT")[2]
+    assert "held: the change would alter what proxies get on 2.14, before the upgrade\n" in left
+    assert "request timeout  3s → off" in left

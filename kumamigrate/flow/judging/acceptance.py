@@ -14,7 +14,7 @@ from kumamigrate.flow.judging.notworse import not_worse, shifted
 from kumamigrate.flow.judging.notyetthere import touches_unsettled
 from kumamigrate.flow.judging.touched import barred
 from kumamigrate.model.state import State
-from kumamigrate.prover import Effect
+from kumamigrate.prover import Effect, Proof, Witness
 from kumamigrate.prover.agree import apart
 from kumamigrate.prover.sidebyside import EachOnce
 from kumamigrate.prover.stages.local import local_proof
@@ -111,7 +111,8 @@ def _whichever(verdicts: Mapping[str, HeldVerdict], *, take_unknown: bool) -> He
             {world: verdict.witnesses for world, verdict in verdicts.items()},
             {world: verdict.unknown for world, verdict in verdicts.items()},
         )
-    return HeldVerdict(witnesses=witnesses, unknown=() if take_unknown else unknown)
+    left = () if take_unknown else unknown
+    return HeldVerdict(witnesses=witnesses, unknown=left, today=bool(witnesses) and found[0].today)
 
 
 def _judge_of(
@@ -146,7 +147,7 @@ def _judge_of(
             live = proof.witnesses("live")
             activated = frozenset(w.slot for w in live if w.effect is Effect.ACTIVATION)
             bad = tuple(w for w in live if w.effect not in allow - hold)
-            verdicts.append(HeldVerdict(witnesses=bad, unknown=proof.doubts("live")))
+            verdicts.append(_of_today(proof, bad))
             # A proof for what is held anyway would only take its time.
             if verdicts[-1].good and "carry" not in claims and before.target != before.source:
                 verdicts.append(shifted(current, candidate))
@@ -159,10 +160,14 @@ def _judge_of(
             # Claim *release* says nothing of what the target still misreads.
             proof = proof_of(current, candidate, "live")
             bad = tuple(w for w in proof.witnesses("live") if w.effect not in HARMLESS - hold)
-            verdicts.append(HeldVerdict(witnesses=bad, unknown=proof.doubts("live")))
+            verdicts.append(_of_today(proof, bad))
         return together(verdicts)
 
     return judge
+
+
+def _of_today(proof: Proof, bad: tuple[Witness, ...]) -> HeldVerdict:
+    return HeldVerdict(witnesses=bad, unknown=proof.doubts("live"), today=bool(bad))
 
 
 def _says_the_same(claims: Iterable[str], current: Scene, candidate: Scene) -> bool:
@@ -188,4 +193,5 @@ def together(verdicts: Iterable[HeldVerdict]) -> HeldVerdict:
     listed = list(verdicts)
     witnesses = tuple(w for verdict in listed for w in verdict.witnesses)
     unknown = tuple(dict.fromkeys(u for verdict in listed for u in verdict.unknown))
-    return HeldVerdict(witnesses=witnesses, unknown=unknown)
+    today = any(verdict.today for verdict in listed)
+    return HeldVerdict(witnesses=witnesses, unknown=unknown, today=today)

@@ -237,8 +237,9 @@ def _connection(witness: Witness) -> str:
     who = proxy_words(witness.proxy)
     route = f" {route_words(witness.route)}" if witness.route is not None else ""
     if witness.direction == "inbound":
-        made_up = witness.destination.startswith("192.0.2.") or not witness.destination
-        at = "" if made_up else f" at {witness.destination}"
+        address, comma, client = witness.destination.partition(", ")
+        made_up = address.startswith("192.0.2.") or not address
+        at = ("" if made_up else f" at {address}") + comma + client
         service = who.removeprefix(_BY_SERVICE)
         who = who if " and " in service else service
         return f"inbound of {who or 'any proxy'}{at}{route}"

@@ -41,14 +41,18 @@ def held_lines(screen: OnScreen) -> list[Line]:
     held = screen.held
     later = [one for one in held if one.cause is not None]
     held = [one for one in held if one.cause is None]
-    altering = [one for one in held if one.witnesses]
+    target, source = screen.outcome.before.target, screen.outcome.before.source
+    upgrade = "" if target == source else f" on {source}, before the upgrade"
+    altering: dict[str, list[Held]] = {}
+    for one in (one for one in held if one.witnesses):
+        altering.setdefault(upgrade if one.today else "", []).append(one)
     unknown = [one for one in held if one.unknown and not one.witnesses]
     refused = [one for one in held if not one.witnesses and not one.unknown]
     return [
         *_later_lines(later, screen),
         *_refused_lines([one for one in later if one.cause is Cause.REFUSED], screen),
         *_warned_lines([one for one in later if one.cause is Cause.WARNED], screen),
-        *_altering_lines(altering, screen),
+        *(one for when, mine in altering.items() for one in _altering_lines(mine, when, screen)),
         *_unproven_lines(unknown, screen),
         *_uneditable_lines(refused, screen),
     ]
@@ -130,11 +134,9 @@ def _others(held: Sequence[Held]) -> list[Line]:
     return [line(INDENT, "and ", (places, "place"), (": --verbose", "dim"))]
 
 
-def _altering_lines(held: Sequence[Held], screen: OnScreen) -> list[Line]:
-    if not held:
-        return []
+def _altering_lines(held: Sequence[Held], when: str, screen: OnScreen) -> list[Line]:
     what = "change" if len(held) == 1 else "changes"
-    lines = [line(f"{_number(held)}  held: the {what} would alter what proxies get")]
+    lines = [line(f"{_number(held)}  held: the {what} would alter what proxies get{when}")]
     most = len(held) if screen.verbose else MOST_HELD
     for one in held[:most]:
         lines += _altering(one, screen)

@@ -12,7 +12,7 @@ policy that goes without a successor, need not wait for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from kumamigrate.dataclass import dataclass, replace
@@ -62,15 +62,19 @@ class Apart:
             for item, row in table.items()
         }
 
-    @property
-    def assumption(self) -> str:
-        """What the conversion takes for granted, empty where nothing."""
+    def notes(self, moved: Iterable[Resource]) -> tuple[Manual, ...]:
+        """Say what listing services means for those that come later; nothing where none is."""
         if not self.listed:
-            return ""
-        return (
-            f"{', '.join(self.listed)} are the services there are: they are listed, since an entry"
-            " for any service would reach those that stay with the old policies"
+            return ()
+        others = ", ".join(sorted(self.left - {OTHER_SERVICE}))
+        message = (
+            f"the services known are listed ({', '.join(self.listed)}), since an entry for any"
+            f" would reach {others} as well, of which old policies stay; a service that comes later"
+            " has to be added"
         )
+        action = "settle what stays, or add services as they come"
+        return tuple(Manual(resource=r, message=message, action=action, blocking=False)
+                     for r in moved)  # fmt: skip
 
 
 def set_apart(

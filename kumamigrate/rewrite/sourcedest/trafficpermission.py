@@ -100,11 +100,31 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
         manual=(
             *wildcard_notes(classes, policies, "destinations", same),
             *(_decides_too(p) for p in stay if not stays(p)),
+            *(_for_metrics(w) for c in kept if (w := winners[c]) and _is_of_metrics(c, world)),
         ),
         ties=merge_ties(t for t in ties if t and not any(map(stays, t.policies))),
         steps=("apply all MeshTrafficPermissions before any TrafficPermission is deleted",),
     )
     return _with_external(result, world)
+
+
+METRICS = "dataplane-metrics"
+"""The service as which Kuma asked up to 2.4 who may scrape the metrics of a proxy."""
+
+
+def _is_of_metrics(item: WinnerClass, world: KnownWorld) -> bool:
+    known = (tags.get(SERVICE) for proxy in world.proxies for tags in proxy.tag_sets)
+    return item.witness[SERVICE] == METRICS and METRICS not in known
+
+
+def _for_metrics(policy: Resource) -> Manual:
+    return Manual(
+        resource=policy,
+        message=f"{METRICS} is no service of a proxy: Kuma up to 2.4 asked so who may scrape"
+        " metrics, and nothing since; delete what is written for it, unless one of yours has it",
+        action="delete the MeshTrafficPermission for it",
+        blocking=False,
+    )
 
 
 def _decides_too(policy: Resource) -> Manual:

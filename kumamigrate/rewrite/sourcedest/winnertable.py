@@ -197,8 +197,8 @@ def convert_outbound(world: KnownWorld, kind: OutboundKind) -> Conversion:
     ]
     moved = [p for p in policies if p not in apart.stay]
     done = _converted(run, classes, moved, apart.without(table))
-    assumed = (apart.assumption,) if apart.assumption else ()
-    return replace(done, kept=apart.stay, left=ties, assumptions=assumed, instead=whole)
+    said = (*done.manual, *apart.notes(moved))
+    return replace(done, kept=apart.stay, left=ties, manual=said, instead=whole)
 
 
 def _apart(
