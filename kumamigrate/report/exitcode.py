@@ -57,6 +57,8 @@ def nothing_there(outcome: Outcome) -> bool:
     named = scope is not None and scope.world is Extent.NAMED
     began = outcome.began
     there = outcome.before.repository.examined or outcome.before.inventory or began.beside
+    if scope is not None and scope.partial and scope.folders:
+        there = any(map(scope.allows, (*began.tree.files, *began.beside)))
     return not there and not outcome.examples and not named
 
 

@@ -44,6 +44,11 @@ class Scope:
         """Say whether more is read than may be written."""
         return self.read != self.given and Path() not in self.given
 
+    @property
+    def folders(self) -> bool:
+        """Say whether what was given are folders alone, which have something in them."""
+        return all((self.root / given).is_dir() for given in self.given)
+
     def allows(self, path: str) -> bool:
         """Say whether a file may be written."""
         return any(

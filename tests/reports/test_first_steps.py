@@ -100,6 +100,21 @@ def test_a_folder_without_manifests_is_not_clean(words: tuple[str, ...], tmp_pat
     assert (answer.code, "Nothing was looked at" in answer.out) == (3, True)
 
 
+def test_a_folder_without_manifests_in_a_repository_that_has_some_is_not_clean(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "mesh.yaml").write_text(MESH)
+    for name, text in (("wrong/README.md", "# nothing\n"), ("right/a.yaml", "a: 1\n")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    answer = command("check", tmp_path / "wrong")
+    assert (answer.code, "Nothing was looked at" in answer.out) == (3, True)
+    # What a hook names one by one may be any file.
+    for other in ("right", ".", "wrong/README.md"):
+        assert command("check", tmp_path / other).code == 0
+
+
 def test_manifests_without_kuma_are_clean(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("a: 1\n")
     assert command("check", tmp_path).code == 0

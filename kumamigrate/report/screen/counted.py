@@ -35,7 +35,7 @@ def is_on_word(outcome: Outcome, rule: str) -> bool:
 
 def nothing_line() -> Line:
     """Say that there is nothing to look at, which a path that is not the right one has, too."""
-    said = ": no YAML or JSON is where it was looked for; is it the right path?"
+    said = ": no YAML or JSON is in the folder that was given; is it the right path?"
     return line(("Nothing was looked at", "warn"), said)
 
 
