@@ -60,18 +60,12 @@ def _report(outcome: Outcome, *, written: bool) -> dict[str, Any]:
 
 def finding_json(finding: Finding) -> dict[str, Any]:
     """Return a finding for programs."""
-    resource = finding.resource
-    named = None
-    if resource is not None:
-        named = {"type": resource.type, "mesh": resource.mesh, "name": resource.name}
-        if resource.namespace:
-            named = {**named, "namespace": resource.namespace}
     return {
         "rule": finding.rule,
         "status": finding.status.value,
         "safety": finding.safety.value,
         "danger": finding.danger.name.lower().replace("_", "-"),
-        "resource": named,
+        "resource": _named(finding),
         "file": finding.file,
         "line": finding.line,
         "column": finding.column,
@@ -79,6 +73,14 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "action": finding.action,
         "notes": list(finding.notes),
     }
+
+
+def _named(finding: Finding) -> dict[str, Any] | None:
+    resource = finding.resource
+    if resource is None:
+        return None
+    namespace = {"namespace": resource.namespace} if resource.namespace else {}
+    return {"type": resource.type, "mesh": resource.mesh, "name": resource.name, **namespace}
 
 
 def held_json(held: Held) -> dict[str, Any]:
@@ -89,6 +91,7 @@ def held_json(held: Held) -> dict[str, Any]:
         "rule": held.change.rule,
         "mesh": held.change.mesh,
         "resources": [edit.where.path for edit in held.change.edits],
+        "about": [{"resource": _named(f), "message": f.message} for f in held.change.findings],
         "witnesses": [witness_json(witness) for witness in held.witnesses[:10]],
         "unknown": list(held.unknown),
         **({"environment": held.environment} if held.environment else {}),

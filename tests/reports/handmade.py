@@ -102,6 +102,7 @@ def named(name: str) -> dict[str, Any]:
         {
             "rule": name,
             "resources": [name],
+            "about": [{"resource": resource, "message": name}],
             "witnesses": [],
             "unknown": [name],
             "refused": [refused],

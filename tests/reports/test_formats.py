@@ -9,7 +9,9 @@ from xml.dom import minidom
 
 import pytest
 
+from kumamigrate.report.formats.findings import by_cause
 from tests.frontdoor import command
+from tests.reports.handmade import entry, report
 
 MESH = """type: Mesh
 name: default
@@ -52,6 +54,31 @@ def test_annotations_of_github_stand_on_the_line(folder: Path) -> None:
     assert unescaped(properties["file"]).endswith("a, b::c%.yaml")
     assert (properties["line"], subset[1]) == ("10", "error")
     assert "3.0 refuses" in unescaped(subset[3])
+
+
+def test_of_two_held_changes_of_a_rule_in_one_file_each_says_its_own_reason() -> None:
+    """A comment on a pull request says why; the first one of the file was taken for all."""
+    said = [
+        entry(status="held", rule="from-section", file="a.yaml", message=name, resource=None)
+        for name in ("one", "two")
+    ]
+    made = report([], said)
+    made["held"] = [
+        {
+            "rule": "from-section",
+            "resources": ["a.yaml"],
+            "about": [{"resource": None, "message": name}],
+            "witnesses": [],
+            "unknown": [f"why {name} is held"],
+            "refused": [],
+        }
+        for name in ("two", "one")
+    ]
+    causes = by_cause(said, made)
+    assert [cause.why for cause in causes] == [
+        "cannot tell: why one is held",
+        "cannot tell: why two is held",
+    ]
 
 
 def test_sarif_names_rules_places_and_fingerprints(folder: Path) -> None:

@@ -124,17 +124,30 @@ def _why_held(entry: Entry, report: Mapping[str, Any]) -> str:
     """Return what stood against a change: the first difference, or what cannot be told."""
     if entry["status"] != "held":
         return ""
-    for held in report.get("held", ()):
-        if held["rule"] == entry["rule"] and entry["file"] in held["resources"]:
-            later = _LEFT.get(held.get("cause", ""), "")
-            if later and not held["witnesses"]:
-                return ": ".join((later, *held["unknown"][:1]))
-            for witness in held["witnesses"]:
-                before, after = (value_words(witness[s]["value"]) for s in ("before", "after"))
-                what = f"{witness['policyType']} {witness['field']} {before} → {after}"
-                return f"{later or 'would change what proxies get'}: {what}"
-            if held["unknown"]:
-                return f"cannot tell: {held['unknown'][0]}"
-            if held["refused"]:
-                return f"cannot be edited without loss: {held['refused'][0]['message']}"
+    held = _held_with(entry, report)
+    if held is None:
+        return ""
+    later = _LEFT.get(held.get("cause", ""), "")
+    if later and not held["witnesses"]:
+        return ": ".join((later, *held["unknown"][:1]))
+    for witness in held["witnesses"]:
+        before, after = (value_words(witness[s]["value"]) for s in ("before", "after"))
+        what = f"{witness['policyType']} {witness['field']} {before} → {after}"
+        return f"{later or 'would change what proxies get'}: {what}"
+    if held["unknown"]:
+        return f"cannot tell: {held['unknown'][0]}"
+    if held["refused"]:
+        return f"cannot be edited without loss: {held['refused'][0]['message']}"
     return ""
+
+
+def _held_with(entry: Entry, report: Mapping[str, Any]) -> Entry | None:
+    """Return the change that would settle a finding; one about its resource, where an earlier
+    pass put it in other words."""
+    mine: list[Entry] = [one for one in report.get("held", ()) if one["rule"] == entry["rule"]]
+    for keys in (("resource", "message"), ("resource",)):
+        about = {key: entry[key] for key in keys}
+        for one in mine:
+            if any({key: said[key] for key in keys} == about for said in one["about"]):
+                return one
+    return None
