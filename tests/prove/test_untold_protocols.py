@@ -129,6 +129,7 @@ def test_only_outbounds_that_something_is_not_told_of_are_tried_with_every_proto
     mesh += to_web.format(kind="TrafficRoute", name="to-remote", conf=split)
     before, after = (mesh + to_web.format(kind=kind, name="a", conf=c) for c in (first, second))
     said = _proof(tmp_path, before, after)
-    assert said["proxies"] == "listed"
-    monkeypatch.setattr(_MadeRun, "untold", property(lambda run: run.kept))
+    assert (said["proxies"], said["beyond"]) == ("listed", [IF_TCP])
+    every = property(lambda run: {one: {"remote"} for one in run.kept})
+    monkeypatch.setattr(_MadeRun, "untold", every)
     assert _proof(tmp_path, before, after) == said

@@ -6,7 +6,7 @@ here is an outbound, told by its tags, or a cluster that some outbound leads to.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -42,6 +42,11 @@ ASSUMABLE = ("http", "http2", "grpc", "tcp", "kafka")
 _ON_OUTBOUNDS = frozenset(OUTBOUND)
 _LED = {*ROUTES, "MeshTrafficPermission"}
 """Types that decide which ExternalServices a proxy may use."""
+
+
+Untold = Mapping[str, Set[str]]
+"""Services to which a proxy has outbounds, with those that such an outbound leads to and whose
+protocol nothing tells."""
 
 
 class MadeOutbounds:
@@ -90,19 +95,22 @@ class MadeOutbounds:
                 self._pair, self._pair.engines, (asked[0], asked[1]), kinds, kept, self._only_real
             )
             runs = [own.compared()]
-            opened, untold = self._open(kinds), own.untold if self._pair.known else kept
-            if opened and untold:
+            opened, untold = self._open(kinds), own.untold if self._pair.known else {}
+            open_to = frozenset(untold) if self._pair.known else kept
+            if opened and open_to:
                 runs += [
-                    replace(own, sides=sides, kinds=opened, kept=untold).compared()
+                    replace(own, sides=sides, kinds=opened, kept=open_to).compared()
                     for sides in self._assumed
                 ]
             if self._pair.known:
-                self._compared[key] = self._settled(*runs)
+                self._compared[key] = self._settled(untold, *runs)
             else:
                 self._compared[key] = _agreed(runs)
         return self._compared[key]
 
-    def _settled(self, found: SlotsCompared, *others: SlotsCompared) -> SlotsCompared:
+    def _settled(
+        self, untold: Untold, found: SlotsCompared, *others: SlotsCompared
+    ) -> SlotsCompared:
         """Return what differs if services without a Dataplane carry TCP, as they do where they have
         none anywhere, and note those of which something differs if they carry anything else.
 
@@ -116,7 +124,7 @@ class MadeOutbounds:
             if self._stands(witness.policy_type):
                 more.setdefault(witness.key, witness)
             else:
-                self.count_as_tcp[witness.destination.split(" ")[0].split("{")[0]] = None
+                self.count_as_tcp.update(dict.fromkeys(_resting_on(witness, untold)))
         doubts = dict.fromkeys(doubt for one in (found, *others) for doubt in one.doubts)
         every = (*found.witnesses, *more.values())
         return replace(found, witnesses=every, doubts=tuple(doubts))
@@ -175,16 +183,16 @@ class _MadeRun:
         return makes and (any(one.ordered for one in self.asked) or not self.only_real)
 
     @property
-    def untold(self) -> frozenset[str]:
+    def untold(self) -> Untold:
         """The services kept to whose outbounds it may matter what a service speaks of which nothing
-        tells it: their own, or one that they lead to."""
-        found = set()
+        tells it, with those: the service itself, or one that its outbound leads to."""
+        found: dict[str, set[str]] = {}
         for side, asked, ways in zip(self.sides, self.asked, self._ways, strict=True):
             for one in (one for way in ways for one in engine_outbounds(side, asked, way)):
                 led = {one.service, *(tags[SERVICE] for tags in one.table.clusters)}
-                if not led <= side.known.keys():
-                    found.add(one.service)
-        return self.kept & found
+                if one.service in self.kept and not led <= side.known.keys():
+                    found.setdefault(one.service, set()).update(led - side.known.keys())
+        return found
 
     def _doubts(self) -> Iterator[Doubt]:
         if not self._makes:
@@ -253,6 +261,14 @@ def _is_led(witness: Witness, old: Fact, new: Fact) -> bool:
     unnamed = routes and witness.destination.split(" ")[0] == OTHER_SERVICE
     led = witness.field == TREATED or witness.policy_type == EXTERNAL
     return nowhere or unnamed or led or old.why in CROSSED or new.why in CROSSED
+
+
+def _resting_on(witness: Witness, untold: Untold) -> list[str]:
+    """Return the services whose protocol a difference rests on: of an outbound those that nothing
+    tells of it, of a cluster its own or those of the outbounds that lead there."""
+    service = witness.destination.split(" ")[0].split("{")[0]
+    every = {name for names in untold.values() for name in names}
+    return sorted(untold.get(service) or ({service} & every) or every)
 
 
 def _agreed(runs: Sequence[SlotsCompared]) -> SlotsCompared:
