@@ -388,3 +388,20 @@ def test_a_route_that_keeps_the_tag_says_so() -> None:
     assert "goes to  cart (weight 1) → nowhere" in lines(gone)
     part = replace(one, field="answered with 500", before=Value(), after=Value(value=3))
     assert "answered with 500  none → weight 3" in lines(part)
+
+
+def test_what_ends_with_the_old_engine_and_goes_on_with_the_upgrade_is_one_difference() -> None:
+    """Of a service beside a TrafficRoute: off, then 5m by 2.14's default, then 30m by 3.0's."""
+
+    def idle(at: str, before: str, after: str) -> Witness:
+        values = Value(value=before), Value(value=after)
+        route = {"path": {"value": "/"}} if ":" in at else None
+        more = {"place": at, "destination": at, "route": route}
+        return witness("http.streamIdleTimeout", before=values[0], after=values[1], **more)
+
+    ends, upgrade = idle("api", "0s", "5m0s"), idle("api:80", "5m0s", "30m0s")
+    said = lines(ends, upgrade)
+    assert said.startswith("any proxy → api:80 /   stream idle timeout  off → 30m ")
+    assert said.count("\n") == 1
+    for second in (idle("pay:80", "5m0s", "30m0s"), idle("api:80", "5m0s", "0s")):
+        assert lines(ends, second).count("\n") == 2

@@ -19,6 +19,7 @@ from kumamigrate.report.screen.gatewaywords import (
     list_words,
     place_words,
 )
+from kumamigrate.report.screen.oneway import joined
 from kumamigrate.report.screen.standing import Shown, Texts, shown
 from kumamigrate.report.screen.valuewords import in_words, leaves_that_differ
 from kumamigrate.report.styled import Line, line
@@ -97,7 +98,7 @@ def grouped(witnesses: Iterable[Witness], sides: Sides) -> list[list[Witness]]:
 
     Each connection stands once in a group, in the order found.
     """
-    told = list(witnesses)
+    told = joined(witnesses)
     told = told if sides.verbose else [w for part in _by_policy(told) for w in _as_one(part)]
     groups: dict[Any, list[Witness]] = {}
     for witness in told:
