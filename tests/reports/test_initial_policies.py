@@ -205,3 +205,21 @@ def test_what_is_in_doubt_in_every_world_is_no_matter_of_initial_policies(tmp_pa
     (reason,) = held["unknown"]
     assert "says it is of zone west" in reason
     assert not reason.startswith("with ")
+
+
+def test_an_outbound_that_comes_is_no_setting_that_stands_in_git(tmp_path: Path) -> None:
+    """Beside the TrafficRoute that Kuma made a MeshService has no outbound; on 3.0 it has one."""
+    (tmp_path / "m.yaml").write_text(
+        "apiVersion: kuma.io/v1alpha1\nkind: Mesh\nmetadata: {name: default}\nspec: {}\n---\n"
+        "apiVersion: kuma.io/v1alpha1\nkind: MeshService\n"
+        "metadata: {name: api, namespace: shop, labels: {kuma.io/mesh: default}}\n"
+        "spec:\n  selector: {dataplaneLabels: {matchLabels: {app: api}}}\n"
+        "  ports: [{port: 80, targetPort: 80, appProtocol: http}]\n",
+        encoding="utf-8",
+    )
+    said = command("run", tmp_path, "--dry-run", "--target", "3.0", given="2.5").out
+    assert (
+        "1 outbound is not made today and comes:\n"
+        "  any proxy → api.shop:80   outbound  not there → there\n"
+    ) in said
+    assert "stands in Git and is ignored" not in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
+from kumamigrate.effective.bothengines.comeorgone import OUTBOUND_ITSELF
 from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.report.screen.difftext import (
     IN_ENVOY_ALONE,
@@ -24,6 +25,22 @@ HEADINGS = {
         "settings that only the old engine made will be gone, and no new policy can set them",
     ),
 }
+Heading = tuple[Effect, bool]
+"""An effect, and whether it is of an outbound that comes, which is no setting."""
+_OUTBOUNDS = (
+    "outbound is not made today and comes",
+    "outbounds are not made today and come",
+)
+
+
+def by_heading(witnesses: Iterable[Witness]) -> dict[Heading, list[Witness]]:
+    """Return differences by what stands above them, which may be nothing, in order."""
+    found: dict[Heading, list[Witness]] = {}
+    for witness in witnesses:
+        comes = witness.effect is Effect.ACTIVATION and witness.field == OUTBOUND_ITSELF
+        found.setdefault((witness.effect, comes), []).append(witness)
+    order = list(Effect)
+    return dict(sorted(found.items(), key=lambda one: (order.index(one[0][0]), one[0][1])))
 
 
 def harmless_of(
@@ -35,29 +52,27 @@ def harmless_of(
     hint: str = "",
 ) -> list[Line]:
     """Return the harmless differences, those of one kind below one heading."""
-    known = list(witnesses)
     lines: list[Line] = []
-    for effect in HEADINGS:
-        mine = [w for w in known if w.effect is effect]
+    for heading, mine in by_heading(w for w in witnesses if w.effect in HEADINGS).items():
         number = number_of(mine, sides)
-        if number:
-            heading = heading_line(effect, number, allow, hint=hint, timeouts=are_timeouts(mine))
-            lines += [(*line(indent), *heading)]
-            lines += difference_lines(mine, sides, indent=f"{indent}  ")
+        lines += [(*line(indent), *heading_line(heading, number, mine, allow, hint=hint))]
+        lines += difference_lines(mine, sides, indent=f"{indent}  ")
     return lines
 
 
-def are_timeouts(witnesses: Iterable[Witness]) -> bool:
-    return all(w.policy_type == "MeshTimeout" for w in witnesses)
-
-
 def heading_line(
-    effect: Effect, number: int, allow: Set[Effect], *, hint: str = "", timeouts: bool = False
+    heading: Heading,
+    number: int,
+    mine: Iterable[Witness],
+    allow: Set[Effect],
+    *,
+    hint: str = "",
 ) -> Line:
-    """Return what stands above harmless differences of one kind."""
-    one, many = HEADINGS[effect]
+    """Return what stands above harmless differences of one kind, of which so many are shown."""
+    effect, comes = heading
+    one, many = _OUTBOUNDS if comes else HEADINGS[effect]
     words = one if number == 1 else many
-    if effect is Effect.RESIDUE and timeouts:
+    if effect is Effect.RESIDUE and all(w.policy_type == "MeshTimeout" for w in mine):
         words = words.replace("setting", "timeout", 1)
     refused = "" if effect in allow else " (which --allow does not let pass)"
     more = hint if effect is Effect.ACTIVATION and not refused else ""

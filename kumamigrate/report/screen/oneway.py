@@ -42,4 +42,4 @@ def _place(witness: Witness) -> _Place:
 
 def _meet(first: Witness, second: Witness) -> bool:
     values = first.before.value, first.after.value, second.before.value, second.after.value
-    return values[1] == values[2] and values[0] != values[3]
+    return bool(values[1] == values[2] and values[0] != values[3])

@@ -15,7 +15,13 @@ from kumamigrate.report.screen.difftext import (
     difference_lines,
     number_of,
 )
-from kumamigrate.report.screen.harmlesstext import HEADINGS, are_timeouts, harmless_of, heading_line
+from kumamigrate.report.screen.harmlesstext import (
+    HEADINGS,
+    Heading,
+    by_heading,
+    harmless_of,
+    heading_line,
+)
 from kumamigrate.report.screen.onscreen import OnScreen
 from kumamigrate.report.screen.restblock import IF_TCP, about_protocol
 from kumamigrate.report.screen.switchtext import switch_lines
@@ -111,15 +117,14 @@ def _found(screen: OnScreen, claim: str) -> list[Line]:
     for mesh in proof.meshes.values():
         known[mesh.environment] += mesh.claims[claim].witnesses if claim in mesh.claims else ()
     lines: list[Line] = []
-    for effect in Effect:
+    parts = {place: by_heading(found) for place, found in known.items()}
+    for heading, mine in by_heading(w for found in known.values() for w in found).items():
         told = {
-            place: _differences([w for w in found if w.effect is effect], screen, place)
-            for place, found in known.items()
+            place: _differences(part.get(heading, []), screen, place)
+            for place, part in parts.items()
         }
-        mine = [w for found in known.values() for w in found if w.effect is effect]
-        if mine:
-            lines += _heading(effect, mine, screen)
-            lines += _in_places({place: found for place, found in told.items() if found}, known)
+        lines += _heading(heading, mine, screen)
+        lines += _in_places({place: found for place, found in told.items() if found}, known)
     return lines
 
 
@@ -127,13 +132,12 @@ def _differences(witnesses: Sequence[Witness], screen: OnScreen, place: str) -> 
     return difference_lines(witnesses, screen.sides(place), indent="  ")
 
 
-def _heading(effect: Effect, mine: Sequence[Witness], screen: OnScreen) -> list[Line]:
+def _heading(heading: Heading, mine: Sequence[Witness], screen: OnScreen) -> list[Line]:
     """Return what stands above the differences of one kind; those that count need nothing."""
-    if effect not in HEADINGS:
+    if heading[0] not in HEADINGS:
         return []
-    number, timeouts = number_of(mine, screen.sides()), are_timeouts(mine)
-    allow = screen.outcome.options.allow
-    return [heading_line(effect, number, allow, hint=_hint(screen), timeouts=timeouts)]
+    number, allow = number_of(mine, screen.sides()), screen.outcome.options.allow
+    return [heading_line(heading, number, mine, allow, hint=_hint(screen))]
 
 
 def _in_places(told: Mapping[str, list[Line]], places: Collection[str]) -> list[Line]:
@@ -144,7 +148,8 @@ def _in_places(told: Mapping[str, list[Line]], places: Collection[str]) -> list[
 
 
 def _hint(screen: OnScreen) -> str:
-    return "" if screen.written else " (--hold activation keeps that out of this change)"
+    pending = screen.outcome.texts and not screen.written
+    return "" if not pending else " (--hold activation keeps that out of this change)"
 
 
 def harmless_lines(
