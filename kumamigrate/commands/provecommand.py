@@ -37,7 +37,7 @@ def prove(
     from kumamigrate.report.bymesh import proof_meshes
     from kumamigrate.report.inventory import inventory_json, inventory_lines
     from kumamigrate.report.proofjson import exit_of_proof, proof_json
-    from kumamigrate.report.screen.onscreen import texts_of
+    from kumamigrate.report.screen.onscreen import compared_texts
     from kumamigrate.report.screen.provescreen import Compared, proof_lines
     from kumamigrate.report.screen.userpaths import from_here
     from kumamigrate.report.uncommittedtext import compared_lines
@@ -75,7 +75,7 @@ def prove(
         repositories=repositories,
         claim=claim,
         allow=allow,
-        texts=(texts_of(first.estate), texts_of(second.estate)),
+        texts=compared_texts(first.estate, second.estate),
         verbose=bool(given.get("verbose")),
         known=[*known, *inventory_lines(whole)],
     )

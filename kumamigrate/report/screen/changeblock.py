@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.report.diff import patch_text
-from kumamigrate.report.screen.causes import fitting, places_of
+from kumamigrate.report.screen.causes import fitting, places_of, sentences
 from kumamigrate.report.screen.counted import count, some
 from kumamigrate.report.screen.onscreen import OnScreen, of_file
 from kumamigrate.report.screen.verdictblock import verdict_lines
@@ -92,8 +92,7 @@ def _full(finding: Finding) -> list[Line]:
 def _notes(found: Sequence[Finding], indent: str) -> list[Line]:
     """Return what the changes of a rule come with, each thing once. Why labels may take the place
     of tags is said with what the verdict rests on."""
-    notes = list(dict.fromkeys(note for finding in found for note in finding.notes))
-    notes = [note for note in notes if note not in BECAUSE]
+    notes = sentences(n for finding in found for n in finding.notes if n not in BECAUSE)
     # That there is one more takes the line that it would take itself.
     most = len(notes) if len(notes) == MOST_NOTES + 1 else MOST_NOTES
     lines = [line(indent, (note, "dim")) for note in notes[:most]]

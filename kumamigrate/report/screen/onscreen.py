@@ -81,6 +81,14 @@ class OnScreen:
         return old, replace(new, moved=began, began=began, lost="a new line of {0}")
 
 
+def compared_texts(before: Estate, after: Estate) -> tuple[Texts, Texts]:
+    """Return the texts of two estates, of which the later one knows lines of the earlier."""
+    old, new = texts_of(before), texts_of(after)
+    shared = old.files.keys() & new.files.keys()
+    changed = {p: (new.files[p], old.files[p]) for p in shared if new.files[p] != old.files[p]}
+    return old, replace(new, began=_mover(changed))
+
+
 def texts_of(estate: Estate) -> Texts:
     """Return the texts of an estate as they are."""
     repository = estate.whole.repository

@@ -75,7 +75,7 @@ def _split(view: View, route: Resource, groups: list[tuple[int, ...]]) -> Change
     edits, notes = following
     assert route.where is not None
     manifests = (first(route, parts[0]), *(further(route, part) for part in parts[1:]))
-    names = ", ".join(part.name for part in parts)
+    names = ", ".join(part.name for part in parts[1:])
     return Change(
         rule=view.rule.id,
         mesh=route.mesh,
@@ -85,7 +85,8 @@ def _split(view: View, route: Resource, groups: list[tuple[int, ...]]) -> Change
             _finding(
                 view,
                 route,
-                f"{route.type} {route.name} has {len(parts)} destinations and becomes {names}",
+                f"{route.type} {route.name} has {len(parts)} destinations and becomes one route for"
+                f" each: beside it {names}",
                 notes=notes,
             ),
         ),
