@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from kumamigrate.dataclass import dataclass, field
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import MADE_UP_NETWORK, Resource
 from kumamigrate.source.text import FieldPath
 
 if TYPE_CHECKING:  # reports of `check` need these values, and no traffic
@@ -81,6 +81,13 @@ class Witness:
     def values(self) -> tuple[str, str]:
         """Both values, as text that is equal exactly for equal ones."""
         return _canonical(self.before.value), _canonical(self.after.value)
+
+
+def inbound_and_client(witness: Witness) -> tuple[str, str]:
+    """Return the address of the inbound that a difference is at and the client that meets it,
+    each empty where there is none to name."""
+    address, _, client = witness.destination.partition(", ")
+    return "" if address.startswith(MADE_UP_NETWORK) else address, client
 
 
 def each_once(found: Iterable[Witness]) -> tuple[Witness, ...]:

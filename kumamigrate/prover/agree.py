@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import replace
-from kumamigrate.effective.difference import HARMLESS, Value, Witness
+from kumamigrate.effective.difference import HARMLESS, Value, Witness, inbound_and_client
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.initial import CHOICES, named
 from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, gathered, worst
@@ -168,8 +168,11 @@ def _worded(
     for slot in slots:
         witness = first[slot]
         field = f" {witness.field}" if witness.field and not _is_grant(witness) else ""
-        way = f" to {witness.destination}" if witness.destination else ""
-        yield slot, f"{witness.policy_type}{field} ({witness.direction}{way})"
+        inbound = witness.direction == "inbound"
+        to, client = inbound_and_client(witness) if inbound else (witness.destination, "")
+        way = f"{witness.direction} to {to}" if to else witness.direction
+        where = ", ".join(filter(None, (way, client)))
+        yield slot, f"{witness.policy_type}{field} ({where})"
 
 
 def _each(slot: tuple[str, ...], found: Found) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
+    MADE_UP_NETWORK,
     MESH,
     NAMESPACE,
     ORIGIN,
@@ -249,7 +250,7 @@ def dataplane_of(
         mesh=mesh,
         name=name,
         labels=labels,
-        spec={"networking": {"address": "192.0.2.1", **net}},
+        spec={"networking": {"address": f"{MADE_UP_NETWORK}1", **net}},
         made_up=True,
     )
 

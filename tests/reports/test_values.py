@@ -405,3 +405,14 @@ def test_what_ends_with_the_old_engine_and_goes_on_with_the_upgrade_is_one_diffe
     assert said.count("\n") == 1
     for second in (idle("pay:80", "5m0s", "30m0s"), idle("api:80", "5m0s", "0s")):
         assert lines(ends, second).count("\n") == 2
+
+
+def test_of_a_made_up_inbound_the_client_is_named_and_no_address() -> None:
+    met = {"policy_type": "MeshRateLimit", "direction": "inbound"}
+    for client, said in (
+        ("a client without a sidecar", "a client without a sidecar"),
+        ("version=v1", "client version=v1"),
+    ):
+        for address, at in (("192.0.2.1:80", ""), ("10.0.0.1:80", " at 10.0.0.1:80")):
+            one = witness("local", destination=f"{address}, {client}", **met)
+            assert lines(one).startswith(f"inbound of any proxy{at}, {said}   MeshRateLimit local")

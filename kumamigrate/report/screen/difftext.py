@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, replace
-from kumamigrate.effective.difference import Effect, Value, Witness
+from kumamigrate.effective.difference import Effect, Value, Witness, inbound_and_client
 from kumamigrate.report.screen.counted import count
 from kumamigrate.report.screen.fieldwords import CLIENT, SWITCHES, block_of, field_words
 from kumamigrate.report.screen.gatewaywords import (
@@ -238,9 +238,9 @@ def _connection(witness: Witness) -> str:
     who = proxy_words(witness.proxy)
     route = f" {route_words(witness.route)}" if witness.route is not None else ""
     if witness.direction == "inbound":
-        address, comma, client = witness.destination.partition(", ")
-        made_up = address.startswith("192.0.2.") or not address
-        at = ("" if made_up else f" at {address}") + comma + client
+        address, client = inbound_and_client(witness)
+        at = f" at {address}" if address else ""
+        at += f", {client if ' client' in client else f'client {client}'}" if client else ""
         service = who.removeprefix(_BY_SERVICE)
         who = who if " and " in service else service
         return f"inbound of {who or 'any proxy'}{at}{route}"

@@ -11,7 +11,15 @@ from math import comb
 from typing import Any
 
 from kumamigrate.model.labels import Refused, compute_labels
-from kumamigrate.model.resource import NAMESPACE, ORIGIN, ROLE, SERVICE, ZONE, Resource
+from kumamigrate.model.resource import (
+    MADE_UP_NETWORK,
+    NAMESPACE,
+    ORIGIN,
+    ROLE,
+    SERVICE,
+    ZONE,
+    Resource,
+)
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import SERVICE_TAGS, read_target_ref
 from kumamigrate.targetref.matcher import Matcher
@@ -132,7 +140,7 @@ def _dataplane(
         name=name,
         namespace=whole.get("namespace", ""),
         labels=labels,
-        spec={"networking": {"address": "192.0.2.1", "inbound": listed}},
+        spec={"networking": {"address": f"{MADE_UP_NETWORK}1", "inbound": listed}},
         made_up=True,
     )
     labelled = compute_labels(proxy, release=state.release, environment=state.environment)
