@@ -11,7 +11,7 @@ from functools import cached_property
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.source.node import JSON
-from kumamigrate.source.text import FieldPath, at_path
+from kumamigrate.source.text import FieldPath, at_path, common_end
 
 Spot = tuple[int, FieldPath]
 """One of the manifests after the edit, and a path in it."""
@@ -111,18 +111,9 @@ def _nearest(path: FieldPath, alike: Sequence[Spot]) -> Spot | None:
     """Return the place whose last keys have most in common with those of a path, if it is one."""
     if not alike:
         return None
-    ranks = [_common_end(path, spot[1]) for spot in alike]
+    ranks = [common_end(path, spot[1]) for spot in alike]
     best = max(ranks)
     return alike[ranks.index(best)] if ranks.count(best) == 1 else None
-
-
-def _common_end(one: FieldPath, other: FieldPath) -> int:
-    length = 0
-    for a, b in zip(reversed(one), reversed(other), strict=False):
-        if a != b:
-            break
-        length += 1
-    return length
 
 
 def _within(spot: Spot, taken: set[Spot]) -> bool:

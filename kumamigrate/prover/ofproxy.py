@@ -22,7 +22,7 @@ from kumamigrate.prover.claims.upgrade import (
 )
 from kumamigrate.prover.crossmesh import CrossMesh, cross_mesh_differences
 from kumamigrate.prover.doubts.concern import Concerns
-from kumamigrate.prover.doubts.doubt import tie_doubts
+from kumamigrate.prover.doubts.tiedoubts import tie_doubts
 from kumamigrate.prover.endpointmoves import EndpointMoves
 from kumamigrate.prover.gateway import gateway_witnesses, is_builtin
 from kumamigrate.prover.nonpolicy import dataplane_differences

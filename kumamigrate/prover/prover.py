@@ -12,15 +12,15 @@ from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.assumptions.chosen_labels import nobody_chooses
-from kumamigrate.prover.assumptions.subset_service import not_shown, told
-from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
-from kumamigrate.prover.claims.announced import upgrade_notes
-from kumamigrate.prover.compose import upon
-from kumamigrate.prover.doubts.doubt import (
+from kumamigrate.prover.assumptions.outsideproof import (
     export_assumptions,
     reader_assumptions,
     template_assumptions,
 )
+from kumamigrate.prover.assumptions.subset_service import not_shown, told
+from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
+from kumamigrate.prover.claims.announced import upgrade_notes
+from kumamigrate.prover.compose import upon
 from kumamigrate.prover.midway import over_midway
 from kumamigrate.prover.nonpolicy import dataplanes
 from kumamigrate.prover.oldengine import converted, same_old, without_a_say

@@ -11,7 +11,7 @@ from typing import Any
 
 from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
 from kumamigrate.rewrite.sourcedest.conversion import NewPolicy
-from kumamigrate.source.text import FieldPath, at_path
+from kumamigrate.source.text import FieldPath, at_path, common_end
 from kumamigrate.source.value import Moved
 from kumamigrate.sourcedest.goduration import parse_duration
 
@@ -45,7 +45,7 @@ def carried(
                 for path, new in fields
                 if path[-1] == wanted[-1] and _same(old, new) and not _met(path, taken)
             ]
-            best = max(fits, key=lambda path: _shared(path, wanted), default=None)
+            best = max(fits, key=lambda path: common_end(path, wanted), default=None)
             if best is not None:
                 taken[best] = (*root, *old_path)
     from_home = {path: (*home.spec_path, *old) for path, old in taken.items()}
@@ -177,16 +177,6 @@ def _fields(node: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
     elif isinstance(node, list):
         for at, value in enumerate(node):
             yield from _fields(value, (*path, at))
-
-
-def _shared(one: FieldPath, two: FieldPath) -> int:
-    """Return how many keys at the end of two paths are the same."""
-    count = 0
-    for a, b in zip(reversed(one), reversed(two), strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
 
 
 def _same(old: Any, new: Any) -> bool:

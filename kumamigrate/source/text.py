@@ -33,6 +33,16 @@ def at_path(value: Any, path: FieldPath) -> Any:
     return value
 
 
+def common_end(one: FieldPath, other: FieldPath) -> int:
+    """Return how many parts at the end of two paths are the same."""
+    length = 0
+    for a, b in zip(reversed(one), reversed(other), strict=False):
+        if a != b:
+            break
+        length += 1
+    return length
+
+
 def path_text(path: FieldPath) -> str:
     """Return a path as Kuma prints it: `spec.to[0].targetRef`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)

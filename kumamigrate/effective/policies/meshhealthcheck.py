@@ -130,14 +130,9 @@ def _old_probe(conf: OldConf, at: At) -> Values:
     return {**found, **http_probe(http.get("path"), http.get("expectedStatuses"), headers)}
 
 
-def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
-    """Return what both come to: both probe, and panic as a conf says, if it says so (§3)."""
-    return probed((), policy, conf, at)
-
-
 def probed(checks: Sequence[Values], policy: Resource | None, conf: Conf | None, at: At) -> Values:
     """Return probes as one: those of a patch (checks), which replace all others, or of both
-    policies."""
+    policies; panic as a conf says, if it says so (§3)."""
     old = of_old(policy, at)
     new = of_conf(conf, at)
     said = {name: new[name] for name in PANIC if (conf or {}).get(name) is not None}
@@ -155,5 +150,4 @@ READING = TypeReading(
     old="HealthCheck",
     old_parts=(SlotKind.CLUSTER,),
     of_old=of_old,
-    beside=beside,
 )

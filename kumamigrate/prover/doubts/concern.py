@@ -19,8 +19,8 @@ from kumamigrate.prover.claims.unheard import (
     upgrade_proxy_doubts,
     upgrade_workload_doubts,
 )
-from kumamigrate.prover.doubts.doubt import (
-    doubts,
+from kumamigrate.prover.doubts.doubt import doubts
+from kumamigrate.prover.doubts.gatewaydoubts import (
     gateway_doubts,
     probe_doubts,
     unknown_gateway_doubts,

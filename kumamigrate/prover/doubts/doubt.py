@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from typing import Any
 
@@ -13,31 +13,18 @@ from kumamigrate.effective.doubted import (
     DoubtKind,
     doubt_of,
     merged,
-    place_of_text,
     unread_reason,
 )
 from kumamigrate.effective.outboundfacts import BY_ROUTE
-from kumamigrate.effective.policies.patched import PATCH, read_patch
-from kumamigrate.effective.sections import TO_GATEWAYS, unread_sections
+from kumamigrate.effective.sections import unread_sections
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import GLOBAL_SCOPED, KUBERNETES, MESH_SCOPED
-from kumamigrate.model.labels import is_export
 from kumamigrate.model.packed import packed
-from kumamigrate.model.resource import DISPLAY_NAME, ORIGIN, Form, Resource, mapping, sequence
-from kumamigrate.model.state import State
-from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.model.resource import DISPLAY_NAME, Resource
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.targetref.items import to_entries, top_of
 from kumamigrate.targetref.resolve import index_of, resolve
-from kumamigrate.targetref.selection import Selection
-from kumamigrate.targetref.ties import Tie
 from kumamigrate.universe.side import ROUTES, Side
-
-TIED = "nothing decides between them"
-"""Stands in every doubt about a tie."""
-
-KRI = "kri_"
-"""How names that Envoy resources have for real resources begin."""
 
 _BESIDE_ROUTES = frozenset({"MeshMetric", "MeshTLS", "MeshTrace", "MeshTrafficPermission"})
 """Policy types to which it does not matter which way requests take."""
@@ -63,9 +50,6 @@ says who may scrape metrics as well."""
 
 _PERMISSIONS = frozenset({"TrafficPermission", "MeshTrafficPermission"})
 """They are for inbounds and whom a proxy reaches of ExternalServices, as TrafficRoutes lead."""
-
-UNSTABLE_SORT = 12
-"""Up to so many policies Go's sort is an insertion sort, which keeps ties in order."""
 
 
 def doubts(
@@ -161,56 +145,6 @@ def templated(side: Side, kinds: Set[str]) -> Iterator[Doubt]:
             )
 
 
-def template_assumptions(*states: State) -> Iterator[str]:
-    """Yield what is taken for granted about templates that stay as they are."""
-    if any(r.templated for state in states for r in state.resources):
-        yield "what templates fill in is the same before and after; values are not compared"
-
-
-def reader_assumptions(mesh: str, before: State, after: State) -> Iterator[str]:
-    """Yield what is taken for granted where backends go out of a Mesh: that nobody reads them."""
-    if after.complete or mesh in after.exported:
-        return
-    old, new = (
-        next((r.spec for r in state.of_type("Mesh") if r.name == mesh), {})
-        for state in (before, after)
-    )
-    for section, reader in _READERS.items():
-        stay = any(policy.mesh == mesh for policy in after.of_type(reader))
-        if old.get(section) and not new.get(section) and not stay:
-            yield f"mesh {mesh} has no {reader} elsewhere"
-
-
-_READERS = {"tracing": "TrafficTrace", "logging": "TrafficLog"}
-"""Fields of a Mesh that hold backends, and who alone reads them."""
-
-
-def export_assumptions(*states: State) -> Iterator[str]:
-    """Yield what is taken for granted about resources that look like read from a control plane but
-    do not say when it was given them: the API of one zone refuses what is of another."""
-    zones = {zone for state in states for zone in _zones_of_exports(state)}
-    if len(zones) > 1:
-        yield (
-            f"what says it is of zone {' or '.join(sorted(zones))} was read from one control plane,"
-            " which holds all of it (--zone, creationTime or an inventory settles it)"
-        )
-
-
-def _zones_of_exports(state: State) -> Set[str]:
-    """Return the zones that exports without their times name, where nobody says which reads."""
-    if state.environment.zone_known or state.environment.mode != "zone":
-        return frozenset()
-    if "zones of exports" not in state.known:
-        state.known["zones of exports"] = frozenset(
-            one.zone
-            for one in state.resources
-            if one.form is Form.UNIVERSAL and not (one.created or one.stored)
-            if one.zone and one.labels.get(ORIGIN) != "global" and is_export(one)
-        )
-    found: Set[str] = state.known["zones of exports"]
-    return found
-
-
 def _missing_routes(
     before: Side, after: Side, policy_type: str, *, alike: bool
 ) -> tuple[Doubt, ...]:
@@ -256,129 +190,10 @@ def _dangling(side: Side, policy_type: str) -> Iterator[Doubt]:
                 yield _dangles(policy, target.name or labels)
 
 
-def _gateways(side: Side, policy_type: str) -> Iterator[Doubt]:
-    """Yield the built-in gateways that policies choose and the state lacks."""
-    if side.state.complete or policy_type not in side.release.policy_types:
-        return
-    names = {r.display_name for r in side.state.of_type("MeshGateway")}
-    for policy in side.state.of_type(policy_type):
-        top = top_of(policy, side.release)
-        if top.kind == "MeshGateway" and (top.name or "") not in names:
-            yield doubt_of(
-                DoubtKind.GATEWAY,
-                policy,
-                f"is for MeshGateway {top.name or ''}, which is neither in the"
-                " repository nor in an inventory; add the gateway, or an inventory that has it",
-            )
-
-
-def gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Doubt]:
-    """Yield the built-in gateways that changed policies are for and the states lack.
-
-    They concern built-in gateways only, as does what the next function yields.
-    """
-    for side in (before, after):
-        for policy_type in sorted(changed):
-            yield from _gateways(side, policy_type)
-
-
-def unknown_gateway_doubts(before: Side, after: Side, changed: frozenset[str]) -> Iterator[Doubt]:
-    """Yield what changed for built-in gateways alone, where the states know none of them."""
-    if before.state.complete or any(s.state.complete or _has_gateways(s) for s in (before, after)):
-        return
-    for policy_type in TO_GATEWAYS:
-        if policy_type not in changed or not before.release.subset_rules:
-            continue
-        left, right = (_to_gateways(side, policy_type) for side in (before, after))
-        if left != right:
-            yield Doubt(
-                DoubtKind.GATEWAY,
-                f"`to` of {policy_type} is for built-in gateways, and what it says changed;"
-                " add the MeshGateways, or an inventory that has them",
-            )
-
-
-def probe_doubts(before: Side) -> Iterator[Doubt]:
-    """Yield health checks that end with service tags: patches of clusters which those name."""
-    for policy in before.state.of_type(PATCH):
-        for change in sequence(mapping(policy.spec.get("default")).get("appendModifications")):
-            read = read_patch(change)
-            if read is not None and not read[0].startswith(KRI):
-                yield doubt_of(
-                    DoubtKind.NAME,
-                    policy,
-                    f"sets the health checks of cluster {read[0]}, a name that no"
-                    " real resource has; probe it with a MeshHealthCheck first, for which its"
-                    " inbounds need a protocol other than kafka",
-                )
-
-
-def _has_gateways(side: Side) -> bool:
-    return next(side.state.of_type("MeshGateway"), None) is not None
-
-
-def _to_gateways(side: Side, policy_type: str) -> list[str]:
-    """Return what policies say in `to`, with all that decides whom they reach and who wins."""
-    return sorted(
-        canonical([p.namespace, p.name, dict(p.labels), p.spec.get("targetRef"), p.spec["to"]])
-        for p in side.state.of_type(policy_type)
-        if p.spec.get("to")
-    )
-
-
 def _dangles(policy: Resource, name: str) -> Doubt:
     return doubt_of(
         DoubtKind.MISSING,
         policy,
         f"refers to MeshHTTPRoute {name}, which is neither in the repository"
         " nor in an inventory; add the route, or an inventory that has it",
-    )
-
-
-def tie_doubts(
-    pair: MeshComparison, was: Resource, now: Resource, kinds: Iterable[str] | None = None
-) -> dict[str, tuple[Doubt, ...]]:
-    """Return by type the ties that decide what a proxy reads where something changed.
-
-    A tie between policies that nobody touched comes out the same on both sides, as long as the
-    list is short enough for Kuma's sort to keep the order of ties.
-    """
-    out: dict[str, tuple[Doubt, ...]] = {}
-    for policy_type in sorted(pair.before.types | pair.after.types if kinds is None else kinds):
-        sides = ((pair.before, was), (pair.after, now))
-        if pair.before.signature(was, policy_type) == pair.after.signature(now, policy_type):
-            continue
-        found = [
-            side.selection(proxy, policy_type) if policy_type in side.types else None
-            for side, proxy in sides
-        ]
-        tied = [_ties(side, selection) for (side, _), selection in zip(sides, found, strict=True)]
-        if not any(tied):
-            continue
-        short = all(s is None or len(s.policies) <= UNSTABLE_SORT for s in found)
-        if short and tied[0].keys() == tied[1].keys():
-            continue
-        ties = (*tied[0].values(), *tied[1].values())
-        out[policy_type] = tuple(dict.fromkeys(_tied(policy_type, tie) for tie in ties))
-    return out
-
-
-def _ties(side: Side, selection: Selection | None) -> dict[tuple[Any, ...], Tie]:
-    if selection is None:
-        return {}
-    return {(tie.reason, side.contents.of_all(tie.policies)): tie for tie in selection.ties}
-
-
-def _tied(policy_type: str, tie: Tie) -> Doubt:
-    why = {
-        "equal-rank": "Kuma sorts them as equal, so chance decides which one wins",
-        "no-order": "their Dataplane references beat each other in a circle",
-    }
-    first, *others = tie.policies
-    return Doubt(
-        DoubtKind.TIE,
-        f": {TIED}: {why.get(tie.reason, tie.reason)}",
-        (f"{policy_type} {first.full_name}", *(one.full_name for one in others)),
-        tuple(map(place_of_text, tie.policies)),
-        concerns=policy_type,
     )

@@ -19,7 +19,7 @@ from kumamigrate.effective.routing import ROUTING
 from kumamigrate.effective.sections import INBOUND_TYPES
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claims.carry import CARRIED, LOGGED, UNSET, unset_types
-from kumamigrate.prover.doubts.doubt import tie_doubts
+from kumamigrate.prover.doubts.tiedoubts import tie_doubts
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.prover.slots.proxyslots import SINGLE_TYPES
