@@ -11,19 +11,12 @@ from collections.abc import Iterator
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource, mappings
-from kumamigrate.rewrite.references.candidates import labelled, to_come
-from kumamigrate.rewrite.references.nameref import meaning_of_name
 from kumamigrate.rewrite.references.oldrefs import (
     Meaning,
     Reference,
     is_tag_backend,
     references,
     tag_parts,
-)
-from kumamigrate.rewrite.references.tagref import (
-    meaning_of_subset,
-    meaning_of_tag,
-    meaning_of_tag_backend,
 )
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import at_path
@@ -76,6 +69,7 @@ def _is_sent_requests(view: View, owner: Resource, reference: Reference) -> bool
 
 def _unfit(view: View, owner: Resource, reference: Reference, found: Meaning) -> str:
     """Return why the target sends a backend nothing, by what its port speaks."""
+    from kumamigrate.rewrite.references.candidates import labelled, to_come
     from kumamigrate.rewrite.references.carried import not_carried  # only on the way to 3.0
 
     share = found.share
@@ -89,6 +83,13 @@ def _unfit(view: View, owner: Resource, reference: Reference, found: Meaning) ->
 
 
 def _meaning(view: View, owner: Resource, reference: Reference, *, as_tag: bool) -> Meaning | str:
+    from kumamigrate.rewrite.references.nameref import meaning_of_name  # where there is any
+    from kumamigrate.rewrite.references.tagref import (
+        meaning_of_subset,
+        meaning_of_tag,
+        meaning_of_tag_backend,
+    )
+
     ref = reference.ref
     if ref.get("kind") == "MeshServiceSubset" and ref.get("tags"):
         return meaning_of_subset(view, owner, ref)
