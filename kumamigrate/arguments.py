@@ -313,7 +313,7 @@ COMMANDS = (
         (
             _PATHS,
             _word("--release", "RELEASE", "the release whose matcher answers"),
-            _word("--proxy", "NAME", "only the Dataplane of this name"),
+            _word("--proxy", "NAME", "only the Dataplane of this name, or that of a workload"),
             _word(
                 "--labels",
                 "KEY=VALUE",

@@ -8,6 +8,7 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.errors import UsageError
 from kumamigrate.model.kinds import KUBERNETES, OLD_POLICIES
+from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.labels import Refused, compute_labels
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import SERVICE, Identity, Resource
@@ -55,16 +56,26 @@ def _ties(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def chosen_state(scene: Scene, *, proxy: str | None, labels: Mapping[str, str]) -> State:
-    """Return the state with only the Dataplanes asked for, or with one made up from labels."""
+    """Return the state with only the Dataplanes asked for, listed or of a workload, or with one
+    made up from labels."""
     state = scene.state(scene.source)[0]
     if labels:
         return replace(state, resources=(*_without_proxies(state), *_made_up(state, labels)))
     if proxy is not None:
-        kept = [r for r in state.of_type("Dataplane") if proxy in (r.name, r.display_name)]
+        listed = (*state.of_type("Dataplane"), *of_workloads(state))
+        kept = [r for r in listed if proxy in (r.name, r.display_name)]
         if not kept:
-            raise UsageError(f"there is no Dataplane {proxy}; --labels asks for a made-up one")
+            raise UsageError(
+                f"there is no Dataplane {proxy}, nor a workload whose Pods have one;"
+                " --labels asks for a made-up one"
+            )
         return replace(state, resources=(*_without_proxies(state), *kept))
     return state
+
+
+def of_workloads(state: State) -> tuple[Resource, ...]:
+    """Return the Dataplanes that the Pods of known workloads have."""
+    return tuple(one for mesh in state.meshes() for one in implied_dataplanes(state, mesh))
 
 
 def _without_proxies(state: State) -> tuple[Resource, ...]:

@@ -9,12 +9,13 @@ from typing import Any
 from kumamigrate.model.identity import holder_of
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
-from kumamigrate.model.resource import Resource
+from kumamigrate.model.resource import MADE_UP_NETWORK, Resource
 from kumamigrate.model.shown import value_words
 from kumamigrate.model.state import State
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.report.destinations import destination_lines
-from kumamigrate.report.inspect import chosen_state
+from kumamigrate.report.inspect import chosen_state, of_workloads
+from kumamigrate.report.screen.counted import some
 from kumamigrate.report.screen.difftext import route_words
 from kumamigrate.report.styled import Line, line
 from kumamigrate.scene.scene import Scene
@@ -33,6 +34,8 @@ from kumamigrate.universe.traffic import Outbound, outbounds_of
 ROUTE = "MeshHTTPRoute"
 ROUTES = (ROUTE, "MeshTCPRoute")
 _SERVICE, _HASH = "kuma.io/service", "__rule-matches-hash__"
+NO_ADDRESS = "0.0.0.0"
+"""The address of an inbound of a Pod that nobody listed."""
 _BY_LABELS = "services by labels, which does nothing here"
 
 
@@ -48,11 +51,18 @@ def inspect_lines(scene: Scene, *, proxy: str | None, labels: Mapping[str, str])
         for dataplane in matcher.proxies():
             lines += _proxy_lines(scene, matcher, dataplane)
     if not lines:
-        lines = [line("There is no Dataplane here; --labels key=value asks for a made-up proxy.")]
+        lines = [line(_none_here(state))]
     for mesh in state.meshes():
         if Outbound.REAL in outbounds_of(state, mesh):
             lines += destination_lines(scene, state, mesh)
     return [*lines, *_old_lines(state), *_refused_lines(scene)]
+
+
+def _none_here(state: State) -> str:
+    """Say how to ask for a proxy where no Dataplane is listed."""
+    names = some((one.name for one in of_workloads(state)), 3)
+    asked = f"--proxy NAME asks for that of a workload ({names}), " if names else ""
+    return f"There is no Dataplane here; {asked}--labels key=value for a made-up proxy."
 
 
 def _refused_lines(scene: Scene) -> list[Line]:
@@ -136,13 +146,25 @@ def _places(rules: ProxyRules, identity: Resource | None) -> Iterator[tuple[str,
     for point, inbound_rules in rules.inbound_rules.items():
         for inbound in inbound_rules:
             match = f" from {value_words(inbound.match)}" if inbound.match else ""
-            yield f"inbound {point}{match}", inbound, inbound.conf
+            yield f"inbound {_at(point)}{match}", inbound, inbound.conf
     for point, from_rules in rules.from_rules.items():
         dead = _without_effect(rules, point, identity)
+        whole = (one for one in rules.inbound_rules.get(point, ()) if not one.match)
+        told = [leaf for one in whole for leaf in _leaves(one.conf)]
         for rule in from_rules:
-            yield f"inbound {point} from {_subset_words(rule.subset, {})}{dead}", rule, rule.conf
+            if not rule.subset and all(leaf in told for leaf in _leaves(rule.conf)):
+                continue  # `from` for all, which is told as what the inbound has
+            whom = _subset_words(rule.subset, {})
+            yield f"inbound {_at(point)} from {whom}{dead}", rule, rule.conf
     if rules.single is not None:
         yield "the proxy itself", rules.single, rules.single.conf
+
+
+def _at(point: str) -> str:
+    """Return an inbound as a reader says it: by its port, where nobody knows the address."""
+    address, _, port = point.rpartition(":")
+    unknown = address.startswith(MADE_UP_NETWORK) or address == NO_ADDRESS
+    return f":{port}" if unknown else point
 
 
 def _without_effect(rules: ProxyRules, point: str, identity: Resource | None) -> str:

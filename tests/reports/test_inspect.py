@@ -111,3 +111,47 @@ def test_what_the_release_refuses_is_said_to_be_left_out(tmp_path: Path) -> None
     (tmp_path / "all.yaml").write_text(refused)
     said = _inspect(tmp_path, "--labels", "tier=web")
     assert "Left out: 2.14 refuses it\n  MeshTimeout short" in said
+
+
+PODS = """\
+apiVersion: kuma.io/v1alpha1
+kind: Mesh
+metadata: {name: default}
+spec: {meshServices: {mode: Exclusive}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {kuma.io/sidecar-injection: enabled}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web}]}
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: slow, namespace: shop, labels: {kuma.io/mesh: default}}
+spec:
+  targetRef: {kind: Dataplane, labels: {app: web}}
+  from: [{targetRef: {kind: Mesh}, default: {idleTimeout: 9s}}]
+"""
+
+
+def test_the_proxy_of_a_workload_is_asked_for_by_its_name(tmp_path: Path) -> None:
+    """Nobody knows its address; a `from` for everybody is what the inbound has, told once."""
+    (tmp_path / "m.yaml").write_text(PODS, encoding="utf-8")
+    said = command("inspect", tmp_path).out
+    assert "--proxy NAME asks for that of a workload (web), --labels key=value" in said
+    said = command("inspect", tmp_path, "--proxy", "web").out
+    assert said.count("inbound") == 1
+    assert "─ inbound :8080\n" in said
+    assert "MeshTimeout               idleTimeout 9s   m.yaml:" in said
