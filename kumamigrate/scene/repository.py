@@ -21,7 +21,13 @@ from kumamigrate.source.reading.embedded import MARKDOWN, commands_of, embeds
 from kumamigrate.source.reading.find import find_all, generates, is_script
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.reading.seen import seen_of
-from kumamigrate.source.reading.sift import Kind, classify, may_hold_kuma, pods_only
+from kumamigrate.source.reading.sift import (
+    Kind,
+    classify,
+    is_partial,
+    may_hold_kuma,
+    pods_only,
+)
 from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
 
 
@@ -259,7 +265,10 @@ def repository_of(
         same = file is not None and file.render() == contents[path]
         return file if file is not None and same else read_file(path, contents[path])
 
-    kinds = {path: classify(data) for path, data in contents.items()}
+    kinds = {
+        path: Kind.NONE if is_partial(path, data) else classify(data)
+        for path, data in contents.items()
+    }
     wanted = (Kind.KUMA, Kind.WORKLOAD) if Kind.KUMA in kinds.values() else ()
     read: dict[str, SourceFile] = {}
     pods: list[str] = []

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.source.reading.find import find_all
-from kumamigrate.source.reading.sift import Kind, classify, may_hold_kuma, pods_only
+from kumamigrate.source.reading.sift import (
+    Kind,
+    classify,
+    is_partial,
+    may_hold_kuma,
+    pods_only,
+)
 from kumamigrate.source.text import Reason
 
 
@@ -137,3 +143,18 @@ def test_pods_alone_are_told_from_what_else_a_rule_reads() -> None:
 def test_a_suffix_in_capitals_is_the_same_suffix(tmp_path: Path) -> None:
     tree(tmp_path, **{"a.YAML": "", "b/c.Yml": "", "d.MD": ""})
     assert found(tmp_path) == ["a.YAML", "b/c.Yml"]
+
+
+LABELS = (
+    b'{{- define "labels" -}}\napp: {{ .name }}\nkuma.io/mesh: {{ .mesh }}\n{{- end -}}\n'
+    b'{{- define "more" -}}\napp: {{ .name }}\n{{- end -}}\n'
+)
+
+
+def test_named_templates_of_helm_without_a_kind_are_no_manifest() -> None:
+    """Labels alone, which stand twice in what is left without the expressions."""
+    assert is_partial("charts/mesh/templates/_helpers.tpl", LABELS)
+    assert not is_partial("charts/mesh/templates/labels.tpl", LABELS)
+    assert not is_partial("charts/mesh/templates/_helpers.yaml", LABELS)
+    for said in (b"kind: Mesh\n", b'"type" : MeshRetry\n'):
+        assert not is_partial("charts/mesh/templates/_helpers.tpl", LABELS + said)

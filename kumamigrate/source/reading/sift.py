@@ -78,6 +78,16 @@ def _speaks_of_kuma(data: bytes) -> bool:
     )
 
 
+_SAYS_WHAT = re.compile(rb"""(?:kind|type)["']?[ \t]*+:""")
+
+
+def is_partial(path: str, data: bytes) -> bool:
+    """Say whether a file holds named templates of Helm alone: by its name it is no manifest, and
+    nothing in it says of which kind one would be. What includes them is read with a gap there."""
+    name = path.rpartition("/")[2]
+    return name.startswith("_") and name.endswith(".tpl") and not _SAYS_WHAT.search(data)
+
+
 def classify(data: bytes) -> Kind:
     """Return what a file may hold. Workloads matter only where some file holds Kuma resources."""
     if may_hold_kuma(data):
