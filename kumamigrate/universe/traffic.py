@@ -32,7 +32,6 @@ MODES: Mapping[str, frozenset[Outbound]] = {
     "Exclusive": frozenset({Outbound.REAL}),
 }
 """Which outbounds each mode of Mesh.meshServices gives (product.md §1 law 1)."""
-_DISABLED = "Disabled"
 
 
 def outbounds_of(state: State, mesh: str) -> frozenset[Outbound]:
@@ -45,7 +44,7 @@ def outbounds_of(state: State, mesh: str) -> frozenset[Outbound]:
     mode = mesh_services_mode(state, mesh) or ""
     kinds = MODES.get(mode, frozenset(Outbound))
     held = (r for r in state.of_type(*REAL) if r.mesh == mesh)
-    return kinds | {Outbound.REAL} if mode == _DISABLED and any(map(_stays, held)) else kinds
+    return kinds | {Outbound.REAL} if any(map(_stays, held)) else kinds
 
 
 def is_given(destination: Destination, mode: str | None, state: State) -> bool:
@@ -56,8 +55,8 @@ def is_given(destination: Destination, mode: str | None, state: State) -> bool:
     """
     if mode is None or kind_of(destination) in MODES.get(mode, frozenset(Outbound)):
         return True
-    if mode != _DISABLED or not isinstance(destination, RealResource):
-        return False
+    if not isinstance(destination, RealResource):
+        return False  # only mode Disabled lacks any of the others
     return any(map(_stays, index_of(state).by_kri.get(destination.kri.of_section(""), ())))
 
 

@@ -235,3 +235,30 @@ def test_the_tls_of_an_external_service_is_the_same_field_in_both(
 ) -> None:
     found = _release(tmp_path, EXTERNAL, EXTERNAL.replace(old, new))
     assert found["verdict"] == "different"
+
+
+UNSECURED = """type: Mesh
+name: default
+meshServices: {mode: Exclusive}
+skipCreatingInitialPolicies: ['*']
+---
+type: MeshTimeout
+mesh: default
+name: t
+spec:
+  from: [{targetRef: {kind: Mesh}, default: {idleTimeout: 7m}}]
+"""
+
+
+def test_an_inbound_without_mtls_loses_what_3_0_does_not_read(tmp_path: Path) -> None:
+    """Permissions and MeshTLS say nothing there; a time limit in `from` does, up to 2.14."""
+    file = tmp_path / "mesh.yaml"
+    file.write_text(UNSECURED, encoding="utf-8")
+    words = ("--from", "2.14", "--target", "3.0", "--format", "json")
+    found = command("prove", file, file, *words).json["claims"]["release"]
+    lost = {
+        (one["direction"], one["field"], one["before"]["value"])
+        for proxy in found["dataplanes"].values()
+        for one in proxy["witnesses"]
+    }
+    assert ("inbound", "idleTimeout", "7m0s") in lost

@@ -104,3 +104,26 @@ def test_each_thing_is_said_of_one_gateway(tmp_path: Path) -> None:
     found = command("prove", *states, *words).json["claims"]["live"]["dataplanes"]
     named = [name for name, one in found.items() if one["verdict"] == "different"]
     assert named == ["gateway edge with version=v1"]
+
+
+def test_a_gateway_with_the_tags_of_one_policy_alone_is_thought_of(tmp_path: Path) -> None:
+    """Where it has those of both, a third policy hides what changes in either."""
+    states = tmp_path / "before.yaml", tmp_path / "after.yaml"
+    hides = _subset("c", "version: v1, team: red", "9s")
+    for path, value in zip(states, ("1s", "2s"), strict=True):
+        changed = _subset("a", "version: v1", value) + _subset("b", "team: red", value)
+        path.write_text(GROUND + changed + hides, encoding="utf-8")
+    words = ("--target", "2.14", "--initial-policies", "none", "--format", "json")
+    found = command("prove", *states, *words).json["claims"]["live"]["dataplanes"]
+    assert found["gateway edge with version=v1"]["verdict"] == "different"
+
+
+def _subset(name: str, tags: str, value: str) -> str:
+    return f"""---
+type: MeshTimeout
+mesh: default
+name: {name}
+spec:
+  targetRef: {{kind: MeshSubset, tags: {{{tags}}}}}
+  to: [{{targetRef: {{kind: Mesh}}, default: {{http: {{requestTimeout: {value}}}}}}}]
+"""

@@ -1167,3 +1167,53 @@ def test_what_takes_the_place_of_old_kinds_is_compared_with_them(
     """A MeshProxyPatch counts only beside probes, of which it sets what no MeshHealthCheck can."""
     side = Side(state(MESH + "---" + PAIRS[there][0]), "default", Contents())
     assert covered_types(side, side, frozenset(changed)) == covered
+
+
+SERVED = "---".join(
+    f"""
+type: MeshService
+name: {name}
+mesh: default
+labels: {{kuma.io/display-name: {name}}}
+spec:
+  selector: {{dataplaneTags: {{kuma.io/service: {name}}}}}
+  ports: [{{port: 80, targetPort: 80, appProtocol: http}}]
+"""
+    for name in ("web", "api")
+)
+
+
+@pytest.mark.parametrize("name", ["timeout", "retry"])
+def test_what_replaces_old_policies_is_carried_over_as_it_is_then(name: str) -> None:
+    """Claim *live* compares the old ones; real services never read them."""
+    before, after = (
+        state("---".join((MESH + STRICT, PROXIES, ROUTE, SERVED, text))) for text in PAIRS[name]
+    )
+    proof = prove(before, after, claims=("live", "carry"))
+    assert proof.verdict("carry") is Verdict.EQUIVALENT
+
+
+ONE_OF_TWO = """
+type: TrafficRoute
+name: {0}-{1}
+mesh: default
+sources: [{{match: {{kuma.io/service: web}}}}]
+destinations: [{{match: {{kuma.io/service: {0}}}}}]
+conf: {{destination: {{kuma.io/service: to-{1}}}}}
+"""
+
+
+def test_routes_that_tie_in_too_many_ways_leave_a_verdict_unknown() -> None:
+    """Seven pairs of which nobody knows the older: 128 ways."""
+    services = [f"s{number}" for number in range(7)]
+    own = ", ".join(
+        f"{{port: {at}, tags: {{kuma.io/service: {s}}}}}" for at, s in enumerate(services, 1)
+    )
+    proxies = PROXIES.replace("outbound: [", f"outbound: [{own}, ")
+    tied = "---".join(ONE_OF_TWO.format(s, way) for s in services for way in "ab")
+    before, after = (
+        state("---".join((MESH + STRICT, proxies, ROUTE, *more))) for more in ((tied,), ())
+    )
+    proof = prove(before, after, claims=("live",))
+    assert proof.verdict("live") is Verdict.UNKNOWN
+    assert any("tie in more ways than can be tried" in why for why in proof.unknown("live"))

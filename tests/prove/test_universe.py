@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.targetref.route import RealResource, ServiceTag
@@ -15,6 +16,7 @@ from kumamigrate.universe.chosen import chosen_by
 from kumamigrate.universe.namedresources import ByName, carries
 from kumamigrate.universe.services import _made_up, worlds_of
 from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.traffic import Outbound, is_given, outbounds_of
 
 MESH, NAME, ZONE = "kuma.io/mesh", "kuma.io/display-name", "kuma.io/zone"
 ORIGIN = "kuma.io/origin"
@@ -173,3 +175,36 @@ def test_services_that_are_named_may_be_there_unless_both_states_are_whole(
     )
     worlds = worlds_of(before, after, "default").worlds
     assert any(world.resources for world in worlds) is made_up
+
+
+MADE, TAG, REAL = "made up", Outbound.SERVICE_TAG, Outbound.REAL
+
+
+@pytest.mark.parametrize(
+    ("release", "mode", "held", "kinds"),
+    [
+        ("2.14", "Disabled", "", {TAG}),
+        ("2.14", "Disabled", MADE, {TAG}),
+        ("2.14", "Disabled", "MeshService", {TAG, REAL}),
+        ("2.14", "Disabled", "MeshExternalService", {TAG, REAL}),
+        ("2.14", "Everywhere", "", {TAG, REAL}),
+        ("2.14", "Exclusive", "MeshService", {REAL}),
+        ("3.0", "Disabled", "", {REAL}),
+    ],
+)
+def test_a_mode_says_which_outbounds_there_are(
+    release: str, mode: str, held: str, kinds: set[Outbound]
+) -> None:
+    """Mode Disabled generates nothing; what somebody wrote has its outbounds (features-2.14/a3)."""
+    mesh = Resource(type="Mesh", mesh="", name="default", spec={"meshServices": {"mode": mode}})
+    kind = "MeshService" if held in ("", MADE) else held
+    web = Resource(type=kind, mesh="default", name="web", made_up=held == MADE, spec=PORTS)
+    resources = (mesh, web) if held else (mesh,)
+    state = State(release=release, environment=Environment(zone="east"), resources=resources)
+    assert outbounds_of(state, "default") == kinds
+    if held:
+        assert is_given(RealResource(kri_of(web, "")), mode, state) is (REAL in kinds)
+    assert not is_given(ServiceTag("web"), "Exclusive", state)
+
+
+PORTS = {"ports": [{"port": 80}]}
