@@ -14,7 +14,7 @@ import pytest
 from kumamigrate.cli import app
 from kumamigrate.scene.gitrev import contents_of_revision
 from kumamigrate.scene.repository import Repository, load_repository, repository_of
-from kumamigrate.source.editing import write
+from kumamigrate.source.editing import journal, write
 from tests.checkout import git
 from tests.runner import CliRunner
 from tests.test_commands import MESH, NEW, OLD, ROUTE
@@ -260,9 +260,9 @@ for left in range(200):
 
 
 def test_each_call_that_changes_something_is_one_to_die_before() -> None:
-    """What write.py asks of the system, but for what only looks: all of it is counted above."""
-    tree = ast.parse(Path(write.__file__).read_text(encoding="utf-8"))
-    parts = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    """What both modules ask of the system, but for what only looks: all is counted above."""
+    trees = [ast.parse(Path(one.__file__).read_text(encoding="utf-8")) for one in (write, journal)]
+    parts = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     asked = {one.attr for one in parts if ast.unparse(one.value) == "os" and one.attr.islower()}
     looking = {"access", "close", "fstat", "path", "sep"}
     assert all(f'"{name}"' in KILLED_ANYWHERE for name in asked - looking), asked
