@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.frontdoor import command
 from tests.reports.repo import DISABLED, documents, run
 from tests.sourcedest.meshes import ROUTE_ALL
 
@@ -256,3 +257,31 @@ def test_services_that_are_listed_one_by_one_are_a_note_for_who_adds_one(tmp_pat
         " of which old policies stay; a service that comes later has to be added\n"
     ) in said
     assert "assumed:" not in said
+
+
+def _permits(name: str, client: str, tags: str) -> str:
+    return (
+        f"type: TrafficPermission\nname: {name}\nmesh: default\n"
+        f"sources: [{{match: {{kuma.io/service: {client}}}}}]\n"
+        f"destinations: [{{match: {{{tags}}}}}]\n"
+    )
+
+
+def test_a_permission_for_more_stays_where_others_for_some_of_them_have_to(tmp_path: Path) -> None:
+    """Two tie for v1: a new policy for all inbounds would decide there as well. One for a part of
+    v1 goes, as does one for others."""
+    any_service = "kuma.io/service: '*'"
+    policies = (
+        _permits("first", "x", f"{any_service}, version: v1"),
+        _permits("second", "y", f"{any_service}, version: v1"),
+        _permits("part", "z", "kuma.io/service: web, version: v1"),
+        _permits("others", "z", "kuma.io/service: api, version: v2"),
+        _permits("all", "'*'", any_service),
+    )
+    whole = documents(MTLS, *policies)
+    text = run(tmp_path, whole).after["a.yaml"]
+    assert "type: MeshTrafficPermission\nname: part\n" in text
+    assert "type: MeshTrafficPermission\nname: others\n" in text
+    assert "type: TrafficPermission\nname: all\n" in text
+    said = command("check", tmp_path / "repository").out
+    assert "it stays: a new policy in its place would decide where others have to stay" in said
