@@ -31,7 +31,11 @@ from kumamigrate.prover.doubts.identities import (
     unheld_permission_doubts,
 )
 from kumamigrate.prover.doubts.patchnames import mode_name_doubts, patches_of, upgrade_name_doubts
-from kumamigrate.prover.doubts.plaintext import plaintext_doubts, unheld_plaintext_doubts
+from kumamigrate.prover.doubts.plaintext import (
+    plaintext_doubts,
+    unheld_plaintext_doubts,
+    unnamed_doubts,
+)
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -118,6 +122,7 @@ class Concerns:
         if self.claim == RELEASE:
             yield from upgrade_doubts(before, after)
             yield from namespace_doubts(before, after)
+            yield from unnamed_doubts(before, after)
         if self.claim != CARRY:
             yield from identity_doubts(before, after)
         if self.claim == CARRY or self.tags_end:
