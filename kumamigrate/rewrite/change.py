@@ -26,13 +26,15 @@ class ResourceEdit:
 
     The first manifest is the old text edited, further ones follow it as own documents. Parts
     of the old text stand in them as `source.value.Moved`. `heads` are comments that say why they
-    are there, in their order; empty where that shows. `successors` say what a removed one said:
-    comments that stand there as well go with it.
+    are there, in their order; empty where that shows. `shared` are fields of the old text of which
+    all manifests have a part: what is said above them goes above the first. `successors` say what
+    a removed one said: comments that stand there as well go with it.
     """
 
     where: Where
     manifests: tuple[Value, ...]
     heads: tuple[str, ...] = ()
+    shared: tuple[FieldPath, ...] = ()
     successors: tuple[Where, ...] = ()
 
 

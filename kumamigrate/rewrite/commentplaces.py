@@ -25,13 +25,18 @@ _NAMES = {
 
 
 def carried(
-    spec: Mapping[str, Any], home: Resource, roots: Iterable[FieldPath] = (("conf",),)
+    spec: Mapping[str, Any],
+    home: Resource,
+    roots: Iterable[FieldPath] = (("conf",),),
+    *,
+    alone: bool = True,
 ) -> dict[str, Any]:
     """Return a spec in which values that stand below the roots of its home are moved from there.
 
     A field carries on another if it has its name (or the one that took its place) and means the
     same; each old field goes to the first that does, one below the same parent first. A mapping
-    or list that is the same goes as a whole, with what is said behind its last line.
+    or list that is the same goes as a whole, with what is said behind its last line. What is said
+    of all whom a policy is for stays with a successor that is `alone`.
     """
     taken: dict[FieldPath, FieldPath] = {}
     fields = list(_fields(spec))
@@ -54,7 +59,14 @@ def carried(
         spec = spec if inlined is None else _told_at(spec, inlined, home, _BACKEND)
     orders = {path[-1]: at_path(home.spec, old) for path, old in taken.items() if len(path) > 1}
     result: dict[str, Any] = _moved(_as_ordered(spec, "", orders), (), from_home)
-    return _beside_selectors(result, home)
+    return _beside_selectors(result, home, alone=alone)
+
+
+def shared_fields(home: Resource) -> tuple[FieldPath, ...]:
+    """Return the fields that say whom a policy is for, of which each of several successors has a
+    part."""
+    named = ("sources", "destinations", "selectors")
+    return tuple((*home.spec_path, key) for key in named if isinstance(home.spec.get(key), list))
 
 
 _BACKEND: FieldPath = ("conf", "backend")
@@ -84,17 +96,18 @@ _SIDES = (("to", "sources", "destinations"), ("from", "destinations", "sources")
 """A section of a new policy, what of an old one its targetRef comes of, and what its entries do."""
 
 
-def _beside_selectors(spec: dict[str, Any], home: Resource) -> dict[str, Any]:
+def _beside_selectors(spec: dict[str, Any], home: Resource, *, alone: bool) -> dict[str, Any]:
     """Return a spec with what is said of whom an old policy is for where the new one says so."""
     section, top, listed = next((s for s in _SIDES if s[0] in spec), ("", "selectors", ""))
     result = dict(spec)
     if isinstance(spec.get("targetRef"), Mapping) and isinstance(home.spec.get(top), list):
         told, ref = _reference(spec["targetRef"], home, top)
-        result["targetRef"] = _with_comments(ref, home, [(top,), *told])
+        whole: list[FieldPath] = [(top,)] if alone else []
+        result["targetRef"] = _with_comments(ref, home, [*whole, *told])
     entries = spec.get(section)
     if isinstance(entries, list) and isinstance(home.spec.get(listed), list):
         written = [_entry(entry, home, listed) for entry in entries]
-        result[section] = _with_comments(written, home, [(listed,)])
+        result[section] = _with_comments(written, home, [(listed,)] if alone else [])
     return result
 
 

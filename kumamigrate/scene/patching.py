@@ -36,6 +36,7 @@ def patched(
                     item=edit.where.item,
                     values=edit.manifests,
                     heads=edit.heads,
+                    shared=edit.shared,
                     successors=tuple(w.document for w in edit.successors if w.path == path),
                 )
                 for edit in by_file[path]

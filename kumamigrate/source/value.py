@@ -43,7 +43,8 @@ class Replacement:
     of a removed resource stay where they stood unless `drop_comments` says otherwise, or stand in
     one of its `successors` as well: the documents, by index, that say what it said; what is left
     of them goes above the successor where that comes next. `heads` are comments for the values, in
-    their order, that are written above them; empty ones are none.
+    their order, that are written above them; empty ones are none. What is said above fields that
+    several values share, `shared`, goes above the first of them.
     """
 
     document: Document
@@ -52,3 +53,4 @@ class Replacement:
     drop_comments: bool = False
     successors: tuple[int, ...] = ()
     heads: tuple[str, ...] = ()
+    shared: tuple[FieldPath, ...] = ()

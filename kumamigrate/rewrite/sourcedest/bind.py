@@ -12,7 +12,7 @@ from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import MESH, Form, Identity, Resource, mapping
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
-from kumamigrate.rewrite.commentplaces import carried, why
+from kumamigrate.rewrite.commentplaces import carried, shared_fields, why
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.manifest import cut
 from kumamigrate.rewrite.restraint import restrains
@@ -409,6 +409,7 @@ def _edit(view: View, world: KnownWorld, done: Conversion, resource: Resource) -
     new = [p for p in done.policies if p.home.identity == resource.identity]
     manifests: list[Any] = [manifest(p, world, view) for p in new]
     heads = [why(policy) for policy in new]
+    shared: tuple[FieldPath, ...] = ()
     stays = resource.type == "Mesh" or any(k.identity == resource.identity for k in done.kept)
     if view.stage == "expand" and any(resource in (p.home, *p.sources) for p in done.policies):
         stays = True
@@ -421,12 +422,18 @@ def _edit(view: View, world: KnownWorld, done: Conversion, resource: Resource) -
         manifests = [body, *(_carried(m, resource, roots) for m in manifests)]
         heads = ["", *heads]
     elif manifests:
-        manifests[0] = _carried(manifests[0], resource, [("conf",)])
-    return ResourceEdit(where=resource.where, manifests=tuple(manifests), heads=tuple(heads))
+        several = len(manifests) > 1
+        shared = shared_fields(resource) if several else ()
+        manifests[0] = _carried(manifests[0], resource, [("conf",)], alone=not several)
+    return ResourceEdit(
+        where=resource.where, manifests=tuple(manifests), heads=tuple(heads), shared=shared
+    )
 
 
-def _carried(written: Json, home: Resource, roots: Iterable[FieldPath]) -> Json:
-    return {**written, "spec": carried(written["spec"], home, roots)}
+def _carried(
+    written: Json, home: Resource, roots: Iterable[FieldPath], *, alone: bool = True
+) -> Json:
+    return {**written, "spec": carried(written["spec"], home, roots, alone=alone)}
 
 
 def manifest(policy: NewPolicy, world: KnownWorld, view: View) -> Json:

@@ -121,11 +121,17 @@ def _whole(
     draft = _draft(sheet, root, layout, _vacated(root, one.values[0], ()))
     runs = draft.runs
     draft.diff(root, one.values[0], place)
-    if head := _head(one, 0, root, sheet):
+    head = _head(one, 0, root, sheet)
+    if head or one.shared:
         at = sheet.lines.start(place.at)
         pad = sheet.text[at : place.at] if sheet.text[at : place.at].isspace() else ""
-        shown = "".join(pad + line for line in head.splitlines(keepends=True))
-        runs.put(EditRun(start=at, end=at, render=lambda: ("", shown), whole=True))
+        shared = [place_of(sheet, root, path, place) for path in one.shared]
+
+        def above_first() -> tuple[str, str]:
+            said = "".join(runs.renderer.head_comments(source, 0) for source in shared)
+            return "", "".join(pad + line for line in (said + head).splitlines(keepends=True))
+
+        runs.put(EditRun(start=at, end=at, render=above_first, whole=True))
     added = one.values[1:]
     if added:
         stays = same(plain(root, one.values[0]), json_value(root))
