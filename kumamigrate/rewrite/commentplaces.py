@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
-from kumamigrate.rewrite.sourcedest.conversion import NewPolicy
+from kumamigrate.rewrite.sourcedest.conversion import NewPolicy, named
 from kumamigrate.source.text import FieldPath, at_path, common_end
 from kumamigrate.source.value import Moved
 from kumamigrate.sourcedest.goduration import parse_duration
@@ -243,7 +243,13 @@ _RETRIED = ("http", "grpc")
 
 def why(policy: NewPolicy) -> str:
     """Return the comment for a policy, empty where its reason shows."""
-    return " ".join(_WHY[f"{policy.type}.{key}"] for key in _keys(policy))
+    said = [_WHY[f"{policy.type}.{key}"] for key in _keys(policy)]
+    if policy.left:
+        said.append(
+            f"What another {policy.type} says of {named(policy.left)} stays as it is: what stands"
+            " here keeps the entry for all traffic out of it."
+        )
+    return " ".join(said)
 
 
 def _keys(policy: NewPolicy) -> Iterator[str]:

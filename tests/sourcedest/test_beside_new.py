@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.cases import SHARED
 from tests.frontdoor import command, some
@@ -132,13 +133,11 @@ EJECTS = "detectors: {totalErrors: {consecutive: 3}}"
 LIMITS = "thresholds: {maxConnections: 7}"
 
 
-@pytest.mark.parametrize("name", ["mesh-circuit-breaker-all-default", "limits"])
 @pytest.mark.parametrize("release", ["2.9", "2.14"])
-def test_limits_alone_leave_the_old_detectors_at_work(
-    name: str, release: str, tmp_path: Path
-) -> None:
+def test_limits_alone_leave_the_old_detectors_at_work(release: str, tmp_path: Path) -> None:
     """Envoy still ejects (notes C26): neither is that policy removed, nor is that advised."""
     file = tmp_path / "a.yaml"
+    name = "mesh-circuit-breaker-all-default"
     breaker = BREAKER.replace("NAME", name).replace("CONF", EJECTS)
     file.write_text(MESH.replace("PEER", "web") + ROUTE + breaker)
     report = command("run", file, "--from", release, "--target", release, "--format", "json").json
@@ -146,6 +145,17 @@ def test_limits_alone_leave_the_old_detectors_at_work(
     assert [f["status"] for f in found] == ["manual"]
     assert not found[0]["message"].startswith("shadowed")
     assert "type: CircuitBreaker" in file.read_text()
+
+
+def test_detectors_join_limits_that_a_new_policy_has(tmp_path: Path) -> None:
+    """Asked of a 2.14: the same limits and the same ejection, on every proxy."""
+    file = tmp_path / "a.yaml"
+    breaker = BREAKER.replace("NAME", "limits").replace("CONF", EJECTS)
+    file.write_text(MESH.replace("PEER", "web") + ROUTE + breaker)
+    said = command("run", file, "--select", "legacy-circuit-breaker").out
+    assert "CircuitBreaker eject (a.yaml): becomes MeshCircuitBreaker eject" in said
+    assert "Proved: " in said
+    assert "connectionLimits" not in file.read_text().partition("name: limits")[0]
 
 
 def test_limits_of_which_nothing_is_left_go(tmp_path: Path) -> None:
@@ -248,12 +258,80 @@ spec:
     said = command("run", file, "--select", "legacy-retry").out
     assert "Retry old (a.yaml): becomes MeshRetry old" in said
     assert "Proved: " in said
-    file.write_text(
-        text.replace(
-            "to: []", "to: [{targetRef: {kind: Mesh}, default: {tcp: {maxConnectAttempt: 2}}}]"
-        )
+    other = (
+        "targetRef: {kind: MeshService, name: web}\n"
+        "  to: [{targetRef: {kind: Mesh}, default: {http: {perTryTimeout: 2s}}}]"
     )
+    file.write_text(text.replace("targetRef: {kind: Mesh}\n  to: []", other))
     assert "both engines act" in command("run", file, "--select", "legacy-retry").out
+
+
+def _new(kind: str, sections: str) -> str:
+    spec = f"{{targetRef: {{kind: Mesh}}, {sections}}}"
+    return f"---\ntype: {kind}\nname: new\nmesh: default\nspec: {spec}\n"
+
+
+OLD_TIMEOUT = """type: Timeout
+name: old
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {connectTimeout: 5s, http: {requestTimeout: 3s}}
+"""
+OF_INBOUNDS = "from: [{targetRef: {kind: Mesh}, default: {idleTimeout: 9s}}]"
+OF_WEB = "to: [{targetRef: {kind: MeshService, name: web}, default: {idleTimeout: 9s}}]"
+
+
+def test_what_new_policies_say_of_inbounds_is_nothing_beside_old_ones(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        MESH.replace("PEER", "web") + ROUTE + OLD_TIMEOUT + _new("MeshTimeout", OF_INBOUNDS)
+    )
+    said = command("run", file, "--select", "legacy-timeout").out
+    assert "Timeout old (a.yaml): becomes MeshTimeout old" in said
+    assert "Proved: " in said
+
+
+def test_what_a_new_policy_says_of_a_service_is_kept_apart(tmp_path: Path) -> None:
+    """The new engine has the outbound to web: 15s for a request and 30m for a stream, which the
+    entry for all traffic would change. Asked of a 2.14 with mixed-2.14/22-0000."""
+    file = tmp_path / "a.yaml"
+    file.write_text(MESH.replace("PEER", "web") + ROUTE + OLD_TIMEOUT + _new("MeshTimeout", OF_WEB))
+    said = command("run", file, "--select", "legacy-timeout").out
+    assert "Timeout old (a.yaml): becomes MeshTimeout old" in said
+    assert "Proved: " in said
+    written = next(d for d in yaml.safe_load_all(file.read_text()) if d.get("name") == "old")
+    of_web = [e["default"] for e in written["spec"]["to"] if e["targetRef"].get("name") == "web"]
+    assert of_web == [{"http": {"requestTimeout": "15s", "streamIdleTimeout": "30m"}}]
+    assert "# What another MeshTimeout says of web stays as it is: " in file.read_text()
+
+
+ALLOWS = """type: TrafficPermission
+name: old
+mesh: default
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("action", "converted"), [("Deny", True), ("Allow", False)], ids=["deny", "narrower"]
+)
+def test_a_grant_beside_new_ones_opens_nothing(
+    action: str, tmp_path: Path, *, converted: bool
+) -> None:
+    """Where a MeshTrafficPermission lets in some clients of db alone, one for all would let in all;
+    what it denies it goes on denying, since it is for fewer proxies (asked of a 2.14)."""
+    clients = "{kind: Mesh}" if action == "Deny" else "{kind: MeshSubset, tags: {env: prod}}"
+    grant = f"from: [{{targetRef: {clients}, default: {{action: {action}}}}}]"
+    new = _new("MeshTrafficPermission", grant).replace(
+        "kind: Mesh}", "kind: MeshService, name: db}", 1
+    )
+    file = tmp_path / "a.yaml"
+    file.write_text(MESH.replace("PEER", "db") + ALLOWS + new)
+    said = command("run", file, "--select", "legacy-traffic-permission").out
+    assert ("becomes MeshTrafficPermission old" in said) is converted
+    assert ("both engines act" in said) is not converted
 
 
 TIED = """type: TrafficPermission

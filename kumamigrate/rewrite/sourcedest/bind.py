@@ -85,7 +85,7 @@ def plan_kind(view: View, kind: str) -> Iterator[Change | Finding]:
         if standing is not None and view.stage == "expand":
             yield from _beside(view, standing)
             continue
-        tries = list(_perhaps(view, done)) if view.stage != "expand" else []
+        tries = _tries(view, world, done) if view.stage != "expand" else []
         yield from tries
         spare = {d.resource.identity for d in done.spare if view.owns(d.resource)}
         spare |= {f.resource.identity for one in tries for f in one.findings if f.resource}
@@ -382,6 +382,29 @@ def _spare(view: View, done: Conversion) -> Change | None:
         findings=findings,
         group=f"{done.kind} {done.mesh}",
     )
+
+
+def _tries(view: View, world: KnownWorld, done: Conversion) -> list[Change]:
+    """Return what may hold beside new policies of the mesh, each the other form of the one before:
+    a conversion, or the removal of what says nothing any more."""
+    removals = list(_perhaps(view, done))
+    alone = _alone(world, done.kind) if done.perhaps else None
+    there = {(r.type, r.name) for r in _present(world, done.kind)}
+    forms = [
+        form
+        for one in (done.beside, alone)
+        if one is not None
+        and one.policies
+        and not any((p.type, p.name) in there for p in one.policies)
+        and (form := _change(view, world, one)) is not None
+    ]
+    if not forms:
+        return removals
+    instead = tuple(_manual(view, m) for m in done.manual if view.owns(m.resource))
+    last: Change | None = None
+    for form in reversed((*forms, *removals)):
+        last = replace(form, instead=instead, otherwise=last)
+    return [last] if last is not None else []
 
 
 def _perhaps(view: View, done: Conversion) -> Iterator[Change]:

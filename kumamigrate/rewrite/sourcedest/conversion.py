@@ -19,7 +19,8 @@ class NewPolicy:
     """A targetRef policy to write.
 
     `home` is the old resource whose place, name and comments it takes; several may share one.
-    `sources` are all old resources whose settings it carries.
+    `sources` are all old resources whose settings it carries. `left` are services that other
+    policies speak of, whose entries only keep that of all traffic out.
     """
 
     type: str
@@ -27,6 +28,7 @@ class NewPolicy:
     spec: Mapping[str, Any]
     home: Resource
     sources: tuple[Resource, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,8 @@ class Conversion:
     which the result rests. `kept` old resources stay although they are sources: what else they do
     has no successor yet. `spare` are those that can be removed although the rest cannot be written.
     `perhaps` are those that may say nothing beside new policies of the mesh: a proof tells, and
-    `manual` what to say where they do. `left` are ties among those kept. `instead` is the
+    `manual` what to say where they do; `beside` is a conversion that leaves to those what they say,
+    worth a try as well. `left` are ties among those kept. `instead` is the
     conversion of all of the kind, which cannot be written, where only a part of it is converted.
     `steps` say in which order to apply, where one commit is not enough.
     """
@@ -77,6 +80,7 @@ class Conversion:
     ties: tuple[CreationTie, ...] = ()
     spare: tuple[Dropped, ...] = ()
     perhaps: tuple[Dropped, ...] = ()
+    beside: Conversion | None = None
     left: tuple[CreationTie, ...] = ()
     instead: Conversion | None = None
     assumptions: tuple[str, ...] = ()

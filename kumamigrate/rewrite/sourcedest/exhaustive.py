@@ -11,6 +11,7 @@ from copy import deepcopy
 from typing import Any
 
 from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
+from kumamigrate.model.conf import patch
 from kumamigrate.model.packed import packed
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.conversion import Json
@@ -74,6 +75,38 @@ def beside(type_: str, conf: Json, broad: Json) -> Json:
         if value != other:
             found[key] = value
     return found or conf
+
+
+def kept_out(type_: str, said: Mapping[str, Any], broad: Json) -> tuple[Json, tuple[str, ...]]:
+    """Return what has to be said of a service so that an entry for all traffic adds nothing to
+    what another policy says of it, and what cannot be kept out."""
+    conf = deepcopy(dict(said))
+    if (unsaid := table()[type_].get("unsaid")) is None:
+        whole, inherited = exhaustive(type_, conf, (broad,))
+    else:
+        whole, inherited = patch(_of_leaves(unsaid, broad), conf), ()
+    return _without(whole, conf), inherited
+
+
+def _of_leaves(values: Mapping[str, Any], broad: Json) -> Json:
+    """Return the values of what an entry says."""
+    return {
+        key: _of_leaves(value, broad[key]) if isinstance(value, Mapping) else value
+        for key, value in values.items()
+        if key in broad
+    }
+
+
+def _without(whole: Mapping[str, Any], said: Mapping[str, Any]) -> Json:
+    """Return the leaves of a conf that another one does not have."""
+    found: Json = {}
+    for key, value in whole.items():
+        if isinstance(value, Mapping) and isinstance(said.get(key), Mapping):
+            if inner := _without(value, said[key]):
+                found[key] = inner
+        elif key not in said:
+            found[key] = value
+    return found
 
 
 def _settle(conf: Json, path: tuple[str, ...], rules: Mapping[str, Any]) -> Iterator[str]:

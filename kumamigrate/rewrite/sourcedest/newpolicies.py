@@ -25,10 +25,15 @@ from kumamigrate.sourcedest.selector import Tags
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyDraft:
-    """The policy of one class: its sections, and the old policies they come from, first first."""
+    """The policy of one class: its sections, and the old policies they come from, first first.
+
+    `left` are services that other policies speak of: their entries only keep that of all traffic
+    out.
+    """
 
     item: WinnerClass
     winners: tuple[Resource, ...]
+    left: tuple[str, ...] = ()
     to: list[Json] = field(default_factory=list)
     from_: list[Json] = field(default_factory=list)
     rules: list[Json] = field(default_factory=list)
@@ -89,6 +94,7 @@ def emit(
             },
             home=home,
             sources=draft.winners,
+            left=draft.left,
         )
         for draft, name, home in zip(drafts, final, homes, strict=True)
     )

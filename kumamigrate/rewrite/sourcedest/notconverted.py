@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from kumamigrate.effective.policies.patched import only_probes
-from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
+from kumamigrate.model.resource import SERVICE, Resource, mapping, mappings, sequence
 from kumamigrate.rewrite.sourcedest.classes import ALWAYS, Classes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, distinct, named
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
@@ -34,16 +35,41 @@ def standstill(
     stock = stock_policies(world, new)
     if stock:
         return _shadowed(world, old, policies, stock)
-    present = [r for r in world.existing(new) if not only_probes(r) and _says_anything(r)]
+    present = acting(world, old, new)
     besides = _at_others if old in INBOUND else _for_others
     if present and not besides(present, policies):
         return _overruled(world, old, policies, present)
     return None
 
 
-def _says_anything(policy: Resource) -> bool:
-    """Say whether a policy has an entry of any kind: one without acts beside nothing."""
-    return policy.templated or any(policy.spec.get(k) for k in ("to", "from", "rules", "default"))
+def acting(world: KnownWorld, old: str, new: str) -> list[Resource]:
+    """Return the new policies of a mesh that act where an old kind does: others say nothing of
+    inbounds, or nothing of what leaves proxies."""
+    sections = ("from", "rules") if old in INBOUND else ("to", "default")
+    return [
+        r
+        for r in world.existing(new)
+        if not only_probes(r) and (r.templated or any(r.spec.get(k) for k in sections))
+    ]
+
+
+def said_of_services(present: Iterable[Resource]) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return what new policies say of each service, None unless they name each, one policy one."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for policy in present:
+        for item in mappings(policy.spec.get("to")):
+            ref = mapping(item.get("targetRef"))
+            service = ref.get("name")
+            if set(ref) != {"kind", "name"} or ref["kind"] != "MeshService" or service in found:
+                return None
+            found[str(service)] = mapping(item.get("default"))
+    return found or None
+
+
+def overruled_by(present: Sequence[Resource]) -> str:
+    """Return why an old policy goes that says nothing beside new ones."""
+    names = named(sorted(r.name for r in present))
+    return f"{present[0].type} {names} says all that proxies read"
 
 
 def _overruled(
@@ -57,8 +83,7 @@ def _overruled(
         mesh=world.mesh,
         target=world.target,
         perhaps=tuple(
-            Dropped(resource=policy, reason=f"{new} {names} says all that proxies read")
-            for policy in policies
+            Dropped(resource=policy, reason=overruled_by(present)) for policy in policies
         ),
         manual=tuple(
             Manual(

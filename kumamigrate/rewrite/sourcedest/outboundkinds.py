@@ -29,6 +29,11 @@ from kumamigrate.sourcedest.targets import UNKNOWN
 def convert_timeout(world: KnownWorld) -> Conversion:
     """Return the MeshTimeouts for the Timeouts of a mesh, the inbound half included (§1.3 (d))."""
     done = convert_outbound(world, _TIMEOUT)
+    beside = done.beside and _whole_timeouts(done.beside, world)
+    return replace(_whole_timeouts(done, world), beside=beside)
+
+
+def _whole_timeouts(done: Conversion, world: KnownWorld) -> Conversion:
     if not done.policies:
         return done
     policies = with_inbound(done.policies, world)

@@ -7,6 +7,7 @@ a class restates all that its proxies read, so nothing depends on a broader poli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
@@ -23,13 +24,23 @@ from kumamigrate.rewrite.sourcedest.classes import (
     prune,
 )
 from kumamigrate.rewrite.sourcedest.confs import Notes
-from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
+from kumamigrate.rewrite.sourcedest.conversion import (
+    Conversion,
+    Dropped,
+    Json,
+    Manual,
+    among,
+    distinct,
+)
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import (
     PASSED_ALONE,
+    acting,
     gateway_notes,
     never_wins,
+    overruled_by,
+    said_of_services,
     standstill,
     wildcard_notes,
 )
@@ -175,7 +186,7 @@ def convert_outbound(world: KnownWorld, kind: OutboundKind) -> Conversion:
     """Return the conversion of one outbound kind of a mesh."""
     policies = world.old.of(kind.old)
     stopped = standstill(world, kind.old, kind.new, policies, routed=kind.routed)
-    if stopped is not None:
+    if stopped is not None and not stopped.perhaps:
         return stopped
     classes = _classes(world, policies)
     if classes.too_many:
@@ -185,6 +196,8 @@ def convert_outbound(world: KnownWorld, kind: OutboundKind) -> Conversion:
     ) - {ANY}
     run = _Run(world=world, kind=kind, named=named, classes=classes.classes)
     table = {item: _row(run, item, classes.classes) for item in classes.classes}
+    if stopped is not None:
+        return replace(stopped, beside=_beside(run, classes, policies, table))
     whole = _converted(run, classes, policies, table)
     apart = _apart(run, policies, table)
     if apart is None:
@@ -218,13 +231,43 @@ def _apart(
     )
 
 
-def _converted(
+def _beside(
     run: _Run, classes: Classes, policies: Sequence[Resource], table: Mapping[WinnerClass, Row]
+) -> Conversion | None:
+    """Return a conversion that may hold beside new policies that name services one by one.
+
+    Those may decide there alone, unless both engines act, and no entry for all traffic must join
+    what they say.
+    """
+    present = acting(run.world, run.kind.old, run.kind.new)
+    said = None if run.kind.apart else said_of_services(present)
+    if said is None:
+        return None
+    rest = {
+        item: {s: None if s in said else setting for s, setting in row.items()}
+        for item, row in table.items()
+    }
+    done = _converted(run, classes, policies, rest, said)
+    won = among(_winners(table))
+    why = overruled_by(present)
+    dropped = (replace(d, reason=why) if won(d.resource) else d for d in done.dropped)
+    return replace(done, dropped=tuple(dropped))
+
+
+def _converted(
+    run: _Run,
+    classes: Classes,
+    policies: Sequence[Resource],
+    table: Mapping[WinnerClass, Row],
+    said: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Conversion:
-    """Return the conversion of policies by what each class of proxies reads."""
+    """Return the conversion of policies by what each class of proxies reads.
+
+    `said` is what new policies of the mesh say of services that are left to them.
+    """
     world, kind = run.world, run.kind
     kept = {item: table[item] for item in prune(_values(table))}
-    drafts, leaks = _drafts(kind.new, kept, world)
+    drafts, leaks = _drafts(kind.new, kept, world, said)
     more = kind.patches(world, table) if kind.patches is not None else ()
     result = [
         policy
@@ -374,7 +417,10 @@ def _conf(setting: WinnerSetting | None) -> Json | None:
 
 
 def _drafts(
-    type_: str, kept: Mapping[WinnerClass, Row], world: KnownWorld
+    type_: str,
+    kept: Mapping[WinnerClass, Row],
+    world: KnownWorld,
+    said: Mapping[str, Mapping[str, Any]],
 ) -> tuple[tuple[PolicyDraft, ...], tuple[Manual, ...]]:
     written: dict[WinnerClass, dict[str, Json]] = {}
     drafts: list[PolicyDraft] = []
@@ -399,12 +445,22 @@ def _drafts(
                 winners.extend(setting.winners)
             if inherited and setting is not None:
                 manual.append(_leak(setting.winners[0], service, inherited))
+        left = []
+        for service, conf in said.items() if OTHER_SERVICE in entries else ():
+            own, inherited = exhaustive.kept_out(type_, conf, entries[OTHER_SERVICE])
+            if inherited and winners:
+                manual.append(_leak(winners[0], service, inherited))
+            if own:
+                entries[service] = own
+                left.append(service)
         written[item] = entries
         if entries and not winners:  # it only switches off what broader classes have
             winners.extend(r for d in drafts if item.within(d.item) for r in d.winners)
         if entries and winners:
             to = _to(type_, entries)
-            drafts.append(PolicyDraft(item=item, to=to, winners=distinct(winners)))
+            drafts.append(
+                PolicyDraft(item=item, to=to, winners=distinct(winners), left=tuple(left))
+            )
     return tuple(drafts), tuple(manual)
 
 
@@ -445,6 +501,10 @@ def _to(type_: str, entries: Mapping[str, Json]) -> list[Json]:
     return result
 
 
+def _winners(table: Mapping[WinnerClass, Row]) -> list[Resource]:
+    return [r for row in table.values() for s in row.values() if s is not None for r in s.winners]
+
+
 _SAME = "it says the same as what would count without it"
 
 
@@ -454,7 +514,7 @@ def _dropped(
     table: Mapping[WinnerClass, Row],
     drafts: Iterable[PolicyDraft],
 ) -> tuple[Dropped, ...]:
-    won = [r for row in table.values() for s in row.values() if s is not None for r in s.winners]
+    won = _winners(table)
     carried = [r for draft in drafts for r in draft.winners]
     result = []
     for policy in policies:
