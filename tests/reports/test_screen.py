@@ -283,8 +283,9 @@ def test_what_both_engines_make_is_named_with_its_values(repository: Path) -> No
     route = "conf: {destination: {kuma.io/service: '*'}}\n"
     (repository / "route.yaml").write_text(f"type: TrafficRoute\n{OLD}{route}")
     (repository / "new.yaml").write_text(
-        "type: MeshTimeout\nname: new\nmesh: default\nspec:\n  targetRef: {kind: Mesh}\n"
-        "  to: [{targetRef: {kind: MeshService, name: api}, default: {connectionTimeout: 3s}}]\n"
+        "type: MeshTimeout\nname: new\nmesh: default\nspec:\n"
+        "  targetRef: {kind: MeshService, name: api}\n"
+        "  to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 3s}}]\n"
     )
     said = command("run", "--dry-run", given=None).out
     assert "both engines act" in said

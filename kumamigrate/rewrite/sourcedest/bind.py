@@ -386,25 +386,26 @@ def _spare(view: View, done: Conversion) -> Change | None:
 
 def _tries(view: View, world: KnownWorld, done: Conversion) -> list[Change]:
     """Return what may hold beside new policies of the mesh, each the other form of the one before:
-    a conversion, or the removal of what says nothing any more."""
+    a conversion that leaves services to those, the removal of what says nothing any more, a
+    conversion as if there were none."""
     removals = list(_perhaps(view, done))
     alone = _alone(world, done.kind) if done.perhaps else None
-    there = {(r.type, r.name) for r in _present(world, done.kind)}
-    forms = [
-        form
-        for one in (done.beside, alone)
-        if one is not None
-        and one.policies
-        and not any((p.type, p.name) in there for p in one.policies)
-        and (form := _change(view, world, one)) is not None
-    ]
-    if not forms:
+    first, last = (_form(view, world, one) for one in (done.beside, alone))
+    if first is None and last is None:
         return removals
     instead = tuple(_manual(view, m) for m in done.manual if view.owns(m.resource))
-    last: Change | None = None
-    for form in reversed((*forms, *removals)):
-        last = replace(form, instead=instead, otherwise=last)
-    return [last] if last is not None else []
+    form: Change | None = None
+    for other in (last, *reversed(removals), first):
+        form = form if other is None else replace(other, instead=instead, otherwise=form)
+    return [form] if form is not None else []
+
+
+def _form(view: View, world: KnownWorld, done: Conversion | None) -> Change | None:
+    """Return a conversion as a change, None where it writes nothing, or a name that is taken."""
+    there = {(r.type, r.name) for r in _present(world, done.kind)} if done else set()
+    if done is None or not done.policies or any((p.type, p.name) in there for p in done.policies):
+        return None
+    return _change(view, world, done)
 
 
 def _perhaps(view: View, done: Conversion) -> Iterator[Change]:
