@@ -8,6 +8,7 @@ import pytest
 
 from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
+from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding, Safety
 from kumamigrate.rewrite.plan import plan
 from kumamigrate.rewrite.rulebook import rulebook
@@ -21,7 +22,7 @@ def _state(text: str) -> State:
     return state_of(resources, release="2.14", environment=Environment())[0]
 
 
-def _findings(rule_id: str, text: str, target: str = "3.0") -> list[Finding]:
+def _said(rule_id: str, text: str, target: str = "3.0") -> tuple[Change | Finding, ...]:
     rule = next(rule for rule in rulebook() if rule.id == rule_id)
     state = _state(text)
     view = View(
@@ -31,7 +32,11 @@ def _findings(rule_id: str, text: str, target: str = "3.0") -> list[Finding]:
         target_name=target,
         editable=frozenset(["mesh.yaml"]),
     )
-    return [said for said in plan(view) if isinstance(said, Finding)]
+    return plan(view)
+
+
+def _findings(rule_id: str, text: str, target: str = "3.0") -> list[Finding]:
+    return [said for said in _said(rule_id, text, target) if isinstance(said, Finding)]
 
 
 MESH = """\
@@ -65,14 +70,16 @@ def test_the_way_to_identities_begins_with_what_this_mesh_lacks() -> None:
     assert "stage 2" in said.notes[said.notes.index(written) + 1]
 
 
-def test_a_permission_in_a_mesh_without_mtls_is_said_to_do_nothing() -> None:
+def test_a_permission_in_a_mesh_without_mtls_is_asked_by_nobody() -> None:
     with_mtls = MESH.format(mode="Exclusive", backend="builtin", mtls="STRICT")
     without = with_mtls.replace("  enabledBackend: ca\n", "")
     identity = "---\ntype: MeshIdentity\nname: i\nmesh: default\nspec: {selector: {}}\n"
-    for text, idle in ((with_mtls, False), (without, True)):
-        (said,) = _findings("permission-from", text)
-        assert any("nobody is asked" in note for note in said.notes) is idle
+    idle = "permission-without-certificate"
+    for text, rule in ((with_mtls, "permission-from"), (without, idle)):
+        said = [*_said("permission-from", text), *_said(idle, text)]
+        assert [one.rule for one in said] == [rule]
     assert _findings("permission-from", without + identity) == []  # it knows the ids
+    assert _said(idle, without + identity) == ()
 
 
 SHOP = """\

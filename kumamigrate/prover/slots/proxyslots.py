@@ -188,6 +188,8 @@ class ProxySlots(TwoSides):
 
     def at_clients(self, was: Resource, now: Resource, policy_type: str) -> SlotsCompared:
         """Compare what clients meet at the inbounds of a proxy, of either engine."""
+        if policy_type in TLS_ONLY and not self._shows_certificate(was, now):
+            return SAME
         sides = ((self.before, was), (self.after, now))
         read = (side.signature(proxy, kind) for side, proxy in sides for kind in (policy_type, TLS))
         shape = tuple(canonical(networking(proxy)) for proxy in (was, now))

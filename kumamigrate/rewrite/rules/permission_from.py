@@ -11,12 +11,14 @@ from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.identities.permissions import (
     Rules,
     entries_of,
+    nobody_is_asked,
     of_clients_to_come,
     only_denies,
     rules_of,
@@ -25,7 +27,7 @@ from kumamigrate.rewrite.identities.stages import domains_of
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.references.spiffe import Clients, clients_of
 from kumamigrate.rewrite.view import View
-from kumamigrate.source.text import FieldPath, at_path
+from kumamigrate.source.text import FieldPath
 from kumamigrate.source.value import Moved
 
 
@@ -46,7 +48,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
         for policy, rules in zip(policies, found, strict=True):
             if only_denies(policy):
                 yield _denied(view, policy, (*policy.spec_path, "from"))
-            else:
+            elif not (at_least(view.target_name, "3.0") and nobody_is_asked(view.state, mesh)):
                 yield _asked(view, rules, clients)
 
 
@@ -111,10 +113,7 @@ def _denied(view: View, policy: Resource, path: FieldPath) -> Change:
 
 def _unasked(view: View, mesh: str) -> tuple[str, ...]:
     """Say that nobody is asked for permission where neither the Mesh nor a MeshIdentity has TLS."""
-    found = next((r for r in view.state.of_type("Mesh") if r.name == mesh), None)
-    if found is None or at_path(found.spec, ("mtls", "enabledBackend")):
-        return ()
-    if any(identity.mesh == mesh for identity in view.state.of_type("MeshIdentity")):
+    if not nobody_is_asked(view.state, mesh):
         return ()
     return (
         f"mesh {mesh} has neither mTLS nor a MeshIdentity, so nobody is asked for permission today:"
