@@ -119,9 +119,17 @@ class OldEngine:
         """
         kind = witness.policy_type
         mine = witness.outbound is Outbound.REAL and kind in self.covered and not self._tags_end
-        if not mine or witness.field == OUTBOUND_ITSELF or kind in self.before.types:
+        if not mine or witness.field == OUTBOUND_ITSELF or self._says_of_outbounds(kind):
             return witness
         return replace(witness, effect=Effect.ACTIVATION) if self._replaced(kind) else witness
+
+    def _says_of_outbounds(self, policy_type: str) -> bool:
+        """Whether a new policy of a type says anything of what proxies send."""
+        return any(
+            one.templated or one.spec.get("to") or one.spec.get("default")
+            for one in self.before.state.of_type(policy_type)
+            if one.mesh == self.before.mesh
+        )
 
     def _replaced(self, policy_type: str) -> bool:
         """Whether the old policies that a type takes the place of are others than before."""

@@ -364,3 +364,12 @@ def test_a_tie_is_told_although_others_of_the_kind_were_converted(ref: str, tmp_
     said = command("run", file, "--select", "legacy-traffic-permission").out
     assert "all and of-web tie" in said
     assert "both engines act" not in said
+
+
+def test_what_a_log_of_inbounds_says_does_not_keep_logs_of_outbounds(tmp_path: Path) -> None:
+    """Real outbounds begin to be logged, as they would without the MeshAccessLog."""
+    file = tmp_path / "a.yaml"
+    file.write_bytes((COMMITTED / "mixed-2.14" / "20-0006" / "before.yaml").read_bytes())
+    said = command("run", file, "--zone", "east", "--select", "legacy-traffic-log").out
+    assert "(a.yaml): becomes MeshAccessLog m-trafficlog-4" in said
+    assert "but for settings that start to work" in said
