@@ -91,6 +91,32 @@ def test_what_depends_on_the_protocol_is_said_with_the_verdict(tmp_path: Path) -
     assert (told["proxies"], told["claims"]["live"]["verdict"]) == ("all", "equivalent")
 
 
+def test_what_a_service_of_no_protocol_alone_would_lose_is_said_with_the_verdict(
+    tmp_path: Path,
+) -> None:
+    """A Retry counts attempts of whatever is no HTTP, a MeshRetry those of TCP (legacy.md §1.4).
+
+    Of a service that a proxy here calls the control plane gives none today, if it knows nobody of
+    it.
+    """
+    old = OLD.format(kind="Retry", name="a", conf="{tcp: {maxConnectAttempts: 4}}")
+    old = old.replace("remote", "'*'")
+    new = (
+        "---\ntype: MeshRetry\nname: a\nmesh: default\nspec:\n  targetRef: {kind: Mesh}\n"
+        "  to: [{targetRef: {kind: Mesh}, default: {tcp: {maxConnectAttempt: 4}}}]\n"
+    )
+    told = MESH + REMOTE
+    untold = _proof(tmp_path, told + old, told + new)
+    assert untold["claims"]["live"]["verdict"] == "equivalent"
+    assert any("of a service that nobody names" in one for one in untold["beyond"])
+    for other in ("", new.replace(": 4", ": 5")):
+        assert (
+            _proof(tmp_path, told + old, told + other)["claims"]["live"]["verdict"] == "different"
+        )
+    for mesh in (MESH, MESH + REMOTE.replace("tcp}}]", "kafka}}]")):
+        assert _proof(tmp_path, mesh + old, mesh + new)["claims"]["live"]["verdict"] == "different"
+
+
 def test_what_no_protocol_tells_apart_rests_on_none(tmp_path: Path) -> None:
     moved = OLD.format(kind="CircuitBreaker", name="a", conf="{detectors: {totalErrors: {}}}")
     said = _proof(tmp_path, MESH + moved, MESH + moved.replace("name: a", "name: b"))

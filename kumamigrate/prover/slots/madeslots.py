@@ -111,11 +111,14 @@ class MadeOutbounds:
     def _settled(
         self, untold: Untold, found: SlotsCompared, *others: SlotsCompared
     ) -> SlotsCompared:
-        """Return what differs if services without a Dataplane carry TCP, as they do where they have
-        none anywhere, and note those of which something differs if they carry anything else.
+        """Return what differs if services without a Dataplane carry TCP, which is nearly what they
+        have where they have none anywhere, and note those of which something differs if they carry
+        anything else, or nothing.
 
         Of types whose old policies stay as they are that is a difference, as without those.
         """
+        if others:
+            found = self._but_for_none(found, others[ASSUMABLE.index("tcp")], untold)
         known = {w.key for w in (*found.witnesses, *found.led)}
         more: dict[Any, Witness] = {}
         for witness in (w for one in others for w in (*one.witnesses, *one.led)):
@@ -128,6 +131,24 @@ class MadeOutbounds:
         doubts = dict.fromkeys(doubt for one in (found, *others) for doubt in one.doubts)
         every = (*found.witnesses, *more.values())
         return replace(found, witnesses=every, doubts=tuple(doubts))
+
+    def _but_for_none(
+        self, found: SlotsCompared, as_tcp: SlotsCompared, untold: Untold
+    ) -> SlotsCompared:
+        """Return what differs without what only does where a service has no protocol at all.
+
+        Not at a service that somebody names: of that this is what a control plane gives today.
+        """
+        slots = {witness.slot for witness in as_tcp.witnesses}
+        left = []
+        for witness in found.witnesses:
+            mine = witness.destination == OTHER_SERVICE and OTHER_SERVICE in untold
+            may_stay = witness.effect is not Effect.VALUE or self._stands(witness.policy_type)
+            if may_stay or not mine or witness.slot in slots:
+                left.append(witness)
+            else:
+                self.count_as_tcp.update(dict.fromkeys(_resting_on(witness, untold)))
+        return replace(found, witnesses=tuple(left))
 
     def may_differ(self, kinds: Collection[str], *, written: bool) -> bool:
         """Whether the old engine makes anything at all of some types for a proxy, which may have
