@@ -840,3 +840,20 @@ def test_a_namespace_alone_that_an_upgrade_drops() -> None:
     before = state(policy, mode="Exclusive")
     after = state(policy, mode="Exclusive", release="3.0")
     assert prove(before, after, claims=("release",)).verdict("release") is Verdict.DIFFERENT
+
+
+LEADING = """
+type: MeshTCPRoute
+mesh: default
+name: t
+spec:
+  to:
+  - targetRef: {kind: MeshService, name: web}
+    rules: [{default: {backendRefs: [{kind: MeshService, name: %s}]}}]
+"""
+
+
+@pytest.mark.parametrize("mode", ["Disabled", "Exclusive"])
+def test_a_route_of_connections_that_leads_elsewhere_is_found_without_any_proxy(mode: str) -> None:
+    before, after = (state(LEADING % to, mode=mode) for to in ("a", "b"))
+    assert live(before, after).verdict("live") is Verdict.DIFFERENT

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.rewrite.identities.manifests import provider_of
+from kumamigrate.model.state import Environment
+from kumamigrate.rewrite.identities.manifests import domain_of, provider_of
 from kumamigrate.rewrite.references.spiffe import Clients, matches_for
 
 OWN = {"meshTrustCreation": "Enabled", "insecureAllowSelfSigned": True}
@@ -70,3 +71,15 @@ def test_a_target_without_tags_names_everybody(target: dict[str, Any]) -> None:
     """Nothing was filled in: only that no client is known keeps it from an answer."""
     said = matches_for(target, Clients())
     assert said == "no Dataplane or workload is known, so neither are the clients"
+
+
+@pytest.mark.parametrize(
+    ("environment", "domain"),
+    [
+        (Environment(mode="zone", zone="east"), "default.east.mesh.local"),
+        (Environment(mode="zone", zone=""), "default.mesh.local"),
+        (Environment(mode="global", zone="east"), "default.mesh.local"),
+    ],
+)
+def test_a_trust_domain_names_the_zone_of_a_zone(environment: Environment, domain: str) -> None:
+    assert domain_of("default", environment) == domain

@@ -64,6 +64,24 @@ def test_a_kept_rank_is_explained(tmp_path: Path) -> None:
     assert any("kind Dataplane" in n for n in _only(run(tmp_path, narrow_wins)).notes)
 
 
+def test_an_outbound_by_service_tag_is_named_in_mode_exclusive(tmp_path: Path) -> None:
+    """Such a Dataplane reads the old place alone, in every mode."""
+    dataplane = """\
+type: Dataplane
+mesh: default
+name: web-1
+networking:
+  address: 10.0.0.1
+  inbound: [{port: 80, tags: {kuma.io/service: web}}]
+  outbound: [{port: 1, %s}]
+"""
+    files = {"m.yaml": _mesh("Exclusive"), "r.yaml": API, "t.yaml": TIMEOUT}
+    refs = ("tags: {kuma.io/service: orders}", "backendRef: {kind: MeshService, name: orders}")
+    by_tag, by_ref = (_only(run(tmp_path, files | {"d.yaml": dataplane % ref})) for ref in refs)
+    assert any("Dataplane web-1 has an outbound by service tag" in note for note in by_tag.notes)
+    assert not any("service tag" in note for note in by_ref.notes)
+
+
 def test_an_unknown_mode_names_what_settles_it(tmp_path: Path) -> None:
     outcome = run(tmp_path, {"r.yaml": API, "t.yaml": TIMEOUT})
     (note,) = [n for n in _only(outcome).notes if "mode" in n]
