@@ -262,3 +262,19 @@ def test_an_inbound_without_mtls_loses_what_3_0_does_not_read(tmp_path: Path) ->
         for one in proxy["witnesses"]
     }
     assert ("inbound", "idleTimeout", "7m0s") in lost
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_workload_that_gets_or_loses_its_sidecar_is_told(comes: bool, tmp_path: Path) -> None:
+    """Nothing else is compared of it: on one side it makes no Dataplane."""
+    without = "template: {metadata: {labels: {app: web, kuma.io/sidecar-injection: disabled}"
+    sides = [SHOP.replace(POD, without), SHOP]
+    files = [tmp_path / "before.yaml", tmp_path / "after.yaml"]
+    for file, text in zip(files, sides if comes else reversed(sides), strict=True):
+        file.write_text(text, encoding="utf-8")
+    words = ("--from", "2.14", "--target", "3.0", "--format", "json")
+    found = command("prove", *files, *words).json["claims"]["release"]
+    (one,) = found["dataplanes"]["workload web"]["witnesses"]
+    values = (one["before"]["value"], one["after"]["value"])
+    assert values == ((None, "present") if comes else ("present", None))
+    assert not found.get("unknown")

@@ -14,6 +14,7 @@ from kumamigrate.universe.madeup import (
     Atom,
     Requirement,
     Setting,
+    count,
     proxy_with,
     settings_of,
     surroundings,
@@ -154,3 +155,10 @@ def test_labels_of_a_made_up_proxy_are_those_a_control_plane_writes(
         "app": "web", "kuma.io/mesh": "default", NAMESPACE: "shop", **of_zone,
         PROXY_TYPE: "gateway" if gateway else "sidecar",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("atoms", "most", "sets"), [(5, 2, 1 + 5 + 10), (3, 9, 8), (4, 0, 1), (0, 2, 1)]
+)
+def test_so_many_sets_there_are(atoms: int, most: int, sets: int) -> None:
+    assert count(atoms, most) == sets

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kumamigrate.prover import Effect, Verdict
@@ -857,3 +859,23 @@ spec:
 def test_a_route_of_connections_that_leads_elsewhere_is_found_without_any_proxy(mode: str) -> None:
     before, after = (state(LEADING % to, mode=mode) for to in ("a", "b"))
     assert live(before, after).verdict("live") is Verdict.DIFFERENT
+
+
+ALONE = """
+type: Dataplane
+mesh: default
+name: alone
+networking: {address: 10.0.0.9, inbound: [{port: 80, tags: {kuma.io/service: alone}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sides", "values"), [((ALONE, ""), ("present", None)), (("", ALONE), (None, "present"))]
+)
+def test_a_proxy_that_comes_or_goes_is_told(
+    sides: tuple[str, str], values: tuple[Any, Any]
+) -> None:
+    """Screens know it by that word."""
+    found = live(*(state(text, mode="Exclusive") for text in sides)).witnesses("live")
+    told = [(one.before.value, one.after.value) for one in found if one.policy_type == "Dataplane"]
+    assert told == [values]

@@ -10,7 +10,7 @@ from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.targetref.route import RealResource, ServiceTag
-from kumamigrate.universe.answering import Endpoint, answered
+from kumamigrate.universe.answering import Endpoint, answered, endpoints
 from kumamigrate.universe.backend import outbound_destinations
 from kumamigrate.universe.chosen import chosen_by
 from kumamigrate.universe.namedresources import ByName, carries
@@ -208,3 +208,23 @@ def test_a_mode_says_which_outbounds_there_are(
 
 
 PORTS = {"ports": [{"port": 80}]}
+
+
+@pytest.mark.parametrize(
+    ("more", "inbound", "address"),
+    [
+        ({}, {}, "10.0.0.1:80"),
+        ({"advertisedAddress": "192.168.0.1"}, {}, "192.168.0.1:80"),
+        ({}, {"address": "10.0.0.2"}, "10.0.0.2:80"),
+        ({"advertisedAddress": "192.168.0.1"}, {"address": "10.0.0.2"}, "10.0.0.2:80"),
+    ],
+)
+def test_an_endpoint_is_where_its_inbound_says(
+    more: dict[str, str], inbound: dict[str, str], address: str
+) -> None:
+    """Its own address counts before what the Dataplane advertises, and that before its address."""
+    tags = {"kuma.io/service": "web"}
+    net = {"address": "10.0.0.1", **more, "inbound": [{"port": 80, "tags": tags, **inbound}]}
+    proxy = Resource(type="Dataplane", mesh="default", name="a", spec={"networking": net})
+    side = Side(State(release="2.14", resources=(proxy,)), "default", Contents())
+    assert [one.address for one in endpoints(side, frozenset())] == [address]
