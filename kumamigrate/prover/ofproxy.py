@@ -33,7 +33,6 @@ from kumamigrate.prover.slots.twosides import SAME
 from kumamigrate.prover.subject import Subject
 from kumamigrate.prover.telemetry import telemetry_differences
 from kumamigrate.prover.workload import (
-    Workload,
     note_doubts,
     workload_differences,
 )
@@ -75,7 +74,7 @@ class ProxyDifferences:
         chance = {*tied, *(BY_ROUTE if tied.keys() & set(ROUTES) else ())}
         every = self._witnesses(subject.was, subject.now, own=subject.workload is None)
         if subject.workload is not None:
-            every += tuple(self._of_workload(subject.workload))
+            every += tuple(self._of_workload(subject.was, subject.now))
             unknown += tuple(note_doubts(subject.workload)) if self.claim == LIVE else ()
         sure = tuple(w for w in every if w.policy_type not in chance)
         listed = not subject.made_up and subject.workload is None
@@ -87,15 +86,16 @@ class ProxyDifferences:
             unknown += carry_doubts(self.pair, subject.was, self.outbounds.alone)
         return (*shared, *map(self.old.seen, sure), *made.witnesses, *moved), unknown
 
-    def _of_workload(self, one: Workload) -> Iterator[Witness]:
+    def _of_workload(self, was: Resource, now: Resource) -> Iterator[Witness]:
         """Yield what differs in the Dataplane of a workload itself."""
         pair = self.pair
         if self.claim == RELEASE:
-            yield from upgrade_workload_differences(pair.before, pair.after, one, pair.chosen.tags)
-        elif one.was is not None and one.now is not None:
+            tags = pair.chosen.tags
+            yield from upgrade_workload_differences(pair.before, pair.after, was, now, tags)
+        else:
             named = (pair.chosen.tags, pair.chosen.of_proxies)
-            yield from workload_differences(one.was, one.now, pair.before.mesh, *named)
-            yield from telemetry_differences(pair.before, pair.after, one.was, one.now)
+            yield from workload_differences(was, now, pair.before.mesh, *named)
+            yield from telemetry_differences(pair.before, pair.after, was, now)
 
     def _of_others(self, was: Resource, now: Resource) -> Iterator[Witness]:
         """Yield what differs for a proxy as others are no longer what they were."""

@@ -125,16 +125,14 @@ def upgraded_workloads(before: Side, after: Side) -> Iterator[Workload]:
 
 
 def upgrade_workload_differences(
-    before: Side, after: Side, one: Workload, tags: frozenset[str]
+    before: Side, after: Side, was: Resource, now: Resource, tags: frozenset[str]
 ) -> Iterator[Witness]:
     """Yield differences in what both releases read of the Dataplane that a workload makes."""
-    if one.was is None or one.now is None:
-        return
-    was, now = (_called_alike(proxy, before, after) for proxy in (one.was, one.now))
+    old, new = (_called_alike(proxy, before, after) for proxy in (was, now))
     if is_last_step(before, after):
-        yield from upgrade_dataplane_differences(before, after, was, now)
+        yield from upgrade_dataplane_differences(before, after, old, new)
     else:
-        yield from workload_differences(was, now, before.mesh, tags, frozenset())
+        yield from workload_differences(old, new, before.mesh, tags, frozenset())
 
 
 def _called_alike(proxy: Resource, before: Side, after: Side) -> Resource:
