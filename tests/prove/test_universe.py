@@ -15,7 +15,7 @@ from kumamigrate.universe.backend import outbound_destinations
 from kumamigrate.universe.chosen import chosen_by
 from kumamigrate.universe.namedresources import ByName, carries
 from kumamigrate.universe.services import _made_up, worlds_of
-from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.side import Contents, Side, _tag_protocols
 from kumamigrate.universe.traffic import Outbound, is_given, outbounds_of
 
 MESH, NAME, ZONE = "kuma.io/mesh", "kuma.io/display-name", "kuma.io/zone"
@@ -228,3 +228,20 @@ def test_an_endpoint_is_where_its_inbound_says(
     proxy = Resource(type="Dataplane", mesh="default", name="a", spec={"networking": net})
     side = Side(State(release="2.14", resources=(proxy,)), "default", Contents())
     assert [one.address for one in endpoints(side, frozenset())] == [address]
+
+
+@pytest.mark.parametrize(
+    ("ports", "protocols"),
+    [
+        ([{"port": 80, "appProtocol": "http"}], {"http"}),
+        ([{"port": 80}], {"tcp"}),
+        ([{"port": 80, "appProtocol": "http"}, {"port": 81}], None),
+    ],
+)
+def test_a_service_says_the_protocol_of_its_tag_where_its_ports_agree(
+    ports: list[dict[str, Any]], protocols: set[str] | None
+) -> None:
+    spec = {"selector": {"dataplaneTags": {"kuma.io/service": "web"}}, "ports": ports}
+    web = Resource(type="MeshService", mesh="default", name="web", labels=OWN, spec=spec)
+    state = State(release="2.14", environment=Environment(zone="east"), resources=(web,))
+    assert _tag_protocols(state).get("web") == protocols
