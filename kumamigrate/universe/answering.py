@@ -65,8 +65,10 @@ def _endpoints_of(side: Side, proxies: Iterable[Resource], near: Set[str]) -> It
     asked = _asked_ports(side)
     for proxy in proxies:
         net = networking(proxy)
+        # From 3.0 on nobody is told another address than the one the proxy has.
+        told = net.get("advertisedAddress") if side.release.subset_rules else None
         for inbound in filter(gets_traffic, inbounds_of(proxy)):
-            host = inbound.get("address") or net.get("advertisedAddress") or net.get("address")
+            host = inbound.get("address") or told or net.get("address")
             tags = texts(inbound.get("tags"))
             if inbound.get("protocol"):
                 tags = {PROTOCOL: str(inbound["protocol"]), **tags}

@@ -22,7 +22,7 @@ from kumamigrate.prover.workload import (
 )
 from kumamigrate.targetref.route import RealResource
 from kumamigrate.universe.backend import called
-from kumamigrate.universe.side import Side
+from kumamigrate.universe.side import Side, inbounds_of, networking
 
 GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
 """Kinds that go with the built-in gateways, and that no other proxy reads."""
@@ -111,6 +111,23 @@ def upgrade_proxy_doubts(
     if is_last_step(before, after):
         yield from _unread_of(after, was, now)
         yield from reach_doubts(before, after, was, now)
+        yield from _share_a_port(before, after, was)
+
+
+def _share_a_port(before: Side, after: Side, was: Resource) -> Iterator[Doubt]:
+    """Yield the ports of an application that inbounds reach at several addresses: one cluster for
+    all of them, and then one for each (asked of 2.14 and 3.0)."""
+    places: dict[Any, set[Any]] = {}
+    for inbound in inbounds_of(was):
+        at = inbound.get("serviceAddress") or inbound.get("address")
+        port = inbound.get("servicePort") or inbound.get("port")
+        places.setdefault(port, set()).add(at or networking(was).get("address"))
+    for port in (port for port, found in places.items() if len(found) > 1):
+        yield Doubt(
+            DoubtKind.RELEASE,
+            f"inbounds of {was.name} lead to port {port} at several addresses:"
+            f" {before.release.name} sends all of it to one, {after.release.name} to each its own",
+        )
 
 
 def upgrade_workload_doubts(before: Side, after: Side) -> Iterator[Doubt]:

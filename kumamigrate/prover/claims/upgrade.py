@@ -11,8 +11,9 @@ from kumamigrate.effective.unset import unset_differences
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.kubernetes.workloads import NAMED_SINCE, implied_dataplanes
 from kumamigrate.model.meshservices import generated_services
+from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource, mapping
-from kumamigrate.model.universalservices import WORKLOAD
+from kumamigrate.model.universalservices import WORKLOAD, is_universal
 from kumamigrate.model.versions import at_least
 from kumamigrate.prover.assumptions.subset_service import comes_for_share
 from kumamigrate.prover.claims.laststep import is_last_step, table
@@ -28,6 +29,7 @@ from kumamigrate.universe.answering import answered, workload_endpoints
 from kumamigrate.universe.endpoints import PROTOCOL
 from kumamigrate.universe.side import Side, inbounds_of, networking
 
+_KAFKA = "kafka"
 _REACH = (*FIELDS, "directAccessServices")
 """What a Dataplane says of services that it reaches: see reached.py and unheard.py."""
 
@@ -105,7 +107,7 @@ def upgrade_dataplane_differences(
     """Yield differences in what both releases read of a Dataplane: its addresses, its ports."""
     if is_last_step(before, after):
         yield from reach_differences(before, after, was, now)
-        was, now = _in_common(was), _in_common(now)
+        was, now = _in_common(was), _in_common(_made_of(now))
     yield from dataplane_differences(before.mesh, was, now, frozenset())
 
 
@@ -145,6 +147,28 @@ def _called_alike(proxy: Resource, before: Side, after: Side) -> Resource:
             inbound.pop("name", None)
     net = {**networking(proxy), **({"inbound": inbounds} if inbounds else {})}
     return replace(proxy, spec={**proxy.spec, "networking": net})
+
+
+def _made_of(dataplane: Resource) -> Resource:
+    """Return a Dataplane with what a release makes of its inbounds that reads no tags.
+
+    Those without a `protocol` carry TCP, and of several of one name the last is there. On
+    Kubernetes a control plane writes them.
+    """
+    if not is_universal(dataplane):
+        return dataplane
+    listed = inbounds_of(dataplane)
+    last = {str(one.get("name") or one.get("port")): one for one in listed}
+    inbounds = [_spoken(one) for one in listed if any(one is each for each in last.values())]
+    net = {**networking(dataplane), **({"inbound": inbounds} if inbounds else {})}
+    return replace(dataplane, spec={**dataplane.spec, "networking": net})
+
+
+def _spoken(inbound: Mapping[str, Any]) -> Mapping[str, Any]:
+    by_tag = mapping(inbound.get("tags")).get(PROTOCOL)
+    if inbound.get("protocol") or by_tag not in (*HTTP_LIKE, _KAFKA):
+        return inbound  # to an inbound any other is TCP as well
+    return {**inbound, "protocol": DEFAULT_PROTOCOL}
 
 
 def _in_common(dataplane: Resource) -> Resource:
