@@ -251,6 +251,7 @@ networking:
   address: 10.0.0.1
   inbound:
   - port: 80
+    protocol: http
     tags: {kuma.io/service: web, kuma.io/protocol: http}
   transparentProxying: {redirectPortInbound: 15006, redirectPortOutbound: 15001}
 """

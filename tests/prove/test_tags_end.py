@@ -21,7 +21,10 @@ mesh: default
 labels: {{env: {env}, kuma.io/workload: web}}
 networking:
   address: 10.0.0.1
-  inbound: [{{port: 80, tags: {{kuma.io/service: web, kuma.io/protocol: http, env: {env}}}}}]
+  inbound:
+  - port: 80
+    protocol: http
+    tags: {{kuma.io/service: web, kuma.io/protocol: http, env: {env}}}
   outbound: [{{port: 81, {outbound}}}]
 ---
 type: Dataplane
@@ -30,7 +33,7 @@ mesh: default
 labels: {{kuma.io/workload: api}}
 networking:
   address: 10.0.0.2
-  inbound: [{{port: 80, tags: {{kuma.io/service: api, kuma.io/protocol: http}}}}]
+  inbound: [{{port: 80, protocol: http, tags: {{kuma.io/service: api, kuma.io/protocol: http}}}}]
 ---
 type: MeshService
 name: api
@@ -123,7 +126,7 @@ mesh: default
 labels: {{kuma.io/workload: web}}
 networking:
   address: 10.0.0.1
-  inbound: [{{port: 80, tags: {{kuma.io/service: web, kuma.io/protocol: http}}}}]
+  inbound: [{{port: 80, protocol: http, tags: {{kuma.io/service: web, kuma.io/protocol: http}}}}]
   transparentProxying: {{redirectPortInbound: 15006, redirectPortOutbound: 15001}}
 ---
 type: Dataplane
@@ -132,7 +135,7 @@ mesh: default
 labels: {{kuma.io/workload: api}}
 networking:
   address: 10.0.0.2
-  inbound: [{{port: 80, tags: {{kuma.io/service: old, kuma.io/protocol: http}}}}]
+  inbound: [{{port: 80, protocol: http, tags: {{kuma.io/service: old, kuma.io/protocol: http}}}}]
 ---
 type: MeshService
 name: api
@@ -205,7 +208,7 @@ name: web-1
 labels: {kuma.io/origin: zone, kuma.io/zone: default}
 networking:
   address: 10.0.0.1
-  inbound: [{port: 8080, tags: {kuma.io/service: web, kuma.io/protocol: http}}]
+  inbound: [{port: 8080, protocol: http, tags: {kuma.io/service: web, kuma.io/protocol: http}}]
   outbound: [{port: 11000, backendRef: {kind: MeshService, name: be, port: 80}}]
 ---
 type: MeshTimeout
