@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kumamigrate.dataclass import replace
+from kumamigrate.effective.difference import Effect
 from kumamigrate.prover.proof import MeshProof, Verdict
 from kumamigrate.prover.prover import prove
 from tests.prove.states import state
@@ -210,3 +211,33 @@ def test_what_chance_decides_there_is_unknown(values: tuple[int, int]) -> None:
     tied = [TIED % one for one in zip("ab", values, strict=True)]
     claims = _mesh((*others, TIED % ("a", 3)), (*others, *tied), mode="Exclusive").claims
     assert claims["live"].verdict is Verdict.UNKNOWN
+
+
+CHOSEN = """
+type: MeshRetry
+name: %s
+mesh: default
+spec:
+  targetRef: {kind: Dataplane, %s}
+  to: [{targetRef: {kind: Mesh}, default: {http: {numRetries: %d}}}]
+"""
+
+
+@pytest.mark.parametrize("ref", ["sectionName: main", "sectionName: '8080'", "name: web"])
+def test_nor_one_that_is_chosen_by_its_name_or_an_inbound(ref: str) -> None:
+    """The one that is listed has neither; who has it retries once more, as without old policies."""
+    mesh = _mesh(*((OLD_RETRY, LISTED, CHOSEN % ("new", ref, n)) for n in (7, 8)))
+    claim = mesh.claims["live"]
+    assert {w.field for w in claim.witnesses} == {"http.numRetries"}
+    assert all(p.made_up for p in claim.proxies if p.witnesses)
+
+
+def test_nor_one_with_two_inbounds_that_different_policies_name() -> None:
+    """Of two that rank alike the smaller name wins: who has both inbounds has 7 retries, then 9."""
+    sides = (
+        (OLD_RETRY, LISTED, CHOSEN % (a, "sectionName: a", 7), CHOSEN % (b, "sectionName: b", 9))
+        for a, b in (("p", "q"), ("q", "p"))
+    )
+    claim = _mesh(*sides).claims["live"]
+    shown = {p.name for p in claim.proxies for w in p.witnesses if w.effect is Effect.VALUE}
+    assert shown == {"any proxy with inbound b and inbound a"}

@@ -86,13 +86,15 @@ class AskedOfBoth:
     def labelled(self) -> Iterator[Resource]:
         """Yield the policies that choose by other things than made-up proxies have.
 
-        Those are names of proxies and of inbounds, and built-in gateways.
+        Those are built-in gateways, and names of proxies and of inbounds: the known ones settle
+        what a conversion does to these, but no edit beside old policies that stay as they are.
         """
-        for reach in self.pair.reaches:
-            for known in (known for kind in sorted(self.types) for known in reach.of(kind)):
+        for kind in sorted(self.types):
+            settled = not (self.pair.known and stands(self.pair, kind))
+            for known in (known for reach in self.pair.reaches for known in reach.of(kind)):
                 asked = known.requirement
                 named = asked.atom is not None and bool(asked.atom.name or asked.atom.section)
-                if named or asked.gateway_only:
+                if (named and settled) or asked.gateway_only:
                     yield known.policy
 
     def _not_made_up(self) -> Iterator[Doubt]:

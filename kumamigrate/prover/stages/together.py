@@ -163,7 +163,8 @@ class Together:
         if policy_type in BY_CLIENT:
             return
         mine, others = (
-            [one for one in found if one.tags and not _is_loose(one)] for found in (suspected, sets)
+            [one for one in found if (one.tags or one.section) and not _is_loose(one)]
+            for found in (suspected, sets)
         )
         pairs: dict[frozenset[Atom], tuple[Atom, Atom]] = {}
         for two in product(mine, others):
