@@ -69,6 +69,7 @@ def _view(rule: Rule, old: Site, new: Site, options: Options, editable: frozense
         locate=before.locate,
         deployed=partial(is_deployed, before),
         accepted=frozenset((*options.accept, *(one.rule for one in options.accept_at))),
+        exported=scene.inventory,
     )
 
 

@@ -37,7 +37,8 @@ class View:
     `file:line:column` of a field, counted from the manifest's root, for notes. `hidden` are the
     places of resources that the rule fails on, `accepted` the rules taken on the user's
     word. `texts` are files that may name kinds without being manifests. `deployed` says whether a
-    control plane has a resource as it stands here, None where nobody knows.
+    control plane has a resource as it stands here, None where nobody knows. `exported` is all that
+    an inventory holds, be it in the repository as well.
     """
 
     rule: Rule
@@ -52,6 +53,7 @@ class View:
     deployed: Callable[[Resource], bool | None] = field(default=_nobody_knows, repr=False)
     hidden: frozenset[Where] = frozenset()
     accepted: frozenset[str] = frozenset()
+    exported: tuple[Resource, ...] = field(default=(), repr=False)
 
     @property
     def environment(self) -> Environment:

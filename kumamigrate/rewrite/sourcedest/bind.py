@@ -77,6 +77,7 @@ def plan_kind(view: View, kind: str) -> Iterator[Change | Finding]:
             target,
             onward=onward,
             on_word=view.rule.id in view.accepted,
+            exported=view.exported,
         )
         again = _already(world, kind)
         done = again or with_spare(_or_why(CONVERTERS[kind](world), world), world)

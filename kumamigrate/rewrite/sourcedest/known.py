@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.initial import skips
+from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import EFFECT, SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
@@ -24,6 +26,7 @@ class KnownWorld:
 
     `protocols` holds the services of which the state has endpoints. `onward`: other rules take the
     result on to 3.0. `on_word`: what denies or limits may go without a successor, the user said.
+    `exported` are the old policies of an inventory, those that were converted since as well.
     """
 
     state: State
@@ -35,6 +38,7 @@ class KnownWorld:
     protocols: Mapping[str, str]
     onward: bool = False
     on_word: bool = False
+    exported: tuple[Resource, ...] = ()
 
     @property
     def with_rules(self) -> bool:
@@ -112,11 +116,11 @@ class KnownWorld:
 
     @property
     def _named(self) -> Iterable[Tags]:
-        """The selectors of all old policies."""
-        for kind in self.old.by_kind:
-            for policy in self.old.of(kind):
-                for field in ("sources", "destinations", "selectors"):
-                    yield from selectors_of(policy.spec, field)
+        """The selectors of all old policies, be they converted since a control plane had them: what
+        a tag may be does not hang on which of them goes first."""
+        for policy in chain(*self.old.by_kind.values(), self.exported):
+            for field in ("sources", "destinations", "selectors"):
+                yield from selectors_of(policy.spec, field)
 
 
 def _carries(proxy: TaggedProxy, wanted: Tags) -> bool:
@@ -135,6 +139,7 @@ def world_of(
     ties: Ties | str = Ties.UNKNOWN,
     onward: bool = False,
     on_word: bool = False,
+    exported: Iterable[Resource] = (),
 ) -> KnownWorld:
     """Return what is known of a mesh."""
     proxies = _listed(state, mesh)
@@ -154,6 +159,7 @@ def world_of(
         protocols=protocols,
         onward=onward,
         on_word=on_word,
+        exported=tuple(r for r in exported if r.type in OLD_POLICIES and r.mesh == mesh),
     )
 
 
