@@ -46,6 +46,7 @@ _SERVICES_REACHED = "kuma.io/transparent-proxying-reachable-services"
 _BACKENDS_REACHED = "kuma.io/reachable-backends"
 _SERVICELESS_PORT = 49151
 NAMED_SINCE, _WORKLOADS_SINCE, _FIELD_SINCE, _LISTENERS_SINCE = "2.10", "2.13", "2.14", "2.14"
+_ONE_A_PORT_SINCE = "3.0"
 
 
 def implied_dataplanes(state: State, mesh: str) -> tuple[Resource, ...]:
@@ -179,11 +180,13 @@ def _networking(
         return {**networking, "gateway": {"type": "DELEGATED", "tags": tags}}
     own = {k: v for k, v in meta_of(pod, "labels").items() if v}
     shared = {k: v for k, v in own.items() if "kuma.io/" not in k}
-    inbounds = [
+    inbounds: list[Mapping[str, Any]] = [
         {**inbound, "tags": {**shared, **around, **inbound["tags"]}}
         for service in services
         for inbound in _inbounds(service, mapping(pod.get("spec")), release)
     ]
+    if at_least(release, _ONE_A_PORT_SINCE):
+        inbounds = first_of_each_port(inbounds)
     if not inbounds:
         tags = {SERVICE: f"{workload.name}_{workload.namespace}_svc", _PROTOCOL: "tcp"}
         alone = {"port": _SERVICELESS_PORT, "tags": {**own, **around, **tags}}
@@ -194,6 +197,14 @@ def _networking(
     if kind in ON and tags[_PROTOCOL] != "tcp":
         del tags[_PROTOCOL]
     return {**networking, "gateway": {"type": "DELEGATED", "tags": tags}}
+
+
+def first_of_each_port(inbounds: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the first inbound at each port: several Services may select a Pod by one."""
+    found: dict[Any, Mapping[str, Any]] = {}
+    for inbound in inbounds:
+        found.setdefault(inbound.get("port"), inbound)
+    return list(found.values())
 
 
 def _reach(notes: Mapping[str, str], release: str) -> dict[str, Any]:

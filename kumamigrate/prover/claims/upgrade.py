@@ -9,7 +9,11 @@ from kumamigrate.dataclass import replace
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.unset import unset_differences
 from kumamigrate.model.kri import Kri, kri_of
-from kumamigrate.model.kubernetes.workloads import NAMED_SINCE, implied_dataplanes
+from kumamigrate.model.kubernetes.workloads import (
+    NAMED_SINCE,
+    first_of_each_port,
+    implied_dataplanes,
+)
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource, mapping
@@ -138,8 +142,15 @@ def upgrade_workload_differences(
 
 
 def _called_alike(proxy: Resource, before: Side, after: Side) -> Resource:
-    """Return a Dataplane made of a Pod without what only one of the releases writes into it."""
-    inbounds = [dict(inbound) for inbound in inbounds_of(proxy)]
+    """Return a Dataplane made of a Pod without what only one of the releases writes into it.
+
+    Where several Services select a Pod by one port, 2.14 writes an inbound for each, and Envoy
+    gets the listener of the last; 3.0 writes the first alone (asked of both, on Kubernetes).
+    """
+    listed = list(inbounds_of(proxy))
+    if is_last_step(before, after):
+        listed = first_of_each_port(listed[::-1])[::-1]
+    inbounds = [dict(inbound) for inbound in listed]
     for inbound in inbounds:
         tags = mapping(inbound.get("tags"))
         inbound.setdefault("protocol", tags.get(PROTOCOL, DEFAULT_PROTOCOL))
