@@ -1,5 +1,7 @@
 """Services that select a Pod by one port: 2.14 ends with the last one's listener, 3.0 with the
-first one's inbound, in the order of their names (asked of both on Kubernetes)."""
+first one's inbound, in the order of their names. On 2.14 a log is written for each Service, faults
+of `from` are there for each and those of `rules` for each pair, limits once (asked of both on
+Kubernetes)."""
 
 from __future__ import annotations
 
@@ -68,3 +70,50 @@ def test_the_upgrade_takes_the_protocol_of_another_service(
     ]
     assert found == ([said] if said else [])
     assert release["verdict"] == ("different" if said else "equivalent")
+
+
+POLICY = """---
+apiVersion: kuma.io/v1alpha1
+kind: %s
+metadata: {name: one, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec:
+  %s
+"""
+FAULT = "{http: [{abort: {httpStatus: 503, percentage: 5}}]}"
+LOG = "{backends: [{type: File, file: {path: /tmp/log}}]}"
+LIMIT = "{local: {http: {requestRate: {num: 5, interval: 1s}}}}"
+FROM = """targetRef: {kind: Mesh, proxyTypes: [Sidecar]}
+  from: [{targetRef: {kind: Mesh}, default: %s}]"""
+RULES = """targetRef: {kind: Dataplane}
+  rules: [{default: %s}]"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "conf", "forms", "target", "verdict"),
+    [
+        ("MeshFaultInjection", FAULT, (FROM, RULES), "2.14", "unknown"),
+        ("MeshFaultInjection", FAULT, (RULES, RULES), "2.14", "equivalent"),
+        ("MeshFaultInjection", FAULT, (RULES, RULES), "3.0", "unknown"),
+        ("MeshAccessLog", LOG, (FROM, RULES), "2.14", "equivalent"),
+        ("MeshAccessLog", LOG, (RULES, RULES), "3.0", "unknown"),
+        ("MeshRateLimit", LIMIT, (FROM, RULES), "2.14", "equivalent"),
+        ("MeshRateLimit", LIMIT, (RULES, RULES), "3.0", "equivalent"),
+    ],
+)
+@pytest.mark.parametrize("services", [("aa", "bb"), ("aa",)])
+def test_what_a_policy_adds_is_there_for_each_service(
+    tmp_path: Path,
+    kind: str,
+    conf: str,
+    forms: tuple[str, str],
+    target: str,
+    verdict: str,
+    services: tuple[str, ...],
+) -> None:
+    states = tmp_path / "before.yaml", tmp_path / "after.yaml"
+    state = STATE + "".join(SERVICE % (one, 80, 8080, "appProtocol: http") for one in services)
+    for path, form in zip(states, forms, strict=True):
+        path.write_text(state + POLICY % (kind, form % conf))
+    answer = command("prove", *states, "--from", "2.14", "--target", target, "--format", "json")
+    claim = answer.json["claims"]["live" if target == "2.14" else "release"]
+    assert claim["allowing"] == (verdict if len(services) > 1 else "equivalent")

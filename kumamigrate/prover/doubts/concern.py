@@ -36,6 +36,7 @@ from kumamigrate.prover.doubts.plaintext import (
     unheld_plaintext_doubts,
     unnamed_doubts,
 )
+from kumamigrate.prover.doubts.sharedport import port_doubts, workload_port_doubts
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.oldengine import OldEngine
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -77,6 +78,7 @@ class Concerns:
         """What is not known of workloads that no Dataplane stands for."""
         if self.claim == RELEASE:
             yield from upgrade_workload_doubts(self.pair.before, self.pair.after)
+        yield from workload_port_doubts(self.pair.before, self.pair.after, self.claim)
 
     @property
     def of_some(self) -> tuple[Doubt, ...]:
@@ -86,6 +88,7 @@ class Concerns:
     def of_proxy(self, was: Resource, now: Resource) -> tuple[Doubt, ...]:
         """Return what is not known of one proxy, besides what is not known of any."""
         found = list(self.of_patches(was, now))
+        found += port_doubts(self.pair.before, self.pair.after, self.claim, was, now)
         if not now.made_up and not is_builtin(now):
             found += (
                 d for t in sorted(self.pair.covered) for d in self.pair.undecided(was, now, t)
