@@ -117,3 +117,28 @@ def test_what_a_policy_adds_is_there_for_each_service(
     answer = command("prove", *states, "--from", "2.14", "--target", target, "--format", "json")
     claim = answer.json["claims"]["live" if target == "2.14" else "release"]
     assert claim["allowing"] == (verdict if len(services) > 1 else "equivalent")
+
+
+OLD = """---
+apiVersion: kuma.io/v1alpha1
+kind: FaultInjection
+mesh: default
+metadata: {name: old}
+spec:
+  sources: [{match: {kuma.io/service: '*'}}]
+  destinations: [{match: {kuma.io/service: '*', kuma.io/protocol: http}}]
+  conf: {abort: {httpStatus: 503, percentage: 5}}
+"""
+
+
+@pytest.mark.parametrize(("services", "doubted"), [(("aa", "bb"), True), (("aa",), False)])
+def test_an_old_fault_is_there_once(
+    tmp_path: Path, services: tuple[str, ...], doubted: bool
+) -> None:
+    states = tmp_path / "before.yaml", tmp_path / "after.yaml"
+    state = STATE + "".join(SERVICE % (one, 80, 8080, "appProtocol: http") for one in services)
+    new = POLICY % ("MeshFaultInjection", RULES % FAULT)
+    for path, policy in zip(states, (OLD, new), strict=True):
+        path.write_text(state + policy)
+    answer = command("prove", *states, "--target", "2.14", "--format", "json").json
+    assert ("acts more than once there" in str(answer["claims"]["live"])) is doubted

@@ -2,8 +2,9 @@
 
 Several Services that select a Pod by one port make several inbounds of it, and one listener. It
 writes each line of a MeshAccessLog once for each inbound. Of a MeshFaultInjection it has the
-faults of `from` once for each inbound, those of `rules` once for each pair of them. From 3.0 on a
-Pod has one inbound for each port. The other policies set what one listener has once.
+faults of `from` once for each inbound, those of `rules` once for each pair of them, those of
+an old FaultInjection once. From 3.0 on a Pod has one inbound for each port. The other policies set
+what one listener has once.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ def port_doubts(
     elif claim == LIVE and _forms(before, was, _FAULTS) != _forms(after, now, _FAULTS):
         yield Doubt(
             DoubtKind.WORKLOAD,
-            f"several inbounds of {was.name} share port {ports}: faults of `rules` act more often"
-            " there than those of `from`; let one Service select the Pod, or see by hand",
+            f"several inbounds of {was.name} share port {ports}: a MeshFaultInjection acts more"
+            " than once there, by `rules` more often than by `from`; let one Service select the"
+            " Pod, or see by hand",
             concerns=_FAULTS,
         )
 
