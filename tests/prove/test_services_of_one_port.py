@@ -44,6 +44,7 @@ spec: {selector: {app: web}, ports: [{port: %s, targetPort: %s, %s}]}
         ((("aa", 80, 8080, "http"), ("bb", 80, 8080, "grpc")), ("grpc", "http")),
         ((("aa", 80, 8080, "http"), ("bb", 81, 8080, "http")), None),
         ((("aa", 80, 8080, "http"), ("bb", 81, 9090, "tcp")), None),
+        ((("aa", 80, 8080, "http"), ("bb", 81, 9090, "tcp"), ("cc", 80, 8080, "http")), None),
     ],
 )
 def test_the_upgrade_takes_the_protocol_of_another_service(

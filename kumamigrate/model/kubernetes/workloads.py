@@ -186,7 +186,7 @@ def _networking(
         for inbound in _inbounds(service, mapping(pod.get("spec")), release)
     ]
     if at_least(release, _ONE_A_PORT_SINCE):
-        inbounds = first_of_each_port(inbounds)
+        inbounds = _first_of_each_port(inbounds)
     if not inbounds:
         tags = {SERVICE: f"{workload.name}_{workload.namespace}_svc", _PROTOCOL: "tcp"}
         alone = {"port": _SERVICELESS_PORT, "tags": {**own, **around, **tags}}
@@ -199,7 +199,7 @@ def _networking(
     return {**networking, "gateway": {"type": "DELEGATED", "tags": tags}}
 
 
-def first_of_each_port(inbounds: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _first_of_each_port(inbounds: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the first inbound at each port: several Services may select a Pod by one."""
     found: dict[Any, Mapping[str, Any]] = {}
     for inbound in inbounds:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.unset import unset_differences
 from kumamigrate.model.kri import Kri, kri_of
-from kumamigrate.model.kubernetes.workloads import (
-    NAMED_SINCE,
-    first_of_each_port,
-    implied_dataplanes,
-)
+from kumamigrate.model.kubernetes.workloads import NAMED_SINCE, implied_dataplanes
 from kumamigrate.model.meshservices import generated_services
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource, mapping
@@ -147,9 +143,9 @@ def _called_alike(proxy: Resource, before: Side, after: Side) -> Resource:
     Where several Services select a Pod by one port, 2.14 writes an inbound for each, and Envoy
     gets the listener of the last; 3.0 writes the first alone (asked of both, on Kubernetes).
     """
-    listed = list(inbounds_of(proxy))
+    listed = inbounds_of(proxy)
     if is_last_step(before, after):
-        listed = first_of_each_port(listed[::-1])[::-1]
+        listed = _last_of_each(listed, lambda one: one.get("port"))
     inbounds = [dict(inbound) for inbound in listed]
     for inbound in inbounds:
         tags = mapping(inbound.get("tags"))
@@ -168,11 +164,17 @@ def _made_of(dataplane: Resource) -> Resource:
     """
     if not is_universal(dataplane):
         return dataplane
-    listed = inbounds_of(dataplane)
-    last = {str(one.get("name") or one.get("port")): one for one in listed}
-    inbounds = [_spoken(one) for one in listed if any(one is each for each in last.values())]
+    named = _last_of_each(inbounds_of(dataplane), lambda one: one.get("name") or one.get("port"))
+    inbounds = [*map(_spoken, named)]
     net = {**networking(dataplane), **({"inbound": inbounds} if inbounds else {})}
     return replace(dataplane, spec={**dataplane.spec, "networking": net})
+
+
+def _last_of_each(
+    inbounds: Iterable[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], Any]
+) -> list[Mapping[str, Any]]:
+    """Return the last of the inbounds with one key, each where the first of them stands."""
+    return list({str(key(one)): one for one in inbounds}.values())
 
 
 def _spoken(inbound: Mapping[str, Any]) -> Mapping[str, Any]:
