@@ -92,9 +92,9 @@ def contents_of(scene: Scene) -> Contents:
 
 def as_exclusive(state: State) -> State:
     """Return a state as if the mode of every mesh were Exclusive, with what that generates."""
-    if _EXCLUSIVE not in state.known:
-        state.known[_EXCLUSIVE] = _as_exclusive(state)
-    found: State = state.known[_EXCLUSIVE]
+    if "as exclusive" not in state.known:
+        state.known["as exclusive"] = _as_exclusive(state)
+    found: State = state.known["as exclusive"]
     return found
 
 

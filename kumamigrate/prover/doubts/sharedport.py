@@ -20,6 +20,7 @@ from kumamigrate.prover.claims.laststep import is_last_step
 from kumamigrate.universe.side import Side, inbounds_of
 
 _LOGS, _FAULTS = "MeshAccessLog", "MeshFaultInjection"
+_ADDED = {_LOGS, _FAULTS}
 _INBOUND = ("from", "rules")
 
 
@@ -36,10 +37,11 @@ def port_doubts(
     before: Side, after: Side, claim: str, was: Resource, now: Resource
 ) -> Iterator[Doubt]:
     """Yield the policies that act otherwise where inbounds of a proxy share a port."""
-    shared = _shared_ports(was)
-    if not (shared and before.release.subset_rules):
+    if not before.release.subset_rules or not _ADDED & (before.types | after.types):
         return
-    ports = ", ".join(shared)
+    ports = ", ".join(_shared_ports(was))
+    if not ports:
+        return
     if claim == RELEASE and is_last_step(before, after):
         acting = [kind for kind in (_LOGS, _FAULTS) if _forms(before, was, kind)]
         if acting:
