@@ -12,7 +12,7 @@ from typing import Any
 
 from kumamigrate.effective.reading import Values
 from kumamigrate.model.identity import (
-    IDENTITY,
+    identities_of,
     is_ready,
     mode_of,
     names_of,
@@ -119,7 +119,7 @@ def _by_from(subsets: Subsets, names: Names) -> str:
 
 def everybody_identified(state: State, mesh: str) -> bool:
     """Say whether every proxy that could exist has its certificate from a MeshIdentity."""
-    mine = [one for one in state.of_type(IDENTITY) if one.mesh == mesh]
+    mine = identities_of(state, mesh)
     mode = mode_of(state, mesh)
     return any(map(selects_all, mine)) and all(is_ready(one, mode) for one in mine)
 
@@ -127,11 +127,8 @@ def everybody_identified(state: State, mesh: str) -> bool:
 def without_old(conf: Mapping[str, Any], state: State, mesh: str) -> Mapping[str, Any]:
     """Return what rules say without the matches that no certificate meets any more: those for
     services as `Mesh.mtls` names them, where every proxy has a MeshIdentity."""
-    domains = (
-        trust_domain(one, state.environment.zone)
-        for one in state.of_type(IDENTITY)
-        if one.mesh == mesh
-    )
+    zone = state.environment.zone
+    domains = (trust_domain(one, zone) for one in identities_of(state, mesh))
     if not everybody_identified(state, mesh) or any(d in (None, mesh) for d in domains):
         return conf
     return {

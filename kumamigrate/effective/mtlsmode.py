@@ -11,7 +11,7 @@ from typing import Any
 
 from kumamigrate.effective.policies.meshsections import OFF, PERMISSIVE, STRICT, backend_mode
 from kumamigrate.effective.policies.meshtls import unsaid_mode
-from kumamigrate.model.identity import IDENTITY, has_mtls, selects
+from kumamigrate.model.identity import has_mtls, identities_of, selects
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.targetref.inbound import InboundPoint
@@ -30,7 +30,7 @@ def may_show_certificate(proxy: Resource, state: State, *, by_mesh: bool) -> boo
     """Say whether a proxy may have a certificate; `by_mesh`: the release reads `Mesh.mtls`."""
     if by_mesh and has_mtls(state, proxy.mesh) is not False:
         return True
-    return any(selects(one, proxy) for one in state.of_type(IDENTITY) if one.mesh == proxy.mesh)
+    return any(selects(one, proxy) for one in identities_of(state, proxy.mesh))
 
 
 def said_by(read: InboundPoint | None) -> str:

@@ -36,13 +36,18 @@ class Holder:
     sure: bool
 
 
+def identities_of(state: State, mesh: str) -> tuple[Resource, ...]:
+    """Return the MeshIdentities of a mesh, in file order."""
+    return tuple(one for one in state.of_type(IDENTITY) if one.mesh == mesh)
+
+
 def holder_of(proxy: Resource, state: State) -> Holder | None:
     """Return the MeshIdentity that gives a proxy its certificate, if one does.
 
     Of those that select it the one with the most labels wins, then the smaller name; if that
     one is not ready, the proxy gets none, whatever the others are.
     """
-    chosen = [i for i in state.of_type(IDENTITY) if i.mesh == proxy.mesh and selects(i, proxy)]
+    chosen = [one for one in identities_of(state, proxy.mesh) if selects(one, proxy)]
     if not chosen:
         return None
     best = min(chosen, key=lambda one: (-len(match_labels(one) or {}), one.name))
@@ -163,6 +168,12 @@ def has_mtls(state: State, mesh: str) -> bool | None:
         return False
     found = next((r for r in state.of_type("Mesh") if r.name == mesh), None)
     return None if found is None else bool(mapping(found.spec.get("mtls")).get("enabledBackend"))
+
+
+def nobody_is_asked(state: State, mesh: str) -> bool:
+    """Say whether the state tells that no proxy of a mesh has a certificate, so that no permission
+    does anything."""
+    return has_mtls(state, mesh) is False and not identities_of(state, mesh)
 
 
 def old_names(proxy: Resource) -> tuple[str, ...]:

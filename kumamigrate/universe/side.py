@@ -12,6 +12,7 @@ from kumamigrate.model.identity import (
     IDENTITY,
     Holder,
     holder_of,
+    identities_of,
     is_ready,
     match_labels,
     mode_of,
@@ -102,7 +103,7 @@ class Side:
         self.places = Places(release=self.release, mesh=mesh, real=self.real)
         self._protocols = _tag_protocols(state)
         both = reads_both(self.release)
-        self._giving = tuple(i for i in state.of_type(IDENTITY) if i.mesh == mesh)
+        self._giving = identities_of(state, mesh)
         self._identities = self._giving if both else ()
         self._unknown: Set[Kri] = frozenset()
         ground = sorted(contents.of_all(tuple(state.of_type(*REAL, "MeshGateway", IDENTITY))))

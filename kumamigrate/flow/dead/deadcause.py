@@ -13,6 +13,7 @@ from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.flow.noticed import MeshWorld, alone, removing, replacing
 from kumamigrate.model import duration
+from kumamigrate.model.identity import nobody_is_asked
 from kumamigrate.model.resource import EFFECT, Resource
 from kumamigrate.model.state import State, mesh_services_mode
 
@@ -67,16 +68,9 @@ def why_unread(state: State, policy: Resource) -> str:
     at_top = isinstance(top, Mapping) and top.get("kind") == "MeshHTTPRoute"
     if at_top and mesh_services_mode(state, policy.mesh) == "Exclusive":
         return "in MeshService mode Exclusive nothing reads a route reference at the top"
-    if policy.type in ASKING and not _has_tls(state, policy.mesh):
+    if policy.type in ASKING and nobody_is_asked(state, policy.mesh):
         return f"mesh {policy.mesh} has neither mTLS nor a MeshIdentity, so nobody is asked"
     return ""
-
-
-def _has_tls(state: State, mesh: str) -> bool:
-    identities = any(r.mesh == mesh for r in state.of_type("MeshIdentity"))
-    named = (r for r in state.of_type("Mesh") if r.name == mesh)
-    tls = (r.spec.get("mtls") for r in named)
-    return identities or any(isinstance(t, Mapping) and t.get("enabledBackend") for t in tls)
 
 
 def _by_slot(witnesses: Iterable[Witness]) -> Slots:

@@ -8,14 +8,13 @@ service have certificates as well (asked of 2.14 and 3.0).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.identity import (
-    IDENTITY,
     has_mtls,
     holder_of,
+    identities_of,
     is_ready,
     match_labels,
     mode_of,
@@ -59,7 +58,7 @@ def plaintext_doubts(before: Side, after: Side, was: Resource) -> Iterator[Doubt
 
 def unheld_plaintext_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     """Yield the same of proxies that the states do not hold."""
-    if is_last_step(before, after) and any(map(partial(_gives, before), _identities(before))):
+    if is_last_step(before, after) and _gives(before):
         yield from _no_longer(before, after, before.real)
         if not has_mtls(before.state, before.mesh):
             yield from _of_routes(before, after, before.state.of_type(*ROUTES))
@@ -84,7 +83,7 @@ def unnamed_doubts(before: Side, after: Side) -> Iterator[Doubt]:
 
 def _no_longer(before: Side, after: Side, called_by: Iterable[Kri]) -> Iterator[Doubt]:
     """Yield the services that are called with TLS and may not be any more."""
-    mode, identities = mode_of(after.state, after.mesh), _identities(after)
+    mode, identities = mode_of(after.state, after.mesh), identities_of(after.state, after.mesh)
     ready = all(is_ready(one, mode) for one in identities)
     wanted = [match_labels(one) for one in identities if ready]
     if {} in wanted:
@@ -132,7 +131,7 @@ def _stays_plain(after: Side, service: str) -> bool:
     """Whether no MeshIdentity can select a Dataplane of what takes the place of a service tag."""
     kris = {one.kri.of_section("") for one in successors(after, service)}
     labels = [_labels_of(after.real[kri]) for kri in kris]
-    wanted = [match_labels(one) for one in _identities(after)]
+    wanted = [match_labels(one) for one in identities_of(after.state, after.mesh)]
     return bool(kris) and all(
         one is None or _are_apart(one, mine) for one in wanted for mine in labels
     )
@@ -149,11 +148,10 @@ def _are_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return any(str(one[key]) != str(other[key]) for key in one.keys() & other.keys())
 
 
-def _gives(side: Side, identity: Resource) -> bool:
+def _gives(side: Side) -> bool:
     """Whether somebody may have a certificate of a MeshIdentity."""
-    ready = is_ready(identity, mode_of(side.state, side.mesh))
-    return match_labels(identity) is not None and ready is not False
-
-
-def _identities(side: Side) -> list[Resource]:
-    return [one for one in side.state.of_type(IDENTITY) if one.mesh == side.mesh]
+    mode = mode_of(side.state, side.mesh)
+    return any(
+        match_labels(one) is not None and is_ready(one, mode) is not False
+        for one in identities_of(side.state, side.mesh)
+    )

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.identity import has_mtls, old_id
+from kumamigrate.model.identity import old_id
 from kumamigrate.model.resource import Resource, mapping, sequence
-from kumamigrate.model.state import State
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.manifest import Json, cut
 from kumamigrate.rewrite.references.spiffe import (
@@ -82,13 +81,6 @@ def action_of(entry: Mapping[str, Any]) -> str:
 def only_denies(policy: Resource) -> bool:
     """Say whether a policy lets nobody in."""
     return all(action_of(entry) == "deny" for entry in entries_of(policy))
-
-
-def nobody_is_asked(state: State, mesh: str) -> bool:
-    """Say whether the state tells that no proxy of a mesh has a certificate, so that no permission
-    does anything."""
-    given = any(identity.mesh == mesh for identity in state.of_type("MeshIdentity"))
-    return has_mtls(state, mesh) is False and not given
 
 
 def rules_of(policy: Resource, clients: Clients, domains: Iterable[str]) -> Rules:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kumamigrate.dataclass import dataclass, field, replace
-from kumamigrate.model.identity import IDENTITY, is_ready, selects_all, trust_domain
+from kumamigrate.model.identity import IDENTITY, identities_of, is_ready, selects_all, trust_domain
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.rewrite.identities.manifests import (
     as_planned,
@@ -62,7 +62,7 @@ def next_stage(view: View, mesh: Resource) -> Stage:
     """Return the stage that comes next for a mesh with mTLS."""
     state = view.state
     permissions = [p for p in state.of_type(PERMISSION) if p.mesh == mesh.name]
-    identities = [i for i in state.of_type(IDENTITY) if i.mesh == mesh.name]
+    identities = identities_of(state, mesh.name)
     by_tags = [p for p in permissions if items(p.spec, ("from",))]
     provider = provider_of(enabled_backend(mesh))
     if by_tags:
@@ -115,7 +115,7 @@ def of_zone(view: View, mesh: Resource) -> str:
 
 def domains_of(view: View, mesh: str) -> list[str]:
     """Return the trust domains of the MeshIdentities of a mesh."""
-    mine = [one for one in view.state.of_type(IDENTITY) if one.mesh == mesh]
+    mine = identities_of(view.state, mesh)
     found = (trust_domain(one, view.environment.zone) for one in mine)
     return [domain for domain in found if domain is not None]
 

@@ -16,6 +16,7 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.model.identity import (
     SCHEME,
     has_mtls,
+    identities_of,
     ids_of_namespace,
     old_names,
     selects,
@@ -117,8 +118,7 @@ def clients_of(
 
     `planned` is the MeshIdentity that shall come where there is none yet.
     """
-    identities = [r for r in state.of_type("MeshIdentity") if r.mesh == mesh]
-    identities = identities or ([planned] if planned is not None else [])
+    identities = identities_of(state, mesh) or ((planned,) if planned is not None else ())
     mtls = has_mtls(state, mesh)
     zone = state.environment.zone
     proxies = known_proxies(state, mesh, release)

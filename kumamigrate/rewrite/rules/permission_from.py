@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import replace
+from kumamigrate.model.identity import nobody_is_asked
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
@@ -18,7 +19,6 @@ from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.identities.permissions import (
     Rules,
     entries_of,
-    nobody_is_asked,
     of_clients_to_come,
     only_denies,
     rules_of,

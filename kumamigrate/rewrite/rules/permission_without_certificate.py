@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kumamigrate.model.identity import nobody_is_asked
 from kumamigrate.rewrite.change import Change
-from kumamigrate.rewrite.identities.permissions import entries_of, nobody_is_asked, only_denies
+from kumamigrate.rewrite.identities.permissions import entries_of, only_denies
 from kumamigrate.rewrite.manifest import change, finding
 from kumamigrate.rewrite.view import View
 
