@@ -163,11 +163,12 @@ def _filled(template: str, words: Mapping[str, str], labels: Mapping[str, str]) 
 
 
 def has_mtls(state: State, mesh: str) -> bool | None:
-    """Say whether `Mesh.mtls` is on; None where the state has no such Mesh."""
+    """Say whether `Mesh.mtls` is on; None where the state has no such Mesh, or two that differ."""
     if at_least(state.release, REMOVED):
         return False
-    found = next((r for r in state.of_type("Mesh") if r.name == mesh), None)
-    return None if found is None else bool(mapping(found.spec.get("mtls")).get("enabledBackend"))
+    meshes = (r.spec for r in state.of_type("Mesh") if r.name == mesh)
+    found = {bool(mapping(spec.get("mtls")).get("enabledBackend")) for spec in meshes}
+    return found.pop() if len(found) == 1 else None
 
 
 def nobody_is_asked(state: State, mesh: str) -> bool:
