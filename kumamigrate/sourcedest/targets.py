@@ -64,8 +64,19 @@ def family_of(protocol: str) -> str:
 
 def treated_as(route: Resource | None, service: str, protocol: Callable[[str], str]) -> str:
     """Return the protocol that the old engine gives an outbound: that of its targets (C3)."""
-    targets = [tags[SERVICE] for tags in main_targets(route, service)]
-    return common_protocol(map(protocol, targets or [service]))
+    targets = main_services(route, service)
+    return common_protocol(map(protocol, targets or (service,)))
+
+
+def main_services(route: Resource | None, service: str) -> tuple[str, ...]:
+    """Return the services of these destinations, read once of a route."""
+    if route is None:
+        return (service,)
+    key = ("main services", service)
+    if key not in route.kept:
+        route.kept[key] = tuple(tags[SERVICE] for tags in main_targets(route, service))
+    found: tuple[str, ...] = route.kept[key]
+    return found
 
 
 def main_targets(route: Resource | None, service: str) -> list[dict[str, str]]:
@@ -98,8 +109,13 @@ def route_targets(route: Resource | None, service: str) -> tuple[str, ...]:
     """
     if route is None:
         return (service,)
-    named = (tags.get(SERVICE) for tags, _ in _entries(route.spec.get("conf")))
-    return tuple(dict.fromkeys(service if name == ANY else name for name in named if name))
+    key = ("looked up under", service)
+    if key not in route.kept:
+        named = (tags.get(SERVICE) for tags, _ in _entries(route.spec.get("conf")))
+        told = (service if name == ANY else name for name in named if name)
+        route.kept[key] = tuple(dict.fromkeys(told))
+    found: tuple[str, ...] = route.kept[key]
+    return found
 
 
 def route_destinations(route: Resource) -> tuple[Tags, ...]:

@@ -240,11 +240,14 @@ def services_named(reach: Reach, types: Collection[str]) -> set[str]:
 def _route_key(route: Resource | None, service: str) -> str:
     if route is None:
         return ""
-    conf = route.spec.get("conf")
-    extra = [conf.get("http"), conf.get("loadBalancer")] if isinstance(conf, Mapping) else []
-    return repr(
-        (main_targets(route, service), live_targets(route, service), conf_split(conf), extra)
-    )
+    key = ("leads", service)
+    if key not in route.kept:
+        conf = route.spec.get("conf")
+        extra = [conf.get("http"), conf.get("loadBalancer")] if isinstance(conf, Mapping) else []
+        targets = (main_targets(route, service), live_targets(route, service))
+        route.kept[key] = repr((*targets, conf_split(conf), extra))
+    found: str = route.kept[key]
+    return found
 
 
 def conf_split(conf: Any) -> Any:

@@ -20,9 +20,17 @@ from kumamigrate.universe.backend import Cluster
 
 def old_table(route: Resource | None, own: Tags, family: str) -> Table:
     """Return what the old engine does at an outbound with these tags; without a route it is
-    dead."""
+    dead. Worked out once: a proof asks for as many proxies as it tries, and under each protocol."""
     if route is None:
         return Table("")
+    key = ("table", family, *own.items())
+    if key not in route.kept:
+        route.kept[key] = _old_table(route, own, family)
+    found: Table = route.kept[key]
+    return found
+
+
+def _old_table(route: Resource, own: Tags, family: str) -> Table:
     conf = conf_of(route).value
     items = conf.get("http") or ()
     rules: list[RouteRule] = []
