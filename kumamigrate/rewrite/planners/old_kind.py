@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.sourcedest.bind import plan_kind
+from kumamigrate.rewrite.sourcedest.aschanges.plankind import plan_kind
 from kumamigrate.rewrite.view import View
 
 

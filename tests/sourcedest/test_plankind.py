@@ -11,7 +11,7 @@ from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
 from kumamigrate.rewrite.rule import Rule
-from kumamigrate.rewrite.sourcedest.bind import BOTH_ACT, plan_kind
+from kumamigrate.rewrite.sourcedest.aschanges.plankind import BOTH_ACT, plan_kind
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.reading.load import read_file

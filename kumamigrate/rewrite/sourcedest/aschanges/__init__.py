@@ -1,0 +1,1 @@
+"""Conversions of old kinds as changes and findings of a rule."""
