@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from weakref import ref
 
 from kumamigrate.dataclass import replace
 from kumamigrate.errors import UsageError
@@ -48,15 +49,24 @@ def chosen_rules(options: Options) -> tuple[Rule, ...]:
 def said_by(
     rule: Rule, before: Estate, estate: Estate, options: Options
 ) -> tuple[Change | Finding, ...]:
-    """Return what a rule says of the sources of every environment, each thing once."""
-    texts = estate.texts if rule.id == NAMED else {}
-    return all_said(
-        plan(replace(_view(rule, old, new, options, estate.editable_of(new)), texts=texts))
+    """Return what a rule says of the sources of every environment, each thing once.
+
+    A run asks until nothing changes any more, and once more in the end: of the same it is told
+    what was said.
+    """
+    known = estate.said.get(rule.id)
+    if known is not None and known[0]() is before and known[1] is options:
+        found: tuple[Change | Finding, ...] = known[2]
+        return found
+    said = all_said(
+        plan(_view(rule, old, new, options, estate))
         for old, new in zip(before.sites, estate.sites, strict=True)
     )
+    estate.said[rule.id] = (ref(before), options, said)
+    return said
 
 
-def _view(rule: Rule, old: Site, new: Site, options: Options, editable: frozenset[str]) -> View:
+def _view(rule: Rule, old: Site, new: Site, options: Options, estate: Estate) -> View:
     before, scene = old.written, new.written
     return View(
         rule=rule,
@@ -64,9 +74,10 @@ def _view(rule: Rule, old: Site, new: Site, options: Options, editable: frozense
         before=before.state(before.source)[0],
         target_name=scene.target,
         stage=options.stage,
-        editable=editable,
+        editable=estate.editable_of(new),
         refused=scene.refused(),
         locate=before.locate,
+        texts=estate.texts if rule.id == NAMED else {},
         deployed=partial(is_deployed, before),
         accepted=frozenset((*options.accept, *(one.rule for one in options.accept_at))),
         exported=scene.inventory,

@@ -135,7 +135,8 @@ def _run_rule(
     options = settling.options
     pending = pending_of(rule, estate, held, settling)
     result = Result(scene=estate, held=pending.stuck)
-    for upgrade, trusted in product((False, True), (False, True)):
+    ways = product((False, True), (False, True)) if pending.changes else ()
+    for upgrade, trusted in ways:
         part = pending.part(upgrade=upgrade, trusted=trusted)
         # What goes out with the upgrade rests on what went out before: it waits for a next pass.
         if part and not result.kept:

@@ -62,7 +62,9 @@ def pending_of(
     if rule.safety is Safety.REVIEW and not may_take(options, rule.id):
         return Pending()
     said = said_by(rule, settling.began, estate, options)
-    every = (c for c in said if isinstance(c, Change) and c.key not in held)
+    every = [c for c in said if isinstance(c, Change) and c.key not in held]
+    if not every:
+        return Pending()
     repository = estate.whole.repository
     is_asked = partial(asks, rule, repository=repository)
     changes = [

@@ -7,6 +7,7 @@ when it holds in every environment that what it edits is a part of (world.md §3
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.deployment.environment import Deployment
@@ -52,7 +53,7 @@ class Estate:
     `tree` holds all files, also those without a manifest; `scope` is what was asked for,
     `writable` says which files may be edited (None: all). `strays` are files with Kuma's
     resources that nobody is known to apply, `beside` those of other languages that may hold
-    some, `scripts` those that may call kumactl.
+    some, `scripts` those that may call kumactl. `said` is what rules said of it last.
     """
 
     whole: Scene
@@ -66,6 +67,7 @@ class Estate:
     kept: dict[int, frozenset[str]] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )
+    said: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     @property
     def texts(self) -> Mapping[str, bytes]:
