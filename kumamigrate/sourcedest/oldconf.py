@@ -5,7 +5,7 @@ The fields of each kind are data (`shapes.json`), read as protobuf's JSON is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field
@@ -56,6 +56,12 @@ def conf_of(policy: Resource | None) -> OldConf:
         policy.kept["conf"] = read_conf(policy.type, policy.spec)
     found: OldConf = policy.kept["conf"]
     return found
+
+
+def differing(policies: Iterable[Resource]) -> bool:
+    """Say whether policies would set different things."""
+    confs = [conf_of(policy).value for policy in policies]
+    return any(conf != confs[0] for conf in confs[1:])
 
 
 def read_shape(shape: Any, value: Any, path: FieldPath = ()) -> OldConf:

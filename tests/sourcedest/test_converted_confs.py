@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.rewrite.sourcedest import confs, routerules
-from kumamigrate.rewrite.sourcedest.confs import Notes
+from kumamigrate.rewrite.sourcedest.confnotes import Notes
+from kumamigrate.rewrite.sourcedest.outbounds import routerules
+from kumamigrate.rewrite.sourcedest.outbounds.breakerconf import LIMITS, mesh_circuit_breaker
+from kumamigrate.rewrite.sourcedest.outbounds.probeconf import mesh_health_check
+from kumamigrate.rewrite.sourcedest.outbounds.retryconf import mesh_retry
+from kumamigrate.rewrite.sourcedest.outbounds.timeoutconf import mesh_timeout
 from kumamigrate.sourcedest.oldconf import OldConf, read_conf
 
 Said = dict[str, bool]
@@ -44,7 +48,7 @@ def _said(notes: Notes) -> Said:
 def test_what_a_timeout_loses(family: str, conf: Any, said: Said) -> None:
     notes = Notes()
     old = _conf("Timeout", conf)
-    confs.timeout(old, old, family, notes)
+    mesh_timeout(old, old, family, notes)
     assert _said(notes) == said
 
 
@@ -61,10 +65,10 @@ def test_listener_and_cluster_read_what_leads_to_them() -> None:
     })  # fmt: skip
     http = {"requestTimeout": "3s", "streamIdleTimeout": "4s", "maxStreamDuration": "15s"}
     for family, idle in (("tcp", "2s"), ("http", "16s"), ("grpc", "16s")):
-        found = confs.timeout(route, cluster, family, Notes())
+        found = mesh_timeout(route, cluster, family, Notes())
         assert found == {"connectionTimeout": "11s", "idleTimeout": idle, "http": http}
     off = {"requestTimeout": "0s", "streamIdleTimeout": "0s", "maxStreamDuration": "0s"}
-    nothing = confs.timeout(None, None, "http", Notes(), idle_unsaid="1h")
+    nothing = mesh_timeout(None, None, "http", Notes(), idle_unsaid="1h")
     assert nothing == {"connectionTimeout": "5s", "idleTimeout": "1h", "http": off}
 
 
@@ -116,7 +120,7 @@ def test_listener_and_cluster_read_what_leads_to_them() -> None:
 )  # fmt: skip
 def test_what_a_breaker_ejects_by(conf: Any, outlier: Any, said: Said) -> None:
     notes = Notes()
-    found = confs.circuit_breaker(_conf("CircuitBreaker", conf), notes)
+    found = mesh_circuit_breaker(_conf("CircuitBreaker", conf), notes)
     assert found == {"outlierDetection": outlier}
     assert _said(notes) == said
 
@@ -125,13 +129,13 @@ def test_what_a_breaker_ejects_by(conf: Any, outlier: Any, said: Said) -> None:
     ("conf", "limits"),
     [
         ({"thresholds": {"maxRequests": 10}}, {"maxRequests": 10}),
-        ({"interval": "1s"}, confs.LIMITS),
+        ({"interval": "1s"}, LIMITS),
     ],
 )
 def test_limits_that_nobody_set_are_written_only_where_nothing_else_is(
     conf: Any, limits: Any
 ) -> None:
-    assert confs.circuit_breaker(_conf("CircuitBreaker", conf), Notes()) == {
+    assert mesh_circuit_breaker(_conf("CircuitBreaker", conf), Notes()) == {
         "connectionLimits": limits
     }
 
@@ -142,7 +146,7 @@ PROBE = {"interval": "1s", "timeout": "2s", "unhealthyThreshold": 3, "healthyThr
 def _probe(**http: Any) -> tuple[Any, Said]:
     notes = Notes()
     said = {**PROBE, "http": {"path": "/p", **http}}
-    found = confs.health_check(_conf("HealthCheck", said), notes)
+    found = mesh_health_check(_conf("HealthCheck", said), notes)
     return {key: value for key, value in found.items() if key not in PROBE}, _said(notes)
 
 
@@ -173,14 +177,14 @@ def test_a_probe_keeps_its_numbers() -> None:
     more = {"initialJitter": "5s", "intervalJitterPercent": 100, "healthyPanicThreshold": 50.5,
             "eventLogPath": "", "reuseConnection": False}  # fmt: skip
     notes = Notes()
-    found = confs.health_check(_conf("HealthCheck", {**PROBE, **more}), notes)
+    found = mesh_health_check(_conf("HealthCheck", {**PROBE, **more}), notes)
     off = {"disabled": True}
     assert found == {
         **PROBE, "initialJitter": "5s", "intervalJitterPercent": 100, "reuseConnection": False,
         "healthyPanicThreshold": "50.5", "tcp": {}, "http": off, "grpc": off,
     }  # fmt: skip
     assert notes.items == []
-    confs.health_check(_conf("HealthCheck", {**PROBE, "intervalJitterPercent": 101}), notes)
+    mesh_health_check(_conf("HealthCheck", {**PROBE, "intervalJitterPercent": 101}), notes)
     assert _said(notes) == {"intervalJitterPercent": True}
 
 
@@ -328,5 +332,5 @@ def test_how_a_route_spreads_load(old: Any, new: Any, said: Said) -> None:
 def test_when_to_retry_is_said_in_the_words_of_the_new_form(
     section: str, conf: Any, said: list[str]
 ) -> None:
-    written = confs.retry(_conf("Retry", {section: {"numRetries": 1, **conf}}), Notes())
+    written = mesh_retry(_conf("Retry", {section: {"numRetries": 1, **conf}}), Notes())
     assert written[section]["retryOn"] == said

@@ -10,12 +10,11 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.sourcedest.classes import class_of, in_rank_order
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, named
-from kumamigrate.rewrite.sourcedest.exhaustive import off_at
 from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.outboundkinds import _settled, reaches_all
+from kumamigrate.rewrite.sourcedest.outbounds.exhaustive import off_at
+from kumamigrate.rewrite.sourcedest.outbounds.timeouts import _settled, reaches_all
 from kumamigrate.sourcedest.order import Ties
-from kumamigrate.sourcedest.selector import selectors_of
 from tests.sourcedest.meshes import resource
 
 SERVICE, ZONE = "kuma.io/service", "kuma.io/zone"
@@ -40,7 +39,7 @@ def _named(drafts: list[tuple[dict[str, str], str]], **sources: dict[str, str]) 
         )
         for tags, winners in drafts
     ]
-    new = emit(world, "MeshTimeout", wanted, sources_of=lambda r: selectors_of(r.spec, "sources"))
+    new = emit(world, "MeshTimeout", wanted, chosen_by="sources")
     return [(one.home.name, one.name, one.spec["targetRef"]) for one in new]
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.model.resource import Resource, mappings
-from kumamigrate.rewrite.sourcedest.confs import Notes, int_or_text
+from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Json
+from kumamigrate.rewrite.sourcedest.intorstring import int_or_text
 from kumamigrate.sourcedest.oldconf import OldConf, read_conf, read_shape
 
 _FILE = {"path": "string"}

@@ -204,7 +204,7 @@ def by_labels(item: WinnerClass, *, sidecar: bool = False) -> Json:
     return {"kind": "Dataplane", "labels": item.as_map}
 
 
-def directly_around(item: WinnerClass, among: Iterable[WinnerClass]) -> list[WinnerClass]:
+def _directly_around(item: WinnerClass, among: Iterable[WinnerClass]) -> list[WinnerClass]:
     """Return the narrowest classes among some that this one lies in, itself left out."""
     around = [c for c in among if c != item and item.within(c)]
     return [c for c in around if not any(o != c and o.within(c) for o in around)]
@@ -217,7 +217,7 @@ def prune(values: Mapping[WinnerClass, _V]) -> dict[WinnerClass, _V]:
     """
     kept: dict[WinnerClass, _V] = {}
     for item, value in values.items():
-        direct = directly_around(item, kept)
+        direct = _directly_around(item, kept)
         if not direct or any(kept[c] != value for c in direct):
             kept[item] = value
     return kept

@@ -23,15 +23,15 @@ from kumamigrate.rewrite.sourcedest.meshfields import (
     convert_policy_engine,
     report_constraints,
 )
-from kumamigrate.rewrite.sourcedest.outboundkinds import (
+from kumamigrate.rewrite.sourcedest.outbounds.outboundkinds import (
     convert_circuit_breaker,
     convert_health_check,
     convert_retry,
-    convert_timeout,
     convert_traffic_log,
 )
+from kumamigrate.rewrite.sourcedest.outbounds.timeouts import convert_timeout
+from kumamigrate.rewrite.sourcedest.outbounds.trafficroute import convert_traffic_route
 from kumamigrate.rewrite.sourcedest.trafficpermission import convert_traffic_permission
-from kumamigrate.rewrite.sourcedest.trafficroute import convert_traffic_route
 from kumamigrate.rewrite.sourcedest.wholeproxy import convert_proxy_template, convert_traffic_trace
 
 CONVERTERS: Mapping[str, Callable[[KnownWorld], Conversion]] = {

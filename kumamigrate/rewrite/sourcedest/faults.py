@@ -11,8 +11,8 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.apart import in_parts
 from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, classes_of, prune
-from kumamigrate.rewrite.sourcedest.confs import int_or_text
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
+from kumamigrate.rewrite.sourcedest.intorstring import int_or_text
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.notconverted import (
@@ -21,8 +21,7 @@ from kumamigrate.rewrite.sourcedest.notconverted import (
     stays_too,
     wildcard_notes,
 )
-from kumamigrate.rewrite.sourcedest.winnertable import differing
-from kumamigrate.sourcedest.oldconf import read_conf
+from kumamigrate.sourcedest.oldconf import differing, read_conf
 from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.proxy import PROTOCOL
 from kumamigrate.sourcedest.selector import matches, selectors_of
@@ -72,7 +71,7 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
             world,
             "MeshFaultInjection",
             drafts,
-            sources_of=lambda r: selectors_of(r.spec, "destinations"),
+            chosen_by="destinations",
             sidecar=True,
         ),
         dropped=_dropped([p for p in policies if p not in spread], drafts),

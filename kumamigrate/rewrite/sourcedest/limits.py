@@ -12,7 +12,7 @@ from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, sequence
 from kumamigrate.rewrite.sourcedest.apart import in_parts
 from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_of, prune
-from kumamigrate.rewrite.sourcedest.confs import Notes
+from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
@@ -22,8 +22,7 @@ from kumamigrate.rewrite.sourcedest.notconverted import (
     stays_too,
     wildcard_notes,
 )
-from kumamigrate.rewrite.sourcedest.winnertable import differing
-from kumamigrate.sourcedest.oldconf import read_conf
+from kumamigrate.sourcedest.oldconf import differing, read_conf
 from kumamigrate.sourcedest.order import CreationTie, latest, merge_ties, newest_first
 from kumamigrate.sourcedest.selector import ANY, Rank, Tags, matches, rank, selectors_of, tags_of
 
@@ -71,7 +70,7 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
             world,
             "MeshRateLimit",
             drafts,
-            sources_of=lambda r: selectors_of(r.spec, "destinations"),
+            chosen_by="destinations",
             sidecar=True,
         ),
         dropped=tuple(

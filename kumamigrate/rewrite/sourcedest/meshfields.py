@@ -18,7 +18,6 @@ from kumamigrate.rewrite.sourcedest.conversion import (
     named,
 )
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
-from kumamigrate.rewrite.sourcedest.trafficroute import locality_aware
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.oldconf import OldConf, read_shape
 
@@ -194,7 +193,7 @@ def convert_mesh_locality(world: KnownWorld) -> Conversion:
     if not isinstance(value, bool):
         note = _manual(mesh, f"{value!r} is neither true nor false", *path)
         return _conversion(world, kind, manual=(note,))
-    if not locality_aware(mesh):
+    if not value:
         gone = Dropped(resource=mesh, path=path, reason="that is the default")
         return _conversion(world, kind, dropped=(gone,))
     conf: Json = {"localityAwareness": {"disabled": False}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 
 from kumamigrate.dataclass import dataclass, field
@@ -20,7 +20,7 @@ from kumamigrate.rewrite.sourcedest.classes import (
 )
 from kumamigrate.rewrite.sourcedest.conversion import Json, NewPolicy
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
-from kumamigrate.sourcedest.selector import Tags
+from kumamigrate.sourcedest.selector import Tags, selectors_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +52,20 @@ def emit(
     type_: str,
     drafts: Sequence[PolicyDraft],
     *,
-    sources_of: Callable[[Resource], Iterable[Tags]],
+    chosen_by: str,
     sidecar: bool = False,
 ) -> tuple[NewPolicy, ...]:
     """Return the policies of the drafts, named so that a narrower class beats a broader one.
 
-    `sources_of` gives the selectors from which a policy's classes come; it decides whose place
-    a new policy takes.
+    `chosen_by` is the field of old policies whose selectors make the classes; they decide whose
+    place a new policy takes.
     """
     taken = {r.name for r in world.state.of_type(type_) if r.mesh == world.mesh}
     names, used = Names(taken), set[Identity]()
     seeds: dict[str, set[WinnerClass]] = {}
     for draft in drafts:
         for winner in draft.winners:
-            seeds[winner.name] = {_seed(tags) for tags in sources_of(winner)}
+            seeds[winner.name] = {_seed(t) for t in selectors_of(winner.spec, chosen_by)}
     homes: list[Resource] = []
     wanted: list[tuple[WinnerClass, str]] = []
     for draft in drafts:

@@ -93,7 +93,7 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
             world,
             "MeshTrafficPermission",
             drafts,
-            sources_of=lambda r: selectors_of(r.spec, "destinations"),
+            chosen_by="destinations",
         ),
         dropped=dropped,
         kept=stay,

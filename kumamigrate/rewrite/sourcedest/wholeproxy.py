@@ -11,7 +11,7 @@ from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.sourcedest.backends import trace_conf
 from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, class_of, classes_of, prune
-from kumamigrate.rewrite.sourcedest.confs import Notes
+from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
@@ -236,7 +236,7 @@ def _done(
         kind=run.kind,
         mesh=world.mesh,
         target=world.target,
-        policies=emit(world, new, drafts, sources_of=lambda r: selectors_of(r.spec, "selectors")),
+        policies=emit(world, new, drafts, chosen_by="selectors"),
         dropped=tuple(dropped),
         manual=distinct([*wildcard_notes(classes, policies, "selectors", same), *run.manual]),
         ties=merge_ties(run.ties),

@@ -14,12 +14,13 @@ from kumamigrate.effective.policies.meshhealthcheck import UNPROBED
 from kumamigrate.effective.policies.patched import PATCH, may_touch, plain_services
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.rewrite.sourcedest import confs
 from kumamigrate.rewrite.sourcedest.classes import WinnerClass, prune
+from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft
-from kumamigrate.rewrite.sourcedest.winnertable import Row, WinnerSetting
+from kumamigrate.rewrite.sourcedest.outbounds.probeconf import envoy_health_check, mesh_health_check
+from kumamigrate.rewrite.sourcedest.outbounds.winnertable import Row, WinnerSetting
 from kumamigrate.sourcedest.oldconf import read_conf
 
 _LASTS = (
@@ -99,8 +100,8 @@ def with_lasting(done: Conversion, world: KnownWorld) -> Conversion:
 
 def _as_text(policy: Resource) -> bool:
     """Say whether a MeshHealthCheck can hold the probe of a policy."""
-    notes = confs.Notes()
-    confs.health_check(read_conf("HealthCheck", policy.spec), notes)
+    notes = Notes()
+    mesh_health_check(read_conf("HealthCheck", policy.spec), notes)
     return not notes.items
 
 
@@ -114,7 +115,7 @@ def _check(setting: WinnerSetting | None) -> Json | None:
     if setting is None:
         return None
     conf = read_conf("HealthCheck", setting.winners[0].spec)
-    return confs.envoy_health_check(conf) if conf.get("http") is None else None
+    return envoy_health_check(conf) if conf.get("http") is None else None
 
 
 def _patch(service: str, check: Json | None) -> Json:

@@ -1,4 +1,4 @@
-"""The outbound kinds: Timeout, Retry, CircuitBreaker, HealthCheck, TrafficLog (legacy.md §1)."""
+"""Timeout → MeshTimeout, with what keeps inbounds as they are, and off what is off (§1.3)."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kumamigrate.dataclass import replace
-from kumamigrate.effective.policies.meshhealthcheck import UNPROBED
 from kumamigrate.effective.policies.meshtimeout import ALWAYS_SINCE
 from kumamigrate.model.conf import patch
 from kumamigrate.model.protocols import HTTP_LIKE
 from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.model.versions import at_least
-from kumamigrate.rewrite.sourcedest import confs, exhaustive
-from kumamigrate.rewrite.sourcedest.backends import access_log_backends
-from kumamigrate.rewrite.sourcedest.confs import Notes
+from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, NewPolicy
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
-from kumamigrate.rewrite.sourcedest.notconverted import unrouted
-from kumamigrate.rewrite.sourcedest.probes import patches, why_unpatched, with_lasting
+from kumamigrate.rewrite.sourcedest.outbounds import exhaustive
+from kumamigrate.rewrite.sourcedest.outbounds.convertoutbound import convert_outbound
+from kumamigrate.rewrite.sourcedest.outbounds.timeoutconf import INBOUND_TIMEOUTS, mesh_timeout
+from kumamigrate.rewrite.sourcedest.outbounds.winnertable import Cell, OutboundKind
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE, outbound_family
-from kumamigrate.rewrite.sourcedest.winnertable import Cell, OutboundKind, convert_outbound
 from kumamigrate.sourcedest.oldconf import read_conf
-from kumamigrate.sourcedest.proxy import PASS_THROUGH
-from kumamigrate.sourcedest.targets import UNKNOWN
 
 
 def convert_timeout(world: KnownWorld) -> Conversion:
@@ -41,6 +37,51 @@ def _whole_timeouts(done: Conversion, world: KnownWorld) -> Conversion:
     return replace(done, policies=policies, assumptions=(*done.assumptions, *unknown))
 
 
+def _timeout_conf(cell: Cell, notes: Notes) -> Json:
+    own = read_conf("Timeout", cell.winner.spec) if cell.winner else None
+    cluster = read_conf("Timeout", cell.leader.spec) if cell.leader else None
+    world, service = cell.world, cell.service
+    if not cell.leader_known:
+        notes.lost(
+            f"several outbounds lead to {service} and differ in the timeouts of its cluster;"
+            " a MeshTimeout knows only the service"
+        )
+    family = "tcp" if service == OTHER_SERVICE else world.family(service)
+    if cell.reach is not None and service != OTHER_SERVICE:
+        treated = outbound_family(service, cell.reach, world)
+        if (treated == "tcp") != (family == "tcp"):
+            notes.warn(
+                f"the route sends {service} ({family}) to services that are {treated};"
+                " a MeshTimeout goes by the protocol of the service itself"
+            )
+    unsaid = exhaustive.off_at("MeshTimeout", service, world)["idleTimeout"]
+    return mesh_timeout(own, cluster, family, notes, unsaid)
+
+
+_TIMEOUT = OutboundKind(
+    old="Timeout",
+    new="MeshTimeout",
+    value=_timeout_conf,
+    leads=True,
+)
+
+
+def _unknown_protocols(done: Conversion, world: KnownWorld) -> tuple[str, ...]:
+    if world.state.complete:
+        return ()
+    split = any(
+        read_conf("Timeout", source.spec).get("tcp", "idleTimeout")
+        != read_conf("Timeout", source.spec).get("http", "idleTimeout")
+        for policy in done.policies
+        for source in policy.sources
+    )
+    if not split:
+        return ()
+    services = [s for s in world.services if s not in world.protocols]
+    named = f"{', '.join(services)} and " if services else ""
+    return (f"{named}any service that is not in the state carries TCP, not HTTP",)
+
+
 def with_inbound(policies: tuple[NewPolicy, ...], world: KnownWorld) -> tuple[NewPolicy, ...]:
     """Return MeshTimeouts with what keeps inbounds as they are: a section, or one more policy.
 
@@ -53,7 +94,7 @@ def with_inbound(policies: tuple[NewPolicy, ...], world: KnownWorld) -> tuple[Ne
         return policies
     mesh_wide = {"kind": "Mesh"}
     first = policies[0]
-    section = [{"targetRef": {"kind": "Mesh"}, "default": confs.INBOUND}]
+    section = [{"targetRef": {"kind": "Mesh"}, "default": INBOUND_TIMEOUTS}]
     if first.spec["targetRef"] == mesh_wide:
         joined = replace(first, spec={**first.spec, "from": section})
         return (joined, *policies[1:])
@@ -72,6 +113,10 @@ def reaches_all(policy: Resource, world: KnownWorld) -> bool:
     if not ref.get("proxyTypes") and not ref.get("tags") and not ref.get("labels"):
         return ref.get("kind", "Mesh") in ("Mesh", "MeshSubset", "Dataplane")
     return False
+
+
+def _numbered(name: str) -> list[str]:
+    return [name, *(f"{name}-{number}" for number in range(2, 100))]
 
 
 def still_off(world: KnownWorld, home: Resource) -> tuple[NewPolicy, ...]:
@@ -157,155 +202,3 @@ def _says(conf: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _for_any_service(policy: Resource) -> bool:
     refs = (mapping(mapping(i).get("targetRef")) for i in sequence(policy.spec.get("to")))
     return any(ref.get("kind") == "Mesh" for ref in refs)
-
-
-def _numbered(name: str) -> list[str]:
-    return [name, *(f"{name}-{number}" for number in range(2, 100))]
-
-
-def _unknown_protocols(done: Conversion, world: KnownWorld) -> tuple[str, ...]:
-    if world.state.complete:
-        return ()
-    split = any(
-        read_conf("Timeout", source.spec).get("tcp", "idleTimeout")
-        != read_conf("Timeout", source.spec).get("http", "idleTimeout")
-        for policy in done.policies
-        for source in policy.sources
-    )
-    if not split:
-        return ()
-    services = [s for s in world.services if s not in world.protocols]
-    named = f"{', '.join(services)} and " if services else ""
-    return (f"{named}any service that is not in the state carries TCP, not HTTP",)
-
-
-def _timeout_conf(cell: Cell, notes: Notes) -> Json:
-    own = read_conf("Timeout", cell.winner.spec) if cell.winner else None
-    cluster = read_conf("Timeout", cell.leader.spec) if cell.leader else None
-    world, service = cell.world, cell.service
-    if not cell.leader_known:
-        notes.lost(
-            f"several outbounds lead to {service} and differ in the timeouts of its cluster;"
-            " a MeshTimeout knows only the service"
-        )
-    family = "tcp" if service == OTHER_SERVICE else world.family(service)
-    if cell.reach is not None and service != OTHER_SERVICE:
-        treated = outbound_family(service, cell.reach, world)
-        if (treated == "tcp") != (family == "tcp"):
-            notes.warn(
-                f"the route sends {service} ({family}) to services that are {treated};"
-                " a MeshTimeout goes by the protocol of the service itself"
-            )
-    unsaid = exhaustive.off_at("MeshTimeout", service, world)["idleTimeout"]
-    return confs.timeout(own, cluster, family, notes, unsaid)
-
-
-_TIMEOUT = OutboundKind(
-    old="Timeout",
-    new="MeshTimeout",
-    value=_timeout_conf,
-    leads=True,
-)
-
-
-def convert_retry(world: KnownWorld) -> Conversion:
-    """Return the MeshRetries for the Retries of a mesh."""
-    return convert_outbound(world, _RETRY)
-
-
-def _retry_conf(cell: Cell, notes: Notes) -> Json:
-    conf = read_conf("Retry", cell.policy.spec)
-    protocol = cell.world.protocols.get(cell.service)
-    if conf.get("tcp") is not None and protocol in ("kafka", UNKNOWN):
-        notes.warn(f"{cell.service} is {protocol}: MeshRetry only retries tcp connections", "tcp")
-    return confs.retry(conf, notes)
-
-
-_RETRY = OutboundKind(
-    old="Retry",
-    new="MeshRetry",
-    value=_retry_conf,
-    looked_up="own",
-    with_endpoints=True,
-)
-
-
-def convert_circuit_breaker(world: KnownWorld) -> Conversion:
-    """Return the MeshCircuitBreakers for the CircuitBreakers of a mesh."""
-    return convert_outbound(world, _CIRCUIT_BREAKER)
-
-
-def _circuit_breaker_conf(cell: Cell, notes: Notes) -> Json:
-    return confs.circuit_breaker(read_conf("CircuitBreaker", cell.policy.spec), notes)
-
-
-_CIRCUIT_BREAKER = OutboundKind(
-    old="CircuitBreaker",
-    new="MeshCircuitBreaker",
-    value=_circuit_breaker_conf,
-    looked_up="target",
-)
-
-
-def convert_health_check(world: KnownWorld) -> Conversion:
-    """Return the MeshHealthChecks for the HealthChecks of a mesh, and patches for the rest."""
-    return with_lasting(convert_outbound(world, _HEALTH_CHECK), world)
-
-
-def _health_check_conf(cell: Cell, notes: Notes) -> Json:
-    conf = read_conf("HealthCheck", cell.policy.spec)
-    protocol = cell.world.protocols.get(cell.service)
-    if conf.get("http") is None and protocol in UNPROBED:
-        _patch_possible(cell, protocol, notes)
-        return confs.without_probe(conf, notes)
-    if conf.get("http") is not None and protocol not in (None, "http", "http2") and cell.reached:
-        notes.lost(
-            f"{cell.service} is {protocol}: a MeshHealthCheck probes HTTP only on http and http2",
-            "http",
-        )
-    return confs.health_check(conf, notes)
-
-
-def _patch_possible(cell: Cell, protocol: str, notes: Notes) -> None:
-    """Note what keeps a MeshProxyPatch from setting a probe that a proxy has today."""
-    why = why_unpatched(cell.world, cell.service) if cell.reached else ""
-    if why:
-        notes.lost(
-            f"{cell.service} says protocol {protocol}, which a MeshHealthCheck does not probe, and"
-            f" no MeshProxyPatch can set the probe: {why}; say kuma.io/protocol: tcp on its"
-            " inbounds if that is what it speaks"
-        )
-
-
-_HEALTH_CHECK = OutboundKind(
-    old="HealthCheck",
-    new="MeshHealthCheck",
-    value=_health_check_conf,
-    looked_up="target",
-    apart=True,
-    patches=patches,
-)
-
-
-def convert_traffic_log(world: KnownWorld) -> Conversion:
-    """Return the MeshAccessLogs for the TrafficLogs of a mesh (§1.9)."""
-    settled = world.old.routed or world.no_defaults("TrafficRoute")
-    policies = world.old.of("TrafficLog")
-    if policies and not settled:
-        return unrouted(world, "TrafficLog", policies)
-    return convert_outbound(world, _TRAFFIC_LOG if world.old.routed else _PASSED_THROUGH)
-
-
-def _traffic_log_conf(cell: Cell, notes: Notes) -> Json:
-    return access_log_backends(cell.world.mesh_resource, cell.policy, notes)
-
-
-_TRAFFIC_LOG = OutboundKind(
-    old="TrafficLog",
-    new="MeshAccessLog",
-    value=_traffic_log_conf,
-    routed=False,
-    apart=True,
-)
-_PASSED_THROUGH = replace(_TRAFFIC_LOG, only=PASS_THROUGH)
-"""Without a TrafficRoute the old engine still logs what passes through (fact 3)."""

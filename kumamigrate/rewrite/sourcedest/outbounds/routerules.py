@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kumamigrate.model.resource import SERVICE
-from kumamigrate.rewrite.sourcedest.confs import Notes
+from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Json
 from kumamigrate.sourcedest.oldconf import OldConf
 from kumamigrate.sourcedest.selector import ANY
