@@ -17,13 +17,15 @@ class AskedProxy:
     """A proxy as both engines see it.
 
     `services` are those of its outbounds, `outbounds` the different tags that outbounds have, in
-    order; of equal ones the last stands (notes C2b). `ordered`: they are written down.
+    order; of equal ones the last stands (notes C2b). `named` is the same to look things up by.
+    `ordered`: they are written down.
     """
 
     dataplane: Resource
     proxy: TaggedProxy
     services: tuple[str, ...]
     outbounds: tuple[Mapping[str, str], ...]
+    named: tuple[tuple[tuple[str, str], ...], ...]
     ordered: bool
 
 
@@ -34,26 +36,32 @@ def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> AskedPr
     """
     proxy = proxy_of(dataplane, zone)
     written = [o.tags for o in proxy.outbounds if o.service]
-    reached, outbounds = _reached(written)
+    reached, outbounds, named = _reached(written)
     if not written and may_be_transparent(dataplane):
-        reached, outbounds = _reached_plainly(tuple(services))
+        reached, outbounds, named = _reached_plainly(tuple(services))
     return AskedProxy(
         dataplane=with_zone_tag(dataplane, dataplane.zone or zone),
         proxy=proxy,
         services=reached,
         outbounds=outbounds,
+        named=named,
         ordered=bool(written),
     )
 
 
-def _reached(tags: Sequence[Tags]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
+Reached = tuple[tuple[str, ...], tuple[Tags, ...], tuple[tuple[tuple[str, str], ...], ...]]
+
+
+def _reached(tags: Sequence[Tags]) -> Reached:
     """Return the services of outbounds, and their tags, of equal ones the last."""
     last = {mentioned(one): one for one in reversed(tags)}
-    return tuple(dict.fromkeys(one[SERVICE] for one in tags)), tuple(reversed(last.values()))
+    outbounds = tuple(reversed(last.values()))
+    named = tuple(tuple(one.items()) for one in outbounds)
+    return tuple(dict.fromkeys(one[SERVICE] for one in tags)), outbounds, named
 
 
 @cache
-def _reached_plainly(services: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Tags, ...]]:
+def _reached_plainly(services: tuple[str, ...]) -> Reached:
     return _reached([{SERVICE: service} for service in services])
 
 

@@ -38,6 +38,7 @@ from kumamigrate.sourcedest.selector import Tags
 from kumamigrate.sourcedest.targets import UNKNOWN, family_of, treated_as
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.universe.side import ROUTES
 
 TREATED = "treated as"
 """Whether an outbound is an HTTP one; where that differs nothing else can be compared."""
@@ -70,8 +71,31 @@ class EngineOutbound:
     table: Table
 
 
-def engine_outbounds(side: OldSide, asked: AskedProxy, routes: Routes) -> Iterator[EngineOutbound]:
-    """Yield the outbounds of a proxy by service tags, in order, if these TrafficRoutes win."""
+Led = Mapping[str, tuple[Tags, Sequence[EngineOutbound]]]
+"""Clusters by what readers call them: their tags, and the outbounds that lead there."""
+
+
+def engine_outbounds(side: OldSide, asked: AskedProxy, routes: Routes) -> Sequence[EngineOutbound]:
+    """Return the outbounds of a proxy by service tags, in order, if these TrafficRoutes win."""
+    return _made(side, asked, routes)[0]
+
+
+def _made(side: OldSide, asked: AskedProxy, routes: Routes) -> tuple[Sequence[EngineOutbound], Led]:
+    """Return these outbounds and their clusters; proxies that new routes reach alike share them."""
+    reached = (side.side.signature(asked.dataplane, kind) for kind in ROUTES)
+    key = (asked.named, *reached, *(id(routes.get(service)) for service in asked.services))
+    if key not in side.made:
+        made = tuple(_engine_outbounds(side, asked, routes))
+        clusters: dict[str, tuple[Tags, list[EngineOutbound]]] = {}
+        for outbound in made:
+            for tags in outbound.table.clusters:
+                clusters.setdefault(mentioned(tags), (tags, []))[1].append(outbound)
+        side.made[key] = (made, clusters)
+    found: tuple[Sequence[EngineOutbound], Led] = side.made[key]
+    return found
+
+
+def _engine_outbounds(side: OldSide, asked: AskedProxy, routes: Routes) -> Iterator[EngineOutbound]:
     for tags in asked.outbounds:
         service, destination = tags[SERVICE], ServiceTag(tags[SERVICE])
         protocol, route = side.protocol(service), routes.get(service)
@@ -113,11 +137,7 @@ class _Outbounds:
         self.side, self.asked, self.routes, self.kinds = side, asked, routes, kinds
         self.targets = side.targets(routes)
         self.probes = side.probes(asked) if "MeshHealthCheck" in kinds else {}
-        self.made = tuple(engine_outbounds(side, asked, routes))
-        self.clusters: dict[str, tuple[Tags, list[EngineOutbound]]] = {}
-        for outbound in self.made:
-            for tags in outbound.table.clusters:
-                self.clusters.setdefault(mentioned(tags), (tags, []))[1].append(outbound)
+        self.made, self.clusters = _made(side, asked, routes)
 
     def places(self, kept: frozenset[str]) -> Iterator[tuple[Key, Fact]]:
         """Yield every place with what it may come to."""

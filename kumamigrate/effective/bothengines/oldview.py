@@ -51,7 +51,8 @@ class OldSide:
     new kind takes over (legacy.md §2.9). Real outbounds are the new engine's alone: where it leaves
     a proxy to the old one, the proxy has none, in any mode.
 
-    `assumed` is the protocol of those among `services` of which the state knows none.
+    `assumed` is the protocol of those among `services` of which the state knows none. `made` is
+    what outbounds were made of proxies (madeoutbounds.py).
     """
 
     def __init__(self, side: Side, assumed: str = UNKNOWN, services: Sequence[str] = ()) -> None:
@@ -65,6 +66,7 @@ class OldSide:
         self._destined: dict[tuple[str, str], tuple[Resource, ...]] = {}
         self._led: dict[tuple[object, ...], frozenset[str]] = {}
         self._routings: dict[tuple[object, ...], Routing] = {}
+        self.made: dict[tuple[object, ...], Any] = {}
 
     @cached_property
     def known(self) -> Mapping[str, str]:

@@ -335,6 +335,12 @@ def _couples(
         yield [one], [keyed[1][key]]
 
 
-def _way(routes: Routes) -> str:
-    said = [(s, r and (r.identity, r.created, r.spec)) for s, r in sorted(routes.items())]
-    return repr(said)
+def _way(routes: Routes) -> tuple[tuple[str, str], ...]:
+    return tuple((s, _said(r) if r is not None else "") for s, r in sorted(routes.items()))
+
+
+def _said(route: Resource) -> str:
+    if "way" not in route.kept:
+        route.kept["way"] = repr((route.identity, route.created, route.spec))
+    found: str = route.kept["way"]
+    return found
