@@ -141,6 +141,7 @@ def on_2_14(text: str) -> str:
         return file.read_text()
 
 
+@pytest.mark.usefixtures("without_the_sum")
 @pytest.mark.parametrize("text", MESHES)
 def test_a_route_at_the_top_is_no_dead_end(text: str, tmp_path: Path) -> None:
     """At the top it outranked everybody. What keeps the rank on 2.14 has to be read by 3.0."""
@@ -152,6 +153,7 @@ def test_a_route_at_the_top_is_no_dead_end(text: str, tmp_path: Path) -> None:
     assert over.read_text() == direct.read_text()
 
 
+@pytest.mark.usefixtures("without_the_sum")
 @pytest.mark.parametrize("mode", ["Disabled", "Everywhere", "Exclusive"])
 @pytest.mark.parametrize("rival", RIVALS)
 def test_no_mesh_subset_is_new(mode: str, rival: str) -> None:
