@@ -12,6 +12,7 @@ from kumamigrate.source.editing.draft import Draft, edits_of_copy
 from kumamigrate.source.editing.editruns import EditRuns
 from kumamigrate.source.editing.edits import EditRun
 from kumamigrate.source.editing.layout import Layout, layout_of
+from kumamigrate.source.editing.oldtext import OldText
 from kumamigrate.source.editing.render import Renderer
 from kumamigrate.source.editing.sheet import RefusedError, Sheet
 from kumamigrate.source.editing.sources import moved_node, place_of, plain, root_place
@@ -79,13 +80,10 @@ def _list_runs(
 
 
 def _draft(sheet: Sheet, root: Node, layout: Layout, vacated: Iterable[int]) -> Draft:
-    renderer = Renderer(
-        sheet=sheet,
-        base=root,
-        base_place=root_place(sheet, root),
-        layout=layout,
-        redraft=edits_of_copy,
+    old = OldText(
+        sheet=sheet, base=root, base_place=root_place(sheet, root), newline=layout.newline
     )
+    renderer = Renderer(old=old, layout=layout, redraft=edits_of_copy)
     return Draft(EditRuns(renderer), frozenset(vacated))
 
 
@@ -128,14 +126,14 @@ def _whole(
         shared = [place_of(sheet, root, path, place) for path in one.shared]
 
         def above_first() -> tuple[str, str]:
-            said = "".join(runs.renderer.head_comments(source, 0) for source in shared)
+            said = "".join(runs.renderer.old.head_comments(source, 0) for source in shared)
             return "", "".join(pad + line for line in (said + head).splitlines(keepends=True))
 
         runs.put(EditRun(start=at, end=at, render=above_first, whole=True))
     added = one.values[1:]
     if added:
         stays = same(plain(root, one.values[0]), json_value(root))
-        renderer = replace(runs.renderer, sheet=copied(sheet) if stays else sheet, elsewhere=True)
+        renderer = runs.renderer.elsewhere(copied(sheet) if stays else sheet)
         at = sheet.lines.tail(root.end, -1)
         runs.check_branch(min(at, len(sheet.text)), place.at)
         above, below = _separator_blanks(file, sheet)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.dataclass import dataclass
 from kumamigrate.source.editing.align import LIKE, Slot, align_items, align_keys, likeness, same
 from kumamigrate.source.editing.editruns import Children, EditRuns, Gap
 from kumamigrate.source.editing.edits import Edit, EditRun, finish
@@ -252,9 +252,9 @@ class Draft:
 
 def edits_of_copy(renderer: Renderer, source: Source, value: Value) -> list[Edit]:
     """Return the edits of a copy of old text that shall say a value."""
-    draft = Draft(EditRuns(replace(renderer, elsewhere=True)))
+    draft = Draft(EditRuns(renderer.elsewhere()))
     draft.diff(source.node, value, source.place)
-    return finish(draft.runs.found, renderer.sheet, copying=True)
+    return finish(draft.runs.found, renderer.old.sheet, copying=True)
 
 
 def _gap_bounds(slots: Sequence[Slot]) -> list[tuple[int, int]]:

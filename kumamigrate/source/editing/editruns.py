@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kumamigrate.dataclass import dataclass, field, replace
+from kumamigrate.source.editing.columns import inline_first
 from kumamigrate.source.editing.edits import EditRun
 from kumamigrate.source.editing.emit import literal_text, scalar_text
 from kumamigrate.source.editing.layout import Layout
-from kumamigrate.source.editing.render import Renderer, inline_first, node_style
+from kumamigrate.source.editing.render import Renderer, node_style
 from kumamigrate.source.editing.sheet import RefusedError, Sheet
 from kumamigrate.source.editing.sources import SourcePlace, first_start
 from kumamigrate.source.node import JSON, MapNode, Node, ScalarNode, SeqNode, Style, key_text
@@ -50,11 +51,11 @@ class EditRuns:
 
     @property
     def base(self) -> Node:
-        return self.renderer.base
+        return self.renderer.old.base
 
     @property
     def sheet(self) -> Sheet:
-        return self.renderer.sheet
+        return self.renderer.old.sheet
 
     @property
     def layout(self) -> Layout:
@@ -85,7 +86,7 @@ class EditRuns:
     def put(self, run: EditRun) -> None:
         """Add a run; what stands in its span will vanish from there."""
         self.found.append(run)
-        if run.end > run.start and not self.renderer.elsewhere:
+        if run.end > run.start and not self.renderer.old.elsewhere:
             self.sheet.cuts.append((run.start, run.end))
 
     # Children that come and go
@@ -123,7 +124,7 @@ class EditRuns:
         else:
             # The comments above the first child of a copy may not be part of the copy.
             start = end = (
-                lines.start(starts[0]) if self.renderer.elsewhere else lines.head(starts[0])
+                lines.start(starts[0]) if self.renderer.old.elsewhere else lines.head(starts[0])
             )
         self.check_branch(start if gap.fresh else starts[0], starts[0])
         self.put(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
-from kumamigrate.dataclass import dataclass
-from kumamigrate.source.editing.edits import Edit, apply
+from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.source.editing.columns import indented, inline_first, shifted
+from kumamigrate.source.editing.edits import Edit
 from kumamigrate.source.editing.emit import (
     enclosed,
     flow_text,
@@ -15,12 +15,11 @@ from kumamigrate.source.editing.emit import (
     scalar_text,
 )
 from kumamigrate.source.editing.layout import Layout
+from kumamigrate.source.editing.oldtext import OldText
 from kumamigrate.source.editing.sheet import RefusedError, Sheet
 from kumamigrate.source.editing.sources import (
     Source,
-    SourcePlace,
     first_start,
-    place_of,
     plain,
     tied,
 )
@@ -42,17 +41,18 @@ class Piece:
 class Renderer:
     """Writes values in a document's style.
 
-    `base` is the node that `Moved` paths start from. `elsewhere` says that the text goes into
-    another document, where anchors of this one do not count. `redraft` returns the edits of a
-    copy of old text that shall say a value: what drafts edits renders, and the other way round.
+    `old` is the text that moved values come from. `redraft` returns the edits of a copy of old text
+    that shall say a value: what drafts edits renders, and the other way round.
     """
 
-    sheet: Sheet
-    base: Node
-    base_place: SourcePlace
+    old: OldText
     layout: Layout
     redraft: Callable[[Renderer, Source, Value], list[Edit]]
-    elsewhere: bool = False
+
+    def elsewhere(self, sheet: Sheet | None = None) -> Renderer:
+        """Return a renderer of text for another document."""
+        old = replace(self.old, sheet=sheet or self.old.sheet, elsewhere=True)
+        return replace(self, old=old)
 
     # Block style
 
@@ -130,10 +130,10 @@ class Renderer:
         if isinstance(value, Moved):
             if value.anew and not isinstance(value.value, Unchanged):
                 return self.is_block(value.value)
-            node = self.locate(value).node
+            node = self.old.locate(value).node
             if isinstance(value.value, Unchanged) or same_kind(node, value.value):
                 collection = isinstance(node, (MapNode, SeqNode))
-                tied_here = tied(self.sheet, node)
+                tied_here = tied(self.old.sheet, node)
                 return collection and (node_style(node) is Style.BLOCK or tied_here)
             return self.is_block(value.value)
         return (isinstance(value, Mapping) or is_list(value)) and bool(value)
@@ -167,10 +167,12 @@ class Renderer:
         """Return a value in flow style, `column` being the indent of the line it begins on."""
         layout = self.layout
         while isinstance(value, Moved) and (isinstance(value.value, Moved) or value.anew):
-            value = plain(self.base, value) if isinstance(value.value, Unchanged) else value.value
+            value = (
+                plain(self.old.base, value) if isinstance(value.value, Unchanged) else value.value
+            )
         if isinstance(value, Moved):
             text = self.flow_slice(value, column)
-            return self.flow(plain(self.base, value), column) if text is None else text
+            return self.flow(plain(self.old.base, value), column) if text is None else text
         if isinstance(value, Mapping) and value:
             inner = column + layout.step
             parts = [self.flow_entry(key, child, inner) for key, child in value.items()]
@@ -179,7 +181,7 @@ class Renderer:
             assert isinstance(value, Sequence)
             parts = [self.flow(child, column + layout.step) for child in value]
             return enclosed("[", parts, "]", layout, column)
-        single = plain(self.base, value)
+        single = plain(self.old.base, value)
         if isinstance(single, str):
             self.check_text(single)
         return flow_text(single, layout, column) if column >= 0 else scalar_text(single, layout)
@@ -191,12 +193,12 @@ class Renderer:
 
     def flow_slice(self, moved: Moved, column: int) -> str | None:
         """Return the old text of something moved if it can stand in flow style."""
-        source = self.locate(moved)
+        source = self.old.locate(moved)
         node = source.node
         value = moved.value
         if not isinstance(value, Unchanged) and not same_kind(node, value):
             return None
-        if not self.whole(source):
+        if not self.old.whole(source):
             return None
         if isinstance(node, ScalarNode):
             quoted = node.style in (Style.SINGLE, Style.DOUBLE) and not self.layout.json
@@ -204,32 +206,20 @@ class Renderer:
                 source.place.flow or quoted or node.templated
             ):
                 return None
-            return self.sheet.text[node.start : node.end] or "null"
+            return self.old.sheet.text[node.start : node.end] or "null"
         if node_style(node) is not Style.FLOW:
             return None
-        _, text = self.slice(source, value, node.start, node.end)
+        _, text = self.edited(source, value, node.start, node.end)
         delta = column - source.place.column
         return shifted(text, delta, rest=True, indent=self.layout.indent)
 
     def check_text(self, text: str) -> None:
         """Refuse to write out text that a template engine would take for its own."""
-        if self.sheet.masked.masks and ("{{" in text or "{%" in text):
+        if self.old.sheet.masked.masks and ("{{" in text or "{%" in text):
             detail = "a value that holds a template expression would have to be rewritten"
-            raise RefusedError(Reason.TEMPLATE, self.base.start, detail)
+            raise RefusedError(Reason.TEMPLATE, self.old.base.start, detail)
 
     # What is moved
-
-    def locate(self, moved: Moved) -> Source:
-        return place_of(self.sheet, self.base, moved.path, self.base_place)
-
-    def whole(self, source: Source) -> bool:
-        """Say whether a node's text may be used; refuse where only its value could be."""
-        if source.own and not tied(self.sheet, source.node):
-            return True
-        if self.elsewhere:
-            return False
-        detail = "an anchor, alias or merge stands in what would have to be moved"
-        raise RefusedError(Reason.ALIAS, source.node.start, detail)
 
     def piece(self, moved: Moved, column: int, child: int | None) -> Piece:
         """Return the text of something moved, for a key or dash at a column.
@@ -240,32 +230,34 @@ class Renderer:
             return self.anew(moved, moved.value, column, child)
         if isinstance(moved.value, Moved):
             return self.piece(moved.value, column, child)
-        source = self.locate(moved)
+        source = self.old.locate(moved)
         node, value = source.node, moved.value
-        whole = self.whole(source)
-        over = self.head_comments(source, column) if whole else ""
+        whole = self.old.whole(source)
+        over = self.old.head_comments(source, column) if whole else ""
         if not whole or not (isinstance(value, Unchanged) or same_kind(node, value)):
-            rest = plain(self.base, moved) if isinstance(value, Unchanged) else value
+            rest = plain(self.old.base, moved) if isinstance(value, Unchanged) else value
             made = self.made(rest, column, child)
             return Piece(over + made.over, made.first, made.body)
         if isinstance(node, (MapNode, SeqNode)) and node.style is Style.BLOCK:
             return self.block_piece(source, moved, over, column, child)
-        above, text = self.slice(source, value, node.start, node.end)
+        above, text = self.edited(source, value, node.start, node.end)
         text = shifted(text, max(column, 0) - max(source.place.column, 0), rest=True)
         first = " " + text if text else ""
-        return Piece(over + _indented(above, column), first + self.side_comment(source, node.end))
+        return Piece(
+            over + indented(above, column), first + self.old.side_comment(source, node.end)
+        )
 
     def anew(self, moved: Moved, value: Value, column: int, child: int | None) -> Piece:
         """Return a value written anew, with the comments of what stood somewhere else."""
-        source = self.locate(moved)
-        over = self.head_comments(source, column) if source.own else ""
+        source = self.old.locate(moved)
+        over = self.old.head_comments(source, column) if source.own else ""
         made = (
             self.piece(value, column, child)
             if isinstance(value, Moved)
             else self.made(value, column, child)
         )
         single = isinstance(source.node, ScalarNode) and source.own
-        side = self.side_comment(source, source.node.end) if single else ""
+        side = self.old.side_comment(source, source.node.end) if single else ""
         return Piece(over + made.over, made.first + side, made.body)
 
     def made(self, value: Value, column: int, child: int | None) -> Piece:
@@ -277,10 +269,17 @@ class Renderer:
         assert isinstance(value, Sequence)
         return Piece("", "", self.items(value, child))
 
+    def edited(
+        self, source: Source, value: Value | Unchanged, start: int, end: int
+    ) -> tuple[str, str]:
+        """Return a span of old text edited to say a value: comments for above, and the text."""
+        edits = [] if isinstance(value, Unchanged) else self.redraft(self, source, value)
+        return self.old.edited(edits, start, end)
+
     def block_piece(
         self, source: Source, moved: Moved, over: str, column: int, child: int | None
     ) -> Piece:
-        node, place, lines = source.node, source.place, self.sheet.lines
+        node, place, lines = source.node, source.place, self.old.sheet.lines
         begin = first_start(node)
         own_column = lines.column(begin)
         first, pad = "", ""
@@ -290,9 +289,9 @@ class Renderer:
             start, pad = begin, " " * own_column
         else:
             start = lines.next(place.gap)
-            first = self.side_comment(source, place.gap)
+            first = self.old.side_comment(source, place.gap)
         end = lines.tail(node.end, place.column)
-        above, text = self.slice(source, moved.value, start, end)
+        above, text = self.edited(source, moved.value, start, end)
         text = pad + text
         if text and text[-1] not in "\r\n":
             text += self.layout.newline
@@ -303,68 +302,7 @@ class Renderer:
             delta = column + step - own_column
         else:
             delta = column - place.column
-        return Piece(over + _indented(above, column), first, shifted(text, delta))
-
-    def slice(
-        self, source: Source, value: Value | Unchanged, start: int, end: int
-    ) -> tuple[str, str]:
-        """Return a span of old text edited to say a value: comments for above, and the text.
-
-        Comments that stay where they are, are left out.
-        """
-        edits = [] if isinstance(value, Unchanged) else self.redraft(self, source, value)
-        above = "".join(e.text for e in edits if e.end <= start and e.start < start)
-        inner = [Edit(max(e.start, start), e.end, e.text) for e in edits if e.end > start]
-        inner += [e for e in edits if e.start == e.end == start]
-        inner += self.left_out(start, end, inner)
-        inner.sort(key=lambda e: (e.start, e.end))
-        return above, apply(self.sheet.text, inner, start, end)
-
-    def left_out(self, start: int, end: int, edits: Sequence[Edit]) -> list[Edit]:
-        """Return the edits that remove comments which do not travel."""
-        removed: list[Edit] = []
-        lines = self.sheet.lines
-        for comment in lines.within(start, end):
-            if any(e.start <= comment.start < e.end for e in edits):
-                continue
-            if self.sheet.take(comment, copying=True):
-                continue
-            if comment.own_line:
-                begin = max(start, lines.start(comment.start))
-                following = lines.next(comment.start)
-                limit = min((e.start for e in edits if e.start >= following), default=end)
-                while lines.blank(following) and lines.next(following) <= limit:
-                    following = lines.next(following)
-                removed.append(Edit(begin, following, ""))
-            else:
-                before = self.sheet.text[start : comment.start]
-                begin = start + len(before.rstrip(" \t"))
-                removed.append(Edit(begin, comment.end, ""))
-        return removed
-
-    def head_comments(self, source: Source, column: int) -> str:
-        """Return the comment lines above an entry, if they travel with it."""
-        lines, place = self.sheet.lines, source.place
-        if place.root or place.flow or not lines.first_on_line(place.at):
-            return ""
-        taken = [
-            self.sheet.comment_text(comment)
-            for comment in lines.within(lines.head(place.at), lines.start(place.at))
-            if self.sheet.take(comment, copying=True)
-        ]
-        return "".join(f"{' ' * max(column, 0)}{c}{self.layout.newline}" for c in taken)
-
-    def side_comment(self, source: Source, offset: int) -> str:
-        """Return the comment on the rest of a line with the blanks before it, if it travels."""
-        node = source.node
-        block = isinstance(node, ScalarNode) and node.style in (Style.LITERAL, Style.FOLDED)
-        if source.place.flow or block:
-            return ""
-        comment = self.sheet.lines.trailing(offset)
-        if comment is None or not self.sheet.take(comment, copying=True):
-            return ""
-        blanks = self.sheet.text[offset : comment.start] or " "
-        return blanks + self.sheet.comment_text(comment)
+        return Piece(over + indented(above, column), first, shifted(text, delta))
 
 
 def is_list(value: object) -> bool:
@@ -386,42 +324,3 @@ def same_kind(node: Node, value: Value) -> bool:
 def node_style(node: Node) -> Style | None:
     """Return the style of a node, None for aliases."""
     return None if isinstance(node, AliasNode) else node.style
-
-
-def inline_first(text: str, column: int, indent: int) -> tuple[str, str]:
-    """Split lines into leading comments, indented anew, and a rest without its first indent."""
-    over = ""
-    while text and text.lstrip(" ")[:1] in ("#", "\r", "\n"):
-        line, text = _split_line(text)
-        over += " " * indent + line.lstrip(" ") if line.strip() else ""
-    return over, text[column:] if not text[:column].strip() else text
-
-
-def _split_line(text: str) -> tuple[str, str]:
-    first = _lines(text)[0] if text else ""
-    return first, text[len(first) :]
-
-
-def _indented(lines: str, column: int) -> str:
-    return "".join(" " * max(column, 0) + line.lstrip(" ") for line in _lines(lines))
-
-
-def shifted(text: str, delta: int, *, rest: bool = False, indent: str = " ") -> str:
-    """Move lines right or left. Empty lines stay empty. `rest` leaves the first line alone."""
-    if not delta or not text:
-        return text
-    result = []
-    for number, line in enumerate(_lines(text)):
-        if (rest and number == 0) or line.strip("\r\n") == "":
-            result.append(line)
-        elif delta > 0:
-            result.append(indent * delta + line)
-        else:
-            blanks = len(line) - len(line.lstrip(indent))
-            result.append(line[min(-delta, blanks) :])
-    return "".join(result)
-
-
-def _lines(text: str) -> list[str]:
-    """Split as the YAML reader does, not at form feeds and the like."""
-    return re.findall(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z", text)
