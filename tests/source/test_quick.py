@@ -12,8 +12,9 @@ from kumamigrate.source.node import JSON, MapNode, json_value, walk
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.source.reading.mask import Masked
 from kumamigrate.source.reading.nested import _is_kuma, is_kuma
-from kumamigrate.source.reading.parse import UnparsableError, parse_document
+from kumamigrate.source.reading.parse import parse_document
 from kumamigrate.source.reading.quick import quick_start, quick_value
+from kumamigrate.source.reading.unparsable import UnparsableError
 from kumamigrate.source.text import FieldPath
 from tests.cases import ROOT
 

@@ -15,8 +15,9 @@ from kumamigrate.pattern import pattern
 from kumamigrate.source.node import JSON, json_value
 from kumamigrate.source.reading.load import document_spans, line_starts
 from kumamigrate.source.reading.mask import Masked
-from kumamigrate.source.reading.parse import UnparsableError, parse_document
+from kumamigrate.source.reading.parse import parse_document
 from kumamigrate.source.reading.quick import quick_value
+from kumamigrate.source.reading.unparsable import UnparsableError
 
 MAX_BYTES = 512 * 1024 * 1024
 _MARKS = (b"\xff\xfe", b"\xfe\xff")

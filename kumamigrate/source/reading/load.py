@@ -14,9 +14,10 @@ from kumamigrate.source.reading.directives import directives
 from kumamigrate.source.reading.locks import LockPlace, lock_of, overlay_of, sealed
 from kumamigrate.source.reading.mask import Masked, mask_templates
 from kumamigrate.source.reading.nested import Nested, is_kuma, mentions_kuma, nested_places
-from kumamigrate.source.reading.parse import UnparsableError, parse_document
+from kumamigrate.source.reading.parse import parse_document
 from kumamigrate.source.reading.quick import quick_start, quick_value
 from kumamigrate.source.reading.sift import Kind, classify
+from kumamigrate.source.reading.unparsable import UnparsableError
 from kumamigrate.source.text import Document, FieldPath, Later, Reason, Refusal, SourceFile, Span
 
 __all__ = ["json_value", "read_file"]
