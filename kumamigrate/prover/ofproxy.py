@@ -10,12 +10,8 @@ from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
-from kumamigrate.prover.claims.carry import (
-    as_tags,
-    carry_doubts,
-    carry_witnesses,
-    takes_over,
-)
+from kumamigrate.prover.claims.carry import as_tags, carry_witnesses
+from kumamigrate.prover.claims.tagsreplaced import carry_doubts, takes_over
 from kumamigrate.prover.claims.upgrade import (
     upgrade_dataplane_differences,
     upgrade_workload_differences,

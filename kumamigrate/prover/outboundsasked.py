@@ -8,10 +8,7 @@ from functools import cached_property
 from kumamigrate.effective.difference import Witness
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
-from kumamigrate.prover.claims.carry import (
-    couples_of,
-    unreplaced,
-)
+from kumamigrate.prover.claims.tagsreplaced import couples_of, unreplaced
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.backend import place_of, written_outbounds

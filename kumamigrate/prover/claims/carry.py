@@ -8,35 +8,25 @@ and what nobody says count as well: the release itself changes them (legacy-note
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Witness, each_once
-from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.outboundfacts import BY_OUTBOUND, facts_by_meaning, outbound_facts
-from kumamigrate.effective.reading import Values
-from kumamigrate.effective.routing import (
-    BACKENDS,
-    FAILING,
-    ROUTING,
-    TCP_ROUTING,
-    Routing,
-    meant,
-    routing_facts,
-)
-from kumamigrate.effective.split import Backend
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.effective.routing import BACKENDS, ROUTING, TCP_ROUTING, Routing, routing_facts
+from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.prover.claims.clustersreplaced import clusters_replaced
+from kumamigrate.prover.claims.tagsreplaced import services_of, targets_of
 from kumamigrate.prover.slots.mesh import MeshComparison
-from kumamigrate.targetref.backendref import ports_of
-from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
-from kumamigrate.universe.backend import Cluster, own_cluster, written_outbounds
+from kumamigrate.targetref.route import Destination, ServiceTag
+from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.network import Network
-from kumamigrate.universe.traffic import Outbound, successors
+from kumamigrate.universe.traffic import Outbound
 
 CARRIED = (
     "MeshTimeout",
@@ -50,12 +40,6 @@ LOGGED = (*CARRIED, "MeshAccessLog")
 UNSET = ("MeshTimeout",)
 """What a real resource has though no policy says it, and an outbound by tag has not."""
 Own = frozenset[str] | None
-
-
-def couples_of(pair: MeshComparison, services: Sequence[str]) -> Network:
-    """Return services with the real destinations that replace them."""
-    couples = [(ServiceTag(s), d) for s in services for d in successors(pair.after, s)]
-    return Network(pair.before, pair.after, couples)
 
 
 def carry_witnesses(
@@ -84,42 +68,9 @@ def carry_witnesses(
     return tuple(found)
 
 
-def takes_over(pair: MeshComparison, old: Cluster, new: Cluster) -> bool:
-    """Say whether an outbound afterwards leads to what takes the place of a service tag, which
-    nobody can tell where nothing does (`carry_doubts`)."""
-    if not isinstance(old.destination, ServiceTag):
-        return False
-    if old.tags:
-        return meant(pair.after, new).stands_for == old
-    every = successors(pair.after, old.destination.service)
-    return not every or _is_among(new.destination, every)
-
-
 def as_tags(found: Iterable[Witness]) -> tuple[Witness, ...]:
     """Return witnesses as differences of service-tag outbounds that are there."""
     return tuple(replace(w, outbound=Outbound.SERVICE_TAG) for w in found)
-
-
-def carry_doubts(pair: MeshComparison, was: Resource, alone: Sequence[str]) -> tuple[Doubt, ...]:
-    """Return the services of a proxy of which nothing says what replaces them.
-
-    `alone` are those of a transparent proxy.
-    """
-    if written_outbounds(pair.before, was) is not None:
-        alone = unreplaced(pair, services_of(pair, was))
-    return tuple(
-        Doubt(
-            DoubtKind.MISSING,
-            f"nothing says which real resource takes the place of service {service}; add its"
-            " MeshService, or an inventory that has it",
-        )
-        for service in alone
-    )
-
-
-def unreplaced(pair: MeshComparison, services: Iterable[str]) -> tuple[str, ...]:
-    """Return the services that nothing replaces."""
-    return tuple(service for service in services if not successors(pair.after, service))
 
 
 def carry_all(
@@ -160,7 +111,7 @@ def carry_one(
     key = ("carry", ends, old, new, inputs)
     if key not in pair.kept:
         left, right = pair.routing(pair.before, was, old), pair.routing(pair.after, now, new)
-        clusters, wrong = _clusters(pair, left, right, old, new)
+        clusters, wrong = clusters_replaced(pair, left, right, old, new)
         if policy_type == ROUTING:
             found = [*_routes(pair, left, right), *wrong]
             pair.kept[key] = pair.routing_witnesses(found, new)
@@ -192,6 +143,19 @@ def unset_types(pair: MeshComparison) -> tuple[str, ...]:
     return UNSET if said else ()
 
 
+def _inputs(
+    pair: MeshComparison, was: Resource, now: Resource, policy_type: str
+) -> tuple[tuple[Own, Own], Any, Any, str]:
+    """Return all that outbounds' differences in a type depend on."""
+    kinds = dict.fromkeys((ROUTING, TCP_ROUTING, policy_type))
+    return (
+        _own(pair, was, now) if policy_type in BY_OUTBOUND else (None, None),
+        tuple(pair.before.signature(was, kind) for kind in kinds),
+        tuple(pair.after.signature(now, kind) for kind in kinds),
+        policy_type,
+    )
+
+
 def _own(pair: MeshComparison, was: Resource, now: Resource) -> tuple[Own, Own]:
     """Return the services that a proxy has outbounds to by their tags, before and after.
 
@@ -207,65 +171,11 @@ def _own(pair: MeshComparison, was: Resource, now: Resource) -> tuple[Own, Own]:
     return before, None if every else after
 
 
-def services_of(pair: MeshComparison, was: Resource) -> tuple[str, ...]:
-    """Return the services that a proxy reaches through service-tag outbounds.
-
-    A proxy that has real outbounds only (the mode was switched already) counts with the service
-    tags that they replaced.
-    """
-    written = written_outbounds(pair.before, was)
-    reached = [c.destination for c in (written or {}).values()]
-    tags = [d.service for d in reached if isinstance(d, ServiceTag)]
-    if not tags:
-        tags = [t for d in reached if isinstance(d, RealResource) for t in _replaced(pair, d)]
-    return tuple(dict.fromkeys(tags))
-
-
-def _replaced(pair: MeshComparison, destination: RealResource) -> list[str]:
-    """Return the service tag that a real destination takes the place of."""
-    resource = pair.before.real.get(destination.kri.of_section(""))
-    if resource is None or resource.type != "MeshService":
-        return []
-    kri = destination.kri
-    names = [resource.labels.get(SERVICE), kri.name]
-    for port in ports_of(resource.spec):
-        if str(port.get("name") or port.get("port", "")) == kri.section:
-            names.append(f"{kri.name}_{kri.namespace}_svc_{port.get('port')}")
-    return [n for n in names if n and _is_among(destination, successors(pair.before, n))][:1]
-
-
-def _is_among(destination: Destination, found: Sequence[RealResource]) -> bool:
-    """Whether a destination is one of some, by name or by number."""
-    return isinstance(destination, RealResource) and destination.kri in {d.kri for d in found}
-
-
-def targets_of(pair: MeshComparison, now: Resource, service: str) -> tuple[RealResource, ...]:
-    """Return the real destinations that replace a service for a proxy."""
-    all_of_them = successors(pair.after, service)
-    written = written_outbounds(pair.after, now)
-    mine = dict.fromkeys(c.destination for c in (written or {}).values())
-    among = (d for d in mine if isinstance(d, RealResource) and _is_among(d, all_of_them))
-    return tuple(among) or all_of_them
-
-
-def _inputs(
-    pair: MeshComparison, was: Resource, now: Resource, policy_type: str
-) -> tuple[tuple[Own, Own], Any, Any, str]:
-    """Return all that outbounds' differences in a type depend on."""
-    kinds = dict.fromkeys((ROUTING, TCP_ROUTING, policy_type))
-    return (
-        _own(pair, was, now) if policy_type in BY_OUTBOUND else (None, None),
-        tuple(pair.before.signature(was, kind) for kind in kinds),
-        tuple(pair.after.signature(now, kind) for kind in kinds),
-        policy_type,
-    )
-
-
-def _routes(pair: MeshComparison, left: Routing, right: Routing) -> Iterator[Difference]:
-    """Yield differences in which routes there are and what else they do; not in where they go."""
+def _routes(pair: MeshComparison, left: Routing, right: Routing) -> list[Difference]:
+    """Return differences in which routes there are and what else they do; not in where they go."""
     before = _without_backends(routing_facts(pair.before, left))
     after = _without_backends(routing_facts(pair.after, right))
-    yield from differences(before, after)
+    return list(differences(before, after))
 
 
 def _without_backends(facts: dict[Key, Fact]) -> dict[Key, Fact]:
@@ -273,82 +183,6 @@ def _without_backends(facts: dict[Key, Fact]) -> dict[Key, Fact]:
         key: replace(f, settings={**f.settings, BACKENDS: "…"}) if f.route else f
         for key, f in facts.items()
     }
-
-
-def _clusters(
-    pair: MeshComparison,
-    left: Routing,
-    right: Routing,
-    old: Destination,
-    new: Destination,
-) -> tuple[dict[Key, Key], list[Difference]]:
-    """Return which cluster takes the place of which, and the routes where none does."""
-    renamed = {_place(pair, own_cluster(old)): own_cluster(new).place}
-    wrong: list[Difference] = []
-    for key, before, after in _route_pairs(left, right):
-        was = left.splits[key].backends
-        then = right.splits[key]
-        now = tuple(replace(b, cluster=meant(pair.after, b.cluster)) for b in then.backends)
-        fits = len(was) == len(now) and all(
-            b.weight == a.weight and _replaces(pair, b.cluster, a.cluster, old, new)
-            for b, a in zip(was, now, strict=False)
-        )
-        if fits and not then.failing:
-            renamed.update(
-                {_place(pair, b.cluster): a.cluster.place for b, a in zip(was, now, strict=True)}
-            )
-            continue
-        said = (_sent(was, left.splits[key].failing), _sent(now, then.failing))
-        facts = (Fact(said[0], None, before), Fact(said[1], None, after))
-        wrong += [
-            Difference(
-                key=key,
-                field=field,
-                before=said[0].get(field),
-                after=said[1].get(field),
-                was=facts[0],
-                now=facts[1],
-            )
-            for field in (BACKENDS, FAILING)
-            if (then.failing if field == FAILING else not fits)
-        ]
-    return renamed, wrong
-
-
-def _sent(backends: Sequence[Backend], failing: Any) -> Values:
-    """Return where a route sends requests, and how many of them are answered with an error."""
-    found: Values = {BACKENDS: [[one.cluster.key, one.weight] for one in backends]}
-    return {**found, FAILING: failing} if failing else found
-
-
-def _place(pair: MeshComparison, cluster: Cluster) -> Key:
-    return meant(pair.before, cluster).place
-
-
-def _route_pairs(left: Routing, right: Routing) -> Iterator[tuple[Key, Any, Any]]:
-    after = dict(right.http or ())
-    for key, route in left.http or ():
-        if key in after:
-            yield key, route, after[key]
-    for at, (old, new) in enumerate(zip(left.tcp or (), right.tcp or (), strict=False)):
-        yield ("tcp", str(at)), old, new
-
-
-def _replaces(
-    pair: MeshComparison, old: Cluster, new: Cluster, source: Destination, target: Destination
-) -> bool:
-    if old.tags or new.tags or new.stands_for is not None:
-        return new.stands_for == old
-    if old.destination == source:
-        # The very destination of the outbound: any port of its successor will do.
-        return new.key == own_cluster(target).key or _is_among(new.destination, _of(pair, old))
-    return old.key == new.key or _is_among(new.destination, _of(pair, old))
-
-
-def _of(pair: MeshComparison, cluster: Cluster) -> tuple[RealResource, ...]:
-    if not isinstance(cluster.destination, ServiceTag):
-        return ()
-    return successors(pair.after, cluster.destination.service)
 
 
 def _renamed(facts: dict[Key, Fact], clusters: dict[Key, Key]) -> dict[Key, Fact]:
