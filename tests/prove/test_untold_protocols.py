@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kumamigrate.prover.slots.madeslots import _MadeRun
+from kumamigrate.prover.slots.maderun import MadeRun
 from tests.frontdoor import command
 
 MESH = """type: Mesh
@@ -157,5 +157,5 @@ def test_only_outbounds_that_something_is_not_told_of_are_tried_with_every_proto
     said = _proof(tmp_path, before, after)
     assert (said["proxies"], said["beyond"]) == ("listed", [IF_TCP])
     every = property(lambda run: {one: {"remote"} for one in run.kept})
-    monkeypatch.setattr(_MadeRun, "untold", every)
+    monkeypatch.setattr(MadeRun, "untold", every)
     assert _proof(tmp_path, before, after) == said
