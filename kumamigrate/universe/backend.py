@@ -141,6 +141,10 @@ def listed_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster]:
     Where labels mean several resources, of which the oldest counts, each stands here. From 3.0 on
     there is one outbound for each destination: the last.
     """
+    return side.once("listed outbounds", proxy, _listed_outbounds)
+
+
+def _listed_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster]:
     found = [
         (address, outbound_destinations(side, proxy, item))
         for address, item in _by_address(proxy)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from kumamigrate.model.conf import canonical
 from kumamigrate.model.identity import (
@@ -40,6 +40,14 @@ REMOVED = "3.0"
 """The release that knows no old policies any more."""
 
 Signature = tuple[int, ...]
+T = TypeVar("T")
+
+
+def _content(resource: Resource) -> str:
+    said = [resource.type, resource.mesh, resource.namespace, resource.name]
+    said += [resource.created] if resource.type in OLD_POLICIES else []  # decides ties
+    filled_in = [resource.templated, *resource.branches]
+    return canonical([*said, dict(resource.labels), resource.spec, filled_in])
 
 
 class Contents:
@@ -58,10 +66,9 @@ class Contents:
         """Return the number of a resource's identity, labels and spec."""
         known = self._known.get(id(resource))
         if known is None:
-            said = [resource.type, resource.mesh, resource.namespace, resource.name]
-            said += [resource.created] if resource.type in OLD_POLICIES else []  # decides ties
-            filled_in = [resource.templated, *resource.branches]
-            text = canonical([*said, dict(resource.labels), resource.spec, filled_in])
+            text = resource.kept.get("content")
+            if text is None:
+                text = resource.kept["content"] = _content(resource)
             # The resource is kept, so that its id stays its own.
             known = (resource, self._numbers.setdefault(text, len(self._numbers)))
             self._known[id(resource)] = known
@@ -113,6 +120,7 @@ class Side:
         self._of_proxies: dict[tuple[int, str], int] = {}
         self.winners: dict[Hashable, tuple[Resource | None, ...]] = {}
         self._alive: dict[int, Resource] = {}
+        self._of_one: dict[tuple[str, int], Any] = {}
 
     @cached_property
     def old(self) -> OldPolicies:
@@ -166,6 +174,15 @@ class Side:
                 self._signatures[key] = self.contents.of_list(policies)
             self._of_proxies[mine] = self._signatures[key]
         return self._of_proxies[mine]
+
+    def once(self, what: str, proxy: Resource, work: Callable[[Side, Resource], T]) -> T:
+        """Return what comes of a proxy here, worked out once; of no protocol (`knowing`)."""
+        mine = (what, id(proxy))
+        if mine not in self._of_one:
+            self._alive[id(proxy)] = proxy
+            self._of_one[mine] = work(self, proxy)
+        found: T = self._of_one[mine]
+        return found
 
     def identified(self, proxy: Resource) -> bool | None:
         """Whether a proxy has its certificate from a MeshIdentity, on a release where that ends
