@@ -17,8 +17,8 @@ class AskedProxy:
     """A proxy as both engines see it.
 
     `services` are those of its outbounds, `outbounds` the different tags that outbounds have, in
-    order; of equal ones the last stands (notes C2b). `named` is the same to look things up by.
-    `ordered`: they are written down.
+    order; of equal ones the last stands (notes C2b). `named` is the same to look things up by,
+    `known_by` the tag sets by which policies choose the proxy. `ordered`: they are written down.
     """
 
     dataplane: Resource
@@ -26,6 +26,7 @@ class AskedProxy:
     services: tuple[str, ...]
     outbounds: tuple[Mapping[str, str], ...]
     named: tuple[tuple[tuple[str, str], ...], ...]
+    known_by: tuple[frozenset[tuple[str, str]], ...]
     ordered: bool
 
 
@@ -45,6 +46,7 @@ def asked_of(dataplane: Resource, zone: str, services: Sequence[str]) -> AskedPr
         services=reached,
         outbounds=outbounds,
         named=named,
+        known_by=tuple(frozenset(tags.items()) for tags in proxy.tag_sets),
         ordered=bool(written),
     )
 

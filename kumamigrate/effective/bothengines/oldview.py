@@ -150,11 +150,10 @@ class OldSide:
 
     def connection(self, kind: str, asked: AskedProxy, service: str) -> Options:
         """Return who may win a connection, whatever protocol is assumed."""
-        sets = asked.proxy.tag_sets
-        key = (kind, service, *(frozenset(tags.items()) for tags in sets))
+        key = (kind, service, asked.known_by)
         known = self.side.winners
         if key not in known:
-            policies = self._destined_for(kind, service)
+            policies, sets = self._destined_for(kind, service), asked.proxy.tag_sets
             known[key] = options_of(connection_winner(policies, sets, service, self.old.ties))
         return known[key]
 
