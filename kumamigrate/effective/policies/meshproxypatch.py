@@ -14,7 +14,7 @@ from kumamigrate.sourcedest.oldconf import conf_of
 
 CHANGES = "appendModifications"
 FIELDS = {CHANGES: leaf(SlotKind.PROXY)}
-ELSEWHERE = ("listener", "networkFilter", "httpFilter", "virtualHost")
+_ELSEWHERE = ("listener", "networkFilter", "httpFilter", "virtualHost")
 """What a modification may be about but for clusters."""
 _OPERATIONS = {
     "add": "Add", "remove": "Remove", "patch": "Patch", "addFirst": "AddFirst",
@@ -51,7 +51,7 @@ def _by_place(changes: Iterable[Any]) -> list[Any]:
     ordered: list[Any] = []
     apart: list[tuple[str, Any]] = []
     for change in changes:
-        place = _place(change)
+        place = cluster_touched(change)
         if place is None:
             ordered += [*_told_apart(apart), change]
             apart = []
@@ -64,13 +64,13 @@ def _told_apart(changes: Iterable[tuple[str, Any]]) -> list[Any]:
     return [change for _, change in sorted(changes, key=lambda one: one[0])]
 
 
-def _place(change: Any) -> str | None:
+def cluster_touched(change: Any) -> str | None:
     """Return the name of the one cluster that a change concerns, nothing where it is about no
-    cluster; None where it may concern any."""
+    cluster; None where it may concern any, as one that adds a cluster: the name is in its value."""
     if not isinstance(change, Mapping) or len(change) != 1:
         return None
     (kind, body), *_ = change.items()
-    if kind in ELSEWHERE:
+    if kind in _ELSEWHERE:
         return ""
     name = mapping(mapping(body).get("match")).get("name")
     named = kind == "cluster" and mapping(body).get("operation") in ("Patch", "Remove")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kumamigrate.effective.policies.meshhealthcheck import FIELDS, PANIC, UNPROBED, tcp_probe
-from kumamigrate.effective.policies.meshproxypatch import ELSEWHERE
+from kumamigrate.effective.policies.meshproxypatch import cluster_touched
 from kumamigrate.effective.reading import Conf, SlotKind, Values, as_read, read
 from kumamigrate.model import duration
 from kumamigrate.model.resource import SERVICE, Resource, mapping
@@ -100,14 +100,7 @@ def only_probes(policy: Resource) -> bool:
 
 def may_touch(modification: Any, service: str) -> bool:
     """Say whether a modification may concern the cluster that is named by a service."""
-    if not isinstance(modification, Mapping) or len(modification) != 1:
-        return True
-    (kind, body), *_ = modification.items()
-    if kind in ELSEWHERE:
-        return False
-    name = mapping(mapping(body).get("match")).get("name")
-    replaced = mapping(body).get("operation") == "Add"  # the name stands in its value
-    return replaced or not isinstance(name, str) or name == service
+    return cluster_touched(modification) in (None, service)
 
 
 def read_patch(modification: Any) -> tuple[str, Checks] | None:
