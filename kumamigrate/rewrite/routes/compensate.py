@@ -2,112 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from kumamigrate.dataclass import dataclass
-from kumamigrate.model.conf import JsonConf, patch
-from kumamigrate.model.resource import NAMESPACE, Identity, Resource
-from kumamigrate.rewrite.routes.inherited import (
-    InheritedDraft,
-    InheritedSlot,
-    Reader,
-    lacking,
-    source_of,
+from kumamigrate.model.conf import JsonConf
+from kumamigrate.model.resource import Identity, Resource
+from kumamigrate.rewrite.routes.inherited import InheritedSlot, Reader
+from kumamigrate.rewrite.routes.inheriteddraft import InheritedDraft
+from kumamigrate.rewrite.routes.movedunits import (
+    CompensationChoice,
+    CompensationProblem,
+    Copied,
+    Copies,
+    Ref,
+    Unit,
 )
-from kumamigrate.rewrite.routes.routeconf import Leaf, filled, folded, leaves, reaching
-from kumamigrate.targetref.entry import Entry
-from kumamigrate.targetref.sort import role_of
-
-Namer = Callable[[Resource, str], str | None]
-"""Finds a free name for a sibling of a policy, from a suffix."""
-
-Referrer = Callable[[Resource, Resource], "Ref | None"]
-"""Finds the reference by which a policy means a route."""
-
-Copies = Mapping[Identity, JsonConf]
-Ref = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Unit:
-    """An old policy to be moved: its new name, its own conf, its routes with references."""
-
-    policy: Resource
-    name: str
-    own: JsonConf
-    routes: tuple[tuple[Resource, Ref], ...]
-
-    def on(self, route: Resource) -> bool:
-        """Say whether the policy means the route."""
-        return any(r.identity == route.identity for r, _ in self.routes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copied:
-    """An inherited value written into a route's entry, and where it came from."""
-
-    route: Resource
-    path: Leaf
-    value: Any
-    entry: Entry | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompensationChoice:
-    """A form for some units. `fits` says that every proxy reads what it read in the old place."""
-
-    drafts: tuple[InheritedDraft, ...]
-    rank: Ref | None
-    copied: tuple[Copied, ...] = ()
-    fits: bool = False
-    groups: tuple[Resource, ...] = ()
-    misses: tuple[tuple[InheritedSlot, JsonConf], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CompensationProblem:
-    """Units that share routes, lowest precedence first, and the state they stand in.
-
-    `ranks` are the top-level references to try in order, None for none at all. `live`: outbounds
-    to real resources may exist today, so what they read may not change either.
-    """
-
-    reader: Reader
-    units: tuple[Unit, ...]
-    routes: tuple[Resource, ...]
-    slots: Mapping[Identity, tuple[InheritedSlot, ...]]
-    ranks: Sequence[Ref | None]
-    namer: Namer
-    refer: Referrer
-    live: bool = False
-
-    def own(self, route: Resource) -> JsonConf:
-        """Return what the units say about a route together."""
-        return own_of(self.units, route)
-
-    @property
-    def all_slots(self) -> tuple[InheritedSlot, ...]:
-        """Return the slots of all routes."""
-        return tuple(slot for route in self.routes for slot in self.slots[route.identity])
-
-    def reader_of(self, drafts: Sequence[InheritedDraft]) -> Reader:
-        """Return a reader of the state with drafts in place of the old policies."""
-        return self.reader.with_drafts(drafts, self.all_slots)
-
-    @property
-    def subsets(self) -> bool:
-        """Whether MeshSubset may be written: where Dataplane outlives it, only beside others."""
-        return {"kind": "MeshSubset"} in self.ranks or {"kind": "Dataplane"} not in self.ranks
-
-    def ref(self, route: Resource) -> Ref:
-        """Return how the units refer to a route."""
-        return next(ref for u in self.units for r, ref in u.routes if r.identity == route.identity)
-
-
-def own_of(units: Iterable[Unit], route: Resource) -> JsonConf:
-    """Return what units say about a route together, lowest first."""
-    return folded(unit.own for unit in units if unit.on(route))
+from kumamigrate.rewrite.routes.proxygroups import group_drafts, narrower_policies, selector_of
+from kumamigrate.rewrite.routes.routeconf import filled, leaves
+from kumamigrate.rewrite.routes.slotreads import disturbs, lacking, misses_in, read_at, source_of
 
 
 def choose(problem: CompensationProblem) -> CompensationChoice:
@@ -156,7 +67,7 @@ def _with_rivals(problem: CompensationProblem, rank: Ref | None) -> Iterable[Com
                 continue
             name = problem.namer(highest.policy, slot.owner.display_name)
             ref = problem.refer(highest.policy, slot.owner)
-            top = _selector(route, subsets=problem.subsets)
+            top = selector_of(route, subsets=problem.subsets)
             if name is None or ref is None or top is None:
                 continue
             further[key] = InheritedDraft(
@@ -175,7 +86,7 @@ def _with_rivals(problem: CompensationProblem, rank: Ref | None) -> Iterable[Com
 
 def _grouped(problem: CompensationProblem, rank: Ref | None) -> Iterable[CompensationChoice]:
     """Yield forms with a policy of their own for proxies that inherit something else."""
-    needed, all_of_them = _narrower(problem)
+    needed, all_of_them = narrower_policies(problem)
     for chosen in (needed, all_of_them):
         if not chosen:
             continue
@@ -202,99 +113,14 @@ def _with_groups(
     problem: CompensationProblem, rank: Ref | None, chosen: Sequence[Resource]
 ) -> CompensationChoice:
     names = {policy.identity for policy in chosen}
-    drafts = [d for route in problem.routes for d in _groups(problem, route, chosen)]
+    drafts = [d for route in problem.routes for d in group_drafts(problem, route, chosen)]
     bare = _base(problem, rank, {})
-    misses = problem.reader_of([*bare, *drafts]).misses(problem.all_slots)
+    misses = misses_in(problem.reader_of([*bare, *drafts]), problem.all_slots)
     outside = [m for m in misses if not names & {p.identity for p in m[0].selection.policies}]
     copies = _copies(problem, outside)
     return _tried(
         problem, [*_base(problem, rank, copies), *drafts], rank, copies, groups=tuple(chosen)
     )
-
-
-def _groups(
-    problem: CompensationProblem, route: Resource, chosen: Sequence[Resource]
-) -> Iterable[InheritedDraft]:
-    """Yield a policy for each narrower one: its selector, its values, the route's own on top."""
-    highest = next(unit for unit in reversed(problem.units) if unit.on(route))
-    for policy in chosen:
-        confs = _said(problem, route, policy)
-        name = problem.namer(highest.policy, policy.display_name)
-        top = _selector(policy, subsets=problem.subsets)
-        if confs is None or name is None or top is None:
-            continue
-        conf = patch(reaching(policy.type, folded(confs)), problem.own(route))
-        yield InheritedDraft(
-            stands_for=highest.policy,
-            name=name,
-            top=top,
-            confs=((route, problem.ref(route), conf),),
-            group=True,
-        )
-
-
-def _said(problem: CompensationProblem, route: Resource, policy: Resource) -> list[JsonConf] | None:
-    """Return what a policy contributed to a route, None if it never did."""
-    for slot in problem.slots[route.identity]:
-        mine = [e for e in slot.entries if e.policy.identity == policy.identity]
-        if mine:
-            return [problem.reader.raw(entry) for entry in mine]
-    return None
-
-
-def _narrower(problem: CompensationProblem) -> tuple[tuple[Resource, ...], tuple[Resource, ...]]:
-    """Return the policies that reach only some of the proxies: those that matter, and all.
-
-    One matters if its service-level values flowed into a route, or it could overrule a route's.
-    """
-    every: dict[Identity, Resource] = {}
-    needed: dict[Identity, Resource] = {}
-    moving = {unit.policy.identity for unit in problem.units}
-    for route in problem.routes:
-        slots = problem.slots[route.identity]
-        own = {path for path, _ in leaves(problem.own(route))}
-        for entry in (e for slot in slots for e in slot.entries):
-            policy = entry.policy
-            if policy.identity in moving or _reaches_all(policy, slots):
-                continue
-            said = reaching(policy.type, problem.reader.raw(entry))
-            if said:
-                every[policy.identity] = policy
-                service = entry.target is not None and entry.target.kind != "Mesh"
-                if service or own & {path for path, _ in leaves(said)}:
-                    needed[policy.identity] = policy
-    return tuple(needed.values()), tuple(every.values())
-
-
-def _reaches_all(policy: Resource, slots: Iterable[InheritedSlot]) -> bool:
-    return all(
-        any(p.identity == policy.identity for p in slot.selection.policies) for slot in slots
-    )
-
-
-def _selector(policy: Resource, *, subsets: bool) -> Ref | None:
-    """Return a top-level reference that selects in the system namespace what a policy selects.
-
-    None where it would be of a kind that ends with 3.0 and need not (`subsets`).
-    """
-    top = policy.spec.get("targetRef")
-    top = dict(top) if isinstance(top, Mapping) else {"kind": "Mesh"}
-    if top.get("kind") in ("MeshSubset", "MeshServiceSubset", "MeshService") and not subsets:
-        return None
-    if top.get("kind") == "MeshGateway" or (top.get("name") and top.get("kind") == "Dataplane"):
-        return None
-    if role_of(policy) not in ("consumer", "workload-owner"):
-        return {key: value for key, value in top.items() if key != "sectionName"}
-    mine = {NAMESPACE: policy.namespace_label}
-    match top.get("kind"):
-        case "Mesh":
-            return {"kind": "Dataplane", "labels": mine}
-        case "Dataplane":
-            return {"kind": "Dataplane", "labels": {**(top.get("labels") or {}), **mine}}
-        case "MeshSubset" | "MeshServiceSubset":
-            return {**top, "tags": {**(top.get("tags") or {}), **mine}}
-        case _:
-            return None
 
 
 def _base(problem: CompensationProblem, rank: Ref | None, copies: Copies) -> list[InheritedDraft]:
@@ -325,7 +151,7 @@ def _copies(
     for route in problem.routes:
         mine = {id(slot) for slot in problem.slots[route.identity]}
         here = [miss for miss in misses if id(miss[0]) in mine]
-        found, _ = lacking(problem.reader, here, problem.own(route))
+        found = lacking(problem.reader, here, problem.own(route))
         if found:
             out[route.identity] = found
     return out
@@ -342,7 +168,7 @@ def _tried(
 ) -> CompensationChoice:
     slots = (*problem.all_slots, *also)
     after = problem.reader_of(drafts)
-    misses = after.misses(slots)
+    misses = misses_in(after, slots)
     if problem.live and not misses:
         misses = _disturbed(problem, after, slots)
     copied = [
@@ -369,10 +195,5 @@ def _disturbed(
     problem: CompensationProblem, after: Reader, slots: Iterable[InheritedSlot]
 ) -> list[tuple[InheritedSlot, JsonConf]]:
     """Return the slots where outbounds to real resources would read something else than today."""
-    out = []
-    for slot in slots:
-        found = after.now(slot)
-        conf = found.conf if found is not None else {}
-        if problem.reader.disturbs(slot, conf, problem.reader.inert(slot)):
-            out.append((slot, conf))
-    return out
+    reads = ((slot, read_at(after, slot)) for slot in slots)
+    return [(slot, conf) for slot, conf in reads if disturbs(problem.reader, slot, conf)]

@@ -12,7 +12,7 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-from kumamigrate.rewrite.routes.inherited import InheritedDraft
+from kumamigrate.rewrite.routes.inheriteddraft import InheritedDraft
 from kumamigrate.rewrite.routes.routes import ROUTE
 from kumamigrate.rewrite.siblings import is_beside
 

@@ -1,4 +1,4 @@
-"""What routes read in the old place, and drafts that say the same in the new (product.md §4).
+"""Where rules of routes take effect, and what they read there in the old place (product.md §4).
 
 The old place merged mesh-wide, service-level and route-level values; the new one merges only
 mesh-wide and route-level ones (law 3), and a moved policy has a lower rank (law 4).
@@ -6,15 +6,14 @@ mesh-wide and route-level ones (law 3), and a moved policy has a lower rank (law
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from typing import Any
 
 from kumamigrate.dataclass import dataclass, field, replace
-from kumamigrate.model.conf import JsonConf, canonical, patch
+from kumamigrate.model.conf import JsonConf, patch
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.resource import (
-    DISPLAY_NAME,
     SERVICE,
     Identity,
     Resource,
@@ -25,19 +24,15 @@ from kumamigrate.model.resource import (
 from kumamigrate.model.state import State
 from kumamigrate.rewrite.references.proxies import Traits, proxies_of, traits_of
 from kumamigrate.rewrite.routes.routeconf import (
-    Leaf,
-    effective,
     folded,
-    from_leaves,
-    leaves,
     reaching,
 )
 from kumamigrate.rewrite.routes.routes import ROUTE, old_route_name
 from kumamigrate.source.text import at_path
-from kumamigrate.targetref.entry import Entry, Found
+from kumamigrate.targetref.entry import Entry
 from kumamigrate.targetref.items import has_to_route, to_entries
 from kumamigrate.targetref.matcher import Matcher
-from kumamigrate.targetref.resolve import REAL, index_of, keep_index, resolve
+from kumamigrate.targetref.resolve import REAL, index_of, resolve
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.targetref.routehash import route_hash
 from kumamigrate.targetref.selection import Selection
@@ -60,31 +55,6 @@ class InheritedSlot:
     entries: tuple[Entry, ...]
     protocol: str
     real_only: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InheritedDraft:
-    """A policy in the new form: `confs` are route, reference and conf of each `to` entry.
-
-    `stands_for` is the policy whose place in the order it takes. `top` is spec.targetRef.
-    """
-
-    stands_for: Resource
-    name: str
-    top: Mapping[str, Any] | None
-    confs: tuple[tuple[Resource, Mapping[str, Any], JsonConf], ...]
-    group: bool = False
-
-    def resource(self) -> Resource:
-        """Return the policy as a state would hold it."""
-        labels = dict(self.stands_for.labels)
-        if DISPLAY_NAME in labels:
-            labels[DISPLAY_NAME] = self.name
-        to = [{"targetRef": dict(ref), "default": conf} for _, ref, conf in self.confs]
-        spec: dict[str, Any] = {"targetRef": dict(self.top)} if self.top else {}
-        return replace(
-            self.stands_for, name=self.name, labels=labels, spec={**spec, "to": to}, where=None
-        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -253,74 +223,6 @@ class Reader:
         conf = at_path(entry.policy.spec, entry.path)
         return dict(conf) if isinstance(conf, Mapping) else {}
 
-    def now(self, slot: InheritedSlot) -> Found | None:
-        """Return what the real-resource outbound reads at a slot in this state."""
-        selection = self.matcher.selection(slot.proxy, self.policy_type)
-        return self.matcher.resource(selection, slot.destination, kri_of(slot.owner))
-
-    def same(self, slot: InheritedSlot, conf: JsonConf) -> bool:
-        """Say whether a conf gives the route what is wanted."""
-        return self.view(slot, conf) == self.view(slot, slot.wanted)
-
-    def view(self, slot: InheritedSlot, conf: Mapping[str, Any]) -> JsonConf:
-        """Return a conf in the form in which it has its effect at a slot."""
-        return effective(self.policy_type, conf, self.fields, slot.protocol)
-
-    def with_drafts(
-        self, drafts: Sequence[InheritedDraft], slots: Iterable[InheritedSlot]
-    ) -> Reader:
-        """Return a reader of the state in which drafts stand in place of the old policies.
-
-        Only what can show at some slots is in it: policies in the new form with an entry for the
-        whole mesh, for a route, or for a destination of the slots.
-        """
-        names = {slot.destination.name for slot in slots}
-        others = self.state.of_type(ROUTE, "Mesh", "MeshGateway", *REAL)
-        mine = (p for p in self.state.of_type(self.policy_type) if old_route_name(p) is None)
-        kept = [*others, *(p for p in mine if _may_show(p, names))]
-        new = [draft.resource() for draft in drafts]
-        state = replace(self.state, resources=(*kept, *new))
-        if self.policy_type != ROUTE:
-            keep_index(state, self.index)  # what references mean is in it as it was
-        return Reader(matcher=Matcher(state), policy_type=self.policy_type, mesh=self.mesh)
-
-    def disturbs(self, slot: InheritedSlot, conf: JsonConf, inert: JsonConf) -> bool:
-        """Say whether a conf changes what a real-resource outbound reads at a slot today.
-
-        What policies in the old place said without effect (`inert`) may take effect; so may what
-        they stand on where there was no retry policy at all. This is product.md §5's activation.
-        """
-        found = self.now(slot)
-        was = dict(leaves(self.view(slot, found.conf if found is not None else {})))
-        now = dict(leaves(self.view(slot, conf)))
-        said = dict(leaves(self.view(slot, inert)))
-        given = {path for path, _ in leaves(inert)}
-        wanted = dict(leaves(self.view(slot, slot.wanted)))
-        if inert and not now and not wanted:
-            return False  # numRetries: 0, as written: no retry policy at all
-        if any(path not in now for path in was):
-            return True
-        return any(
-            was.get(path) != value
-            and not (path in given and said.get(path) == value)
-            and not (not was and wanted.get(path) == value)
-            for path, value in now.items()
-        )
-
-    def inert(self, slot: InheritedSlot) -> JsonConf:
-        """Return what policies in the old place say at a slot."""
-        return folded(self.raw(entry) for entry in slot.entries if entry.via is not None)
-
-    def misses(self, slots: Iterable[InheritedSlot]) -> list[tuple[InheritedSlot, JsonConf]]:
-        """Return the slots that do not read what they shall, with what they read."""
-        out = []
-        for slot in slots:
-            found = self.now(slot)
-            conf = found.conf if found is not None else {}
-            if not self.same(slot, conf):
-                out.append((slot, conf))
-        return out
-
 
 def _spelled(name: str) -> set[str]:
     """Return a service's name and the first part of it, as `web_shop_svc_80` is that of `web`."""
@@ -330,10 +232,10 @@ def _spelled(name: str) -> set[str]:
 def _may_count(policy: Resource, names: Set[str], routes: Set[str]) -> bool:
     """Say whether a policy may say something where routes of some names lead from."""
     on = old_route_name(policy)
-    return on in routes if on is not None else _may_show(policy, names, routes)
+    return on in routes if on is not None else may_show(policy, names, routes)
 
 
-def _may_show(policy: Resource, names: Set[str], routes: Set[str] | None = None) -> bool:
+def may_show(policy: Resource, names: Set[str], routes: Set[str] | None = None) -> bool:
     """Say whether a policy in the new form may say something at destinations of some names, or
     on some routes where they are known."""
     for item in sequence(policy.spec.get("to")):
@@ -348,38 +250,3 @@ def _may_show(policy: Resource, names: Set[str], routes: Set[str] | None = None)
         if not name or name in names or name.split("_")[0] in names:
             return True
     return False
-
-
-def lacking(
-    reader: Reader, misses: Iterable[tuple[InheritedSlot, JsonConf]], own: JsonConf
-) -> tuple[JsonConf, bool]:
-    """Return the inherited values that are missing, and whether one value serves all proxies.
-
-    Values that the policy sets itself are not among them: another policy overrules those.
-    """
-    mine = {path for path, _ in leaves(own)}
-    values: dict[Leaf, Any] = {}
-    uniform = True
-    for slot, conf in misses:
-        wanted, now = dict(leaves(reader.view(slot, slot.wanted))), reader.view(slot, conf)
-        written = dict(leaves(slot.wanted))
-        have = dict(leaves(now))
-        for path, value in wanted.items():
-            if have.get(path) == value or path in mine or path not in written:
-                continue
-            other = values.setdefault(path, written[path])
-            uniform = uniform and canonical(other) == canonical(written[path])
-    return from_leaves(values), uniform
-
-
-def source_of(
-    reader: Reader, slots: Iterable[InheritedSlot], path: Leaf, value: Any
-) -> Entry | None:
-    """Return the entry that gave a route an inherited value."""
-    for slot in slots:
-        for entry in reversed(slot.entries):
-            if old_route_name(entry.policy) is None:
-                found = at_path(reader.raw(entry), path)
-                if found is not None and canonical(found) == canonical(value):
-                    return entry
-    return None

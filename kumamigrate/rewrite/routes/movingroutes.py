@@ -9,15 +9,15 @@ from typing import Any
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit, Rollout
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.rewrite.routes.compensate import (
+from kumamigrate.rewrite.routes.compensate import choose
+from kumamigrate.rewrite.routes.halves import halves_of
+from kumamigrate.rewrite.routes.inherited import Reader
+from kumamigrate.rewrite.routes.movedunits import (
     CompensationChoice,
     CompensationProblem,
     Unit,
-    choose,
     own_of,
 )
-from kumamigrate.rewrite.routes.halves import halves_of
-from kumamigrate.rewrite.routes.inherited import Reader
 from kumamigrate.rewrite.routes.oldform import OldForm
 from kumamigrate.rewrite.routes.routemove import edits_of
 from kumamigrate.rewrite.routes.routes import (

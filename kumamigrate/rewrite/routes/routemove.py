@@ -9,8 +9,8 @@ from kumamigrate.model.conf import JsonConf
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
-from kumamigrate.rewrite.routes.compensate import CompensationChoice, Unit
-from kumamigrate.rewrite.routes.inherited import InheritedDraft
+from kumamigrate.rewrite.routes.inheriteddraft import InheritedDraft
+from kumamigrate.rewrite.routes.movedunits import CompensationChoice, Unit
 from kumamigrate.rewrite.siblings import sibling
 from kumamigrate.source.value import Moved
 

@@ -8,7 +8,7 @@ from typing import Any
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.filled import RENDER, hidden
 from kumamigrate.rewrite.finding import Danger, Finding, Safety, Status
-from kumamigrate.rewrite.routes.compensate import CompensationChoice, CompensationProblem, Unit
+from kumamigrate.rewrite.routes.movedunits import CompensationChoice, CompensationProblem, Unit
 from kumamigrate.rewrite.routes.routes import ROUTE
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import FieldPath, at_path

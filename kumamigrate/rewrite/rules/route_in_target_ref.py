@@ -12,9 +12,7 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.references.proxies import never_meet
-from kumamigrate.rewrite.routes.compensate import (
-    choose,
-)
+from kumamigrate.rewrite.routes.compensate import choose
 from kumamigrate.rewrite.routes.halves import halves_of, just_as_written, without
 from kumamigrate.rewrite.routes.inherited import Reader
 from kumamigrate.rewrite.routes.madeupservices import with_destinations
