@@ -44,13 +44,12 @@ def outbound_facts(
 ) -> dict[Key, Fact]:
     """Return what an outbound reads of one policy type, place by place.
 
-    With `as_real`, a service-tag outbound that no timeout reaches counts as having Kuma's
-    defaults, as a real one has (claim *carry*, matcher-notes §3 rule 4). `own` are the
-    services that the proxy has outbounds to, None where that is to every one.
+    With `as_real`, what no policy reaches of service tags counts as having the defaults of real
+    resources (claim *carry*, matcher-notes §3 rule 4). `own` are the services that the proxy has
+    outbounds to, None where that is to every one.
     """
-    tag = isinstance(destination, ServiceTag) and not as_real
-    asked = (side, proxy, policy_type, destination, routing, tag)
-    return dict(OutboundReader(*asked, own=own).facts())
+    asked = (side, proxy, policy_type, destination, routing)
+    return dict(OutboundReader(*asked, as_real=as_real, own=own).facts())
 
 
 def facts_by_meaning(facts: Mapping[Key, Fact]) -> dict[Key, Fact]:
@@ -74,7 +73,7 @@ class OutboundReader:
     policy_type: str
     destination: Destination
     routing: Routing
-    tag: bool
+    as_real: bool = False
     own: Set[str] | None = None
 
     def facts(self) -> Iterator[tuple[Key, Fact]]:
@@ -147,7 +146,7 @@ class OutboundReader:
         if self.policy_type == "MeshAccessLog":
             return NOTHING if route is None else self._direct(route)
         found = self._look_up(self.destination, route)
-        return self._fact(SlotKind.ROUTE, found, self.routing.protocol, route)
+        return self._fact(SlotKind.ROUTE, found, self.destination, route)
 
     def _direct(self, route: EffectiveRoute) -> Fact:
         """Return what only the route's own entry says, on real resources (matcher.md (f))."""
@@ -155,11 +154,11 @@ class OutboundReader:
             return NOTHING
         selection = self.side.selection(self.proxy, self.policy_type)
         found = self.side.matcher.lookup(selection, self.destination, route, direct_route=True)
-        return self._fact(SlotKind.ROUTE, found, self.routing.protocol, route)
+        return self._fact(SlotKind.ROUTE, found, self.destination, route)
 
     def _listener(self) -> Fact:
         found = self._look_up(self.destination)
-        return self._fact(SlotKind.LISTENER, found, self.routing.protocol)
+        return self._fact(SlotKind.LISTENER, found, self.destination)
 
     def _cluster(self, cluster: Cluster) -> Fact:
         destination = cluster.destination
@@ -168,19 +167,20 @@ class OutboundReader:
         )
         unread = led_to and self.policy_type in BY_OUTBOUND
         found = None if unread else self._look_up(destination)
-        return self._fact(SlotKind.CLUSTER, found, self.side.protocol(destination))
+        return self._fact(SlotKind.CLUSTER, found, destination)
 
     def _fact(
         self,
         part: SlotKind,
         found: Found | None,
-        protocol: str,
+        asked: Destination,
         route: EffectiveRoute | None = None,
     ) -> Fact:
+        of_cluster = part is SlotKind.CLUSTER
         at = At(
             part=part,
-            protocol=protocol,
-            tag=self.tag,
+            protocol=self.side.protocol(asked) if of_cluster else self.routing.protocol,
+            tag=isinstance(asked, ServiceTag) and not self.as_real,
             by_protocol=isinstance(self.destination, ServiceTag),
             tcp=self.routing.tcp is not None,
             always=writes_defaults(self.side),

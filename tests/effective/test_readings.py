@@ -290,14 +290,17 @@ def test_rule_7_only_the_chosen_balancer_counts(conf: Any, read: Any) -> None:
 
 
 def test_any_balancer_conf_switches_locality_awareness_on() -> None:
-    """catalogue.md mesh-locality-lb: with a conf proxies prefer their zone, without they do not."""
+    """catalogue.md mesh-locality-lb: with a conf proxies prefer their zone, without they do so of
+    real resources alone, whatever the Mesh says (asked of 2.14)."""
     off = {"localityAwareness": {"disabled": True}}
     aware = {"routing": {"localityAwareLoadBalancing": True}}
-    assert _balancer(None) == {"localityAwareness.disabled": True}
-    at = At(part=CLUSTER, mesh=aware)
-    assert meshloadbalancing.of_conf(None, at) == {"localityAwareness.disabled": False}
-    assert _balancer({}) != _balancer(None)
-    assert _balancer(off) == {"localityAwareness.disabled": True}
+    not_aware, is_aware = ({"localityAwareness.disabled": value} for value in (True, False))
+    tag = At(part=CLUSTER, tag=True)
+    assert meshloadbalancing.of_conf(None, tag) == not_aware
+    assert meshloadbalancing.of_conf(None, At(part=CLUSTER, tag=True, mesh=aware)) == is_aware
+    assert meshloadbalancing.of_conf({}, tag) == is_aware
+    assert _balancer(None) == _balancer({}) == is_aware
+    assert _balancer(off) == not_aware
 
 
 def test_hash_policies_of_the_root_win_over_those_of_the_balancer() -> None:

@@ -221,7 +221,7 @@ class _Outbounds:
             return {}
         proxy, destination = self.asked.dataplane, ServiceTag(service)
         routing = self.side.routing(proxy, destination)
-        reader = OutboundReader(self.side.side, proxy, policy_type, destination, routing, tag=True)
+        reader = OutboundReader(self.side.side, proxy, policy_type, destination, routing)
         own = reader.own_of_routes()
         return {"on routes": own} if own else {}
 

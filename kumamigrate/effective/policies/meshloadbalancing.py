@@ -59,10 +59,11 @@ def _hashing(policy: Any) -> Any:
 def _cluster(conf: Conf | None, at: At) -> Values:
     """Return how a cluster balances: by the chosen balancer, round robin being what is anyway.
 
-    Any conf switches locality awareness on unless it says otherwise; without one the Mesh does.
+    Any conf switches locality awareness on unless it says otherwise. Without one the cluster of a
+    service tag has what the Mesh says, and that of a real resource is aware of zones.
     """
     if conf is None:
-        return {LOCALITY: not locality_aware(at.mesh)}
+        return {LOCALITY: at.tag and not locality_aware(at.mesh)}
     chosen, options = _chosen(conf)
     found = {LOCALITY: False, **flat(conf.get("localityAwareness"), "localityAwareness")}
     return {**found, **_balancer(chosen, options)}

@@ -116,16 +116,9 @@ def carry_one(
             found = [*_routes(pair, left, right), *wrong]
             pair.kept[key] = pair.routing_witnesses(found, new)
         else:
-            before = outbound_facts(
-                pair.before,
-                was,
-                policy_type,
-                old,
-                left,
-                as_real=policy_type not in unset,
-                own=own[0],
-            )
-            after = outbound_facts(pair.after, now, policy_type, new, right, own=own[1])
+            facts = partial(outbound_facts, as_real=policy_type not in unset)
+            before = facts(pair.before, was, policy_type, old, left, own=own[0])
+            after = facts(pair.after, now, policy_type, new, right, own=own[1])
             before, after = facts_by_meaning(_renamed(before, clusters)), facts_by_meaning(after)
             listed = differences(before, after, common=True)
             told = (pair.witness(policy_type, "outbound", one, new) for one in listed)
