@@ -13,6 +13,7 @@ from kumamigrate.flow.claims import (
     switched_meshes,
     without_carry,
 )
+from kumamigrate.flow.judging.byzone import in_every_zone, viewers_of
 from kumamigrate.flow.judging.claimstates import as_exclusive, contents_of, has_tag_outbounds
 from kumamigrate.flow.judging.everywhere import merged
 from kumamigrate.flow.judging.everyworld import in_every_world
@@ -58,6 +59,8 @@ def _holds_once_switched(before: Scene, after: Scene, proof: Proof, allow: Set[E
     modes = {mesh_services_mode(state, mesh) for mesh in differing}
     if differing and ("Exclusive" in modes or not has_tag_outbounds(before)):
         return False
+    if viewers_of(before, after) != (None,):
+        return False
     sizes = Counter(resource.mesh for resource in state.resources)
     order = sorted(found, key=lambda name: (name not in differing, sizes[name]))
     ask = partial(_proof, before, after, (RELEASE,), exclusive=True)
@@ -68,6 +71,10 @@ def _holds_once_switched(before: Scene, after: Scene, proof: Proof, allow: Set[E
 def prove_scenes(before: Scene, after: Scene) -> Proof:
     """Prove the claims that matter: live, carry where a mode may still switch, and release where
     the target is another release."""
+    return in_every_zone(before, after, _prove_scenes)
+
+
+def _prove_scenes(before: Scene, after: Scene) -> Proof:
     claims = claims_of(before, after)
     proof = _proof(before, after, claims)
     today = _refused_changes(before, after, before.source)

@@ -14,12 +14,22 @@ UNNAMED_ZONE = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """A zone that looks at what a global control plane stores (`model.zoneview`), and whether
+    what it made itself says its display name."""
+
+    zone: str
+    named: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """What a control plane adds to resources that come from Git.
 
     `mode` is "zone" or "global". `mesh_services` is the mode of `Mesh.meshServices` to assume
     for a mesh whose Mesh resource is not in the state; None means unknown. `initial_policies` is
-    what it gave meshes when it made them (`model.initial`), None where nobody says.
+    what it gave meshes when it made them (`model.initial`), None where nobody says. `viewer` is
+    the zone whose proxies are asked about, where it matters which one it is.
     """
 
     mode: str = "zone"
@@ -27,6 +37,7 @@ class Environment:
     system_namespace: str = "kuma-system"
     mesh_services: str | None = None
     initial_policies: str | None = None
+    viewer: Viewer | None = None
 
     @property
     def zone_known(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource, Where
-from kumamigrate.model.state import Environment, State
+from kumamigrate.model.state import Environment, State, Viewer
 from kumamigrate.scene.outside import Generated, outside_of
 from kumamigrate.scene.repository import Repository
 from kumamigrate.scene.storedstate import Admitted, Rejection, state_of
@@ -98,6 +98,16 @@ class Scene:
             environment = replace(self.environment, initial_policies=world)
             self.states["world", world] = replace(self, environment=environment, states={})
         found: Scene = self.states["world", world]
+        return found
+
+    def seen_by(self, viewer: Viewer | None) -> Scene:
+        """Return the scene as a zone has what its global control plane stores."""
+        if viewer is None:
+            return self
+        if ("viewer", viewer) not in self.states:
+            environment = replace(self.environment, viewer=viewer)
+            self.states["viewer", viewer] = replace(self, environment=environment, states={})
+        found: Scene = self.states["viewer", viewer]
         return found
 
     def _state(self, release: str) -> tuple[State, tuple[Rejection, ...]]:

@@ -14,6 +14,7 @@ from kumamigrate.model.labels import Refused, is_export, stored_labels
 from kumamigrate.model.problem import Problem
 from kumamigrate.model.resource import Resource, Where
 from kumamigrate.model.state import Environment, State
+from kumamigrate.model.zoneview import as_seen
 from kumamigrate.source.text import Reason, Refusal
 
 
@@ -184,7 +185,9 @@ def _admit(resource: Resource, release: str, environment: Environment) -> Resour
         from kumamigrate.sourcedest.admit import refusals_of as old_refusals_of
 
         problems = old_refusals_of(labelled)
-    return Rejection(resource=labelled, problems=tuple(problems)) if problems else labelled
+    if problems:
+        return Rejection(resource=labelled, problems=tuple(problems))
+    return as_seen(labelled, release=release, environment=environment)
 
 
 def _anywhere(resource: Resource, release: str, environment: Environment) -> Resource | Refused:

@@ -7,6 +7,7 @@ from functools import partial
 
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.flow.judging.byzone import viewers_of
 from kumamigrate.flow.judging.claimstates import proof_of
 from kumamigrate.flow.judging.everyworld import jobs_for, open_worlds
 from kumamigrate.flow.judging.newlyrefused import newly_refused
@@ -49,6 +50,15 @@ def judge_of(
     today = not upgrade and "release" not in claims
 
     def judge(current: Scene, candidate: Scene) -> HeldVerdict:
+        verdict = HeldVerdict()
+        for viewer in viewers_of(current, candidate):
+            seen = (scene.seen_by(viewer) for scene in (before, current, candidate))
+            verdict = judge_seen(*seen)
+            if not verdict.good:
+                break
+        return verdict
+
+    def judge_seen(before: Scene, current: Scene, candidate: Scene) -> HeldVerdict:
         worlds = _in_worlds(before, current, candidate, today=today)
 
         def verdict_in(world: str) -> HeldVerdict:
