@@ -15,7 +15,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
-from kumamigrate.universe.backend import Cluster
+from kumamigrate.universe.backend import Cluster, own_cluster
 from kumamigrate.universe.side import Side, may_be_transparent
 
 ON_OUTBOUNDS = (
@@ -27,6 +27,8 @@ ON_OUTBOUNDS = (
     "MeshHealthCheck",
 )
 BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshLoadBalancingStrategy", "MeshAccessLog")
+
+ON_CLUSTERS = ("MeshTimeout", "MeshLoadBalancingStrategy", "MeshCircuitBreaker", "MeshHealthCheck")
 
 BY_OUTBOUND = ("MeshLoadBalancingStrategy", "MeshCircuitBreaker", "MeshHealthCheck")
 """Types that find the clusters of service tags by the outbounds of the proxy (legacy-notes C14)."""
@@ -50,6 +52,16 @@ def outbound_facts(
     """
     asked = (side, proxy, policy_type, destination, routing)
     return dict(OutboundReader(*asked, as_real=as_real, own=own).facts())
+
+
+def leaving_facts(
+    side: Side, proxy: Resource, policy_type: str, destination: Destination, routing: Routing
+) -> dict[Key, Fact]:
+    """Return what the cluster of a destination reads where it has one without any outbound, as a
+    zone egress has of what lies outside the mesh."""
+    reader = OutboundReader(side, proxy, policy_type, destination, routing)
+    cluster = own_cluster(destination)
+    return {cluster.place: reader.cluster(cluster)}
 
 
 def facts_by_meaning(facts: Mapping[Key, Fact]) -> dict[Key, Fact]:
@@ -83,7 +95,7 @@ class OutboundReader:
                 if self.routing.splits[key].failing != "all":
                     yield key, self.route(route)
             yield LISTENER, self._listener()
-        if self.policy_type not in ("MeshRetry", "MeshAccessLog"):
+        if self.policy_type in ON_CLUSTERS:
             yield from self._clusters().items()
 
     def _clusters(self) -> dict[Key, Fact]:
@@ -105,7 +117,7 @@ class OutboundReader:
         2.x makes one cluster of a port, however it is referred to, and a transparent proxy
         reaches it by name, too. Explicit outbounds all refer to it by number.
         """
-        fact = self._cluster(cluster)
+        fact = self.cluster(cluster)
         destination = cluster.destination
         by_name = isinstance(destination, RealResource) and destination.number
         if not by_name or not self.side.release.subset_rules or destination == self.destination:
@@ -114,7 +126,7 @@ class OutboundReader:
             return fact
         assert isinstance(destination, RealResource)
         named = Cluster(destination=RealResource(destination.kri), tags=cluster.tags)
-        return self._at_odds(self._cluster(named), fact)
+        return self._at_odds(self.cluster(named), fact)
 
     def _at_odds(self, first: Fact, second: Fact) -> Fact:
         """Return two facts as one, with a value that no single fact has wherever they differ.
@@ -160,7 +172,8 @@ class OutboundReader:
         found = self._look_up(self.destination)
         return self._fact(SlotKind.LISTENER, found, self.destination)
 
-    def _cluster(self, cluster: Cluster) -> Fact:
+    def cluster(self, cluster: Cluster) -> Fact:
+        """Return what a cluster reads."""
         destination = cluster.destination
         led_to = isinstance(destination, ServiceTag) and (
             self.own is not None and destination.service not in self.own

@@ -33,7 +33,7 @@ from kumamigrate.prover.workload import (
     workload_differences,
 )
 from kumamigrate.universe.backend import Cluster, listed_outbounds, written_outbounds
-from kumamigrate.universe.side import ROUTES
+from kumamigrate.universe.side import ROUTES, is_zone_egress
 from kumamigrate.universe.traffic import Outbound, kind_of
 
 
@@ -59,7 +59,7 @@ class ProxyDifferences:
     ) -> tuple[tuple[Witness, ...], tuple[Doubt, ...]]:
         """Return what differs for a proxy, with what does for every proxy, and what is not known
         of it."""
-        if subject.was is not None and written_outbounds(self.pair.before, subject.was) == {}:
+        if subject.was is not None and self._calls_nobody(subject.was):
             shared = tuple(w for w in shared if w.direction != "outbound")
         if subject.was is None or subject.now is None:
             return (*shared, *self._come_or_gone(subject)), ()
@@ -81,6 +81,10 @@ class ProxyDifferences:
         if self.claim == CARRY or self.outbounds.tags_end_of(subject.was):
             unknown += carry_doubts(self.pair, subject.was, self.outbounds.alone)
         return (*shared, *map(self.old.seen, sure), *made.witnesses, *moved), unknown
+
+    def _calls_nobody(self, proxy: Resource) -> bool:
+        before = self.pair.before
+        return written_outbounds(before, proxy) == {} and not is_zone_egress(before, proxy)
 
     def _of_workload(self, was: Resource, now: Resource) -> Iterator[Witness]:
         """Yield what differs in the Dataplane of a workload itself."""
@@ -143,6 +147,8 @@ class ProxyDifferences:
             sides = (self.pair.before, self.pair.after)
             found += upgrade_dataplane_differences(*sides, was, now)
         found += self._outbounds(was, now)
+        if is_zone_egress(self.pair.before, was) and is_zone_egress(self.pair.after, now):
+            found += self.pair.leaving(was, now, self.outbounds.outside)
         if self.outbounds.tags_end_of(was):
             couples = self.outbounds.couples
             found += as_tags(carry_witnesses(self.pair, was, now, couples, ends=True))

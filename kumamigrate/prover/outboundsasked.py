@@ -44,6 +44,13 @@ class OutboundsAsked:
         found: list[Destination] = [*map(ServiceTag, self.services), *both]
         return tuple(d for d in found if self._is_given(d))
 
+    @cached_property
+    def outside(self) -> Network:
+        """Return what lies outside the mesh, of which a zone egress has the clusters."""
+        real = (d for d in self.implied if isinstance(d, RealResource))
+        outside = (d for d in real if d.kri.type == "MeshExternalService")
+        return Network(self.pair.before, self.pair.after, same(outside))
+
     def _is_given(self, destination: Destination) -> bool:
         before, after = self.pair.before.state, self.pair.after.state
         if not is_given(destination, self.modes[0], before):

@@ -22,7 +22,7 @@ from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.kubernetes.workloads import port_protocol, service_tag
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.release import release as release_of
-from kumamigrate.model.resource import SERVICE, Resource
+from kumamigrate.model.resource import SERVICE, Resource, mappings
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.winners import OldPolicies, old_policies
@@ -255,6 +255,15 @@ def networking(dataplane: Resource) -> Mapping[str, Any]:
 def may_be_transparent(proxy: Resource) -> bool:
     """Whether traffic may be redirected to a proxy: if its Dataplane says so, or is made up."""
     return proxy.made_up or bool(networking(proxy).get("transparentProxying"))
+
+
+def is_zone_egress(side: Side, proxy: Resource) -> bool:
+    """Whether traffic to what lies outside the mesh leaves it through a proxy."""
+    if not side.release.zone_proxy_listeners:
+        return False
+    return any(
+        one.get("type") == "ZoneEgress" for one in mappings(networking(proxy).get("listeners"))
+    )
 
 
 def _kinds(state: State, contents: Contents) -> dict[str, Signature]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from kumamigrate.effective.compare import Difference, differences
 from kumamigrate.effective.difference import Effect, Witness, each_once
+from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.outboundfacts import (
+    ON_CLUSTERS,
     ON_OUTBOUNDS,
     facts_by_meaning,
+    leaving_facts,
     outbound_facts,
 )
 from kumamigrate.effective.routing import (
@@ -25,6 +28,9 @@ from kumamigrate.prover.slots.twosides import Witnesses
 from kumamigrate.targetref.route import Destination
 from kumamigrate.universe.network import Couple, Network
 from kumamigrate.universe.side import may_be_transparent
+
+FactsOf = Callable[..., dict[Key, Fact]]
+"""What is read of one policy type where a destination is reached."""
 
 
 @dataclass(eq=False)
@@ -74,6 +80,23 @@ class MeshComparison(RouteSlots):
             is_named = partial(self.is_named, was, now, policy_type)
             self._tables[key] = network.differing(is_named, lambda one, _: ask(one))
         return self._tables[key]
+
+    def leaving(self, was: Resource, now: Resource, network: Network) -> Witnesses:
+        """Return what differs at the clusters of what lies outside the mesh for a zone egress,
+        which no route leads to."""
+        found: Witnesses = ()
+        for policy_type in ON_CLUSTERS:
+            inputs = self._outbound_key(was, now, policy_type)
+            if inputs is not None:
+                is_named = partial(self.is_named, was, now, policy_type)
+                check = partial(self._leaving_to, was, now, policy_type)
+                found += network.differing(is_named, check)
+        return found
+
+    def _leaving_to(
+        self, was: Resource, now: Resource, policy_type: str, one: Destination, _: Destination
+    ) -> Witnesses:
+        return self._compare_type(was, now, policy_type, one, leaving_facts)
 
     def network(self, couples: tuple[Couple, ...]) -> Network:
         """Return destinations of both sides, those together that nobody tells apart."""
@@ -164,12 +187,17 @@ class MeshComparison(RouteSlots):
         return (policy_type, sig_b, sig_a, route_b, route_a, *transparent)
 
     def _compare_type(
-        self, was: Resource, now: Resource, policy_type: str, destination: Destination
+        self,
+        was: Resource,
+        now: Resource,
+        policy_type: str,
+        destination: Destination,
+        of: FactsOf = outbound_facts,
     ) -> Witnesses:
         old = self.routing(self.before, was, destination)
         new = self.routing(self.after, now, destination)
-        before = outbound_facts(self.before, was, policy_type, destination, old)
-        after = outbound_facts(self.after, now, policy_type, destination, new)
+        before = of(self.before, was, policy_type, destination, old)
+        after = of(self.after, now, policy_type, destination, new)
         if self.before.release.name != self.after.release.name:
             before, after = facts_by_meaning(before), facts_by_meaning(after)
         found = differences(before, after, common=True)
