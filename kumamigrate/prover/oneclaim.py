@@ -36,6 +36,7 @@ from kumamigrate.prover.workload import (
     changed_workloads,
     unsure,
 )
+from kumamigrate.prover.zoneegress import EGRESS, egress_witnesses
 from kumamigrate.universe.traffic import MODES
 
 
@@ -71,6 +72,8 @@ class Claim:
         verdicts = tuple(self._verdict(subject, shared) for subject in self._subjects())
         if made_up or not verdicts:
             verdicts += self._beyond(shared, made_up=made_up)
+        if self.claim == LIVE:
+            verdicts += self._of_zone_egress()
         verdicts = tuple(doubted(verdict, unknown) for verdict in verdicts)
         unknown = tuple(dict.fromkeys((*unknown, *self.concerns.of_some)))
         return ClaimResult(
@@ -137,6 +140,12 @@ class Claim:
                 if not _said(verdict) <= told:
                     yield verdict
                 told |= _said(verdict)
+
+    def _of_zone_egress(self) -> tuple[ProxyVerdict, ...]:
+        """Return the verdict of what leaves the mesh, where anything differs there."""
+        leaving = tuple(egress_witnesses(self.pair))
+        left = self._left(leaving, lambda stood: tuple(egress_witnesses(stood.pair)))
+        return _proxy_verdict(EGRESS, left, (), made_up=True) if left else ()
 
     @cached_property
     def concerns(self) -> Concerns:

@@ -112,6 +112,12 @@ class Chooser:
             self._selections[id(proxy), policy_type] = known
         return known
 
+    def everybodys(self, policy_type: str) -> Policies:
+        """Return all policies of a type in merge order, whomever they are for."""
+        needs = self._policies.get(policy_type, {}).values()
+        ats = sorted(at for selectors in needs for some in selectors.values() for at in some)
+        return self._at(self._sort(policy_type, tuple(ats)))
+
     def proxy_class(self, proxy: Resource) -> int:
         """Return a number that proxies share which no policy can tell apart."""
         return self._proxy(proxy)[1].number

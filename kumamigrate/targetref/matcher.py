@@ -135,6 +135,17 @@ class Matcher:
             case _:
                 assert_never(destination)
 
+    def everybodys(self, policy_type: str) -> Policies:
+        """Return all policies of a type in merge order, whomever they are for."""
+        return self._chooser.everybodys(policy_type)
+
+    def of_everybody(self, policy_type: str, kri: Kri) -> Found | None:
+        """Return what all policies of a type say of a real resource, whomever they are for."""
+        policies = self.everybodys(policy_type)
+        resolved = self._resolve(self._chooser.key(policy_type, policies), policies)
+        fields = self._kind(policy_type).conf("to")
+        return look_up(resolved, fields, kri, None, direct_route=False)
+
     def http_routes(self, proxy: Resource, destination: Destination) -> tuple[EffectiveRoute, ...]:
         """Return the HTTP routes of an outbound in Envoy's order, the catch-all `/` included."""
         selection = self.selection(proxy, "MeshHTTPRoute")
