@@ -19,7 +19,7 @@ from kumamigrate.rewrite.audit import without_echoes
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.filled import without_guesses
 from kumamigrate.rewrite.finding import Danger, Finding, Status
-from kumamigrate.rewrite.plan import plan
+from kumamigrate.rewrite.plan import may_speak, plan
 from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.rewrite.view import View
@@ -59,11 +59,22 @@ def said_by(
         found: tuple[Change | Finding, ...] = known[2]
         return found
     said = all_said(
-        plan(_view(rule, old, new, options, estate))
+        _said(rule, old, new, options, estate)
         for old, new in zip(before.sites, estate.sites, strict=True)
     )
     estate.said[rule.id] = (ref(before), options, said)
     return said
+
+
+def _said(
+    rule: Rule, old: Site, new: Site, options: Options, estate: Estate
+) -> tuple[Change | Finding, ...]:
+    """Return what a rule says of one environment: most have nothing to say of most."""
+    scene = new.written
+    state = scene.state(scene.source)[0]
+    if not may_speak(rule, state, scene.refused(), scene.target):
+        return ()
+    return plan(_view(rule, old, new, options, estate))
 
 
 def _view(rule: Rule, old: Site, new: Site, options: Options, estate: Estate) -> View:

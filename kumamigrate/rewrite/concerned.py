@@ -6,25 +6,27 @@ neither asked nor imported. `tests/rewrite/test_concerned.py` holds the words to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.model.release import policy_type_names
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
 from kumamigrate.rewrite.rule import Rule
-from kumamigrate.rewrite.view import View
 
 OLD_KIND = "old-kind"
 """The planner of rules for one kind of the old engine, or one field of the Mesh."""
 
 
-def concerns(view: View) -> bool:
-    """Say whether some resource is there that the view's rule may speak of."""
-    types, words = subject_of(view.rule)
+def concerns(rule: Rule, state: State, refused: tuple[Resource, ...]) -> bool:
+    """Say whether some resource is there that a rule may speak of."""
+    types, words = subject_of(rule)
     if not types:
         return True
-    present = types & _types(view)
-    return any(not words or not _words(view, type_).isdisjoint(words) for type_ in present)
+    there = _types(state, refused)
+    return any(
+        not words or not _words(state, refused, type_).isdisjoint(words) for type_ in types & there
+    )
 
 
 def subject_of(rule: Rule) -> tuple[frozenset[str], frozenset[str]]:
@@ -39,30 +41,23 @@ def subject_of(rule: Rule) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(types) | policies, frozenset(words)
 
 
-def _types(view: View) -> frozenset[str]:
-    known = view.state.known
-    if "types" not in known:
-        known["types"] = frozenset(resource.type for resource in _all(view))
-    found: frozenset[str] = known["types"]
+def _types(state: State, refused: tuple[Resource, ...]) -> frozenset[str]:
+    if "types" not in state.known:
+        state.known["types"] = frozenset(r.type for r in (*state.resources, *refused))
+    found: frozenset[str] = state.known["types"]
     return found
 
 
-def _words(view: View, type_: str) -> frozenset[str]:
+def _words(state: State, refused: tuple[Resource, ...], type_: str) -> frozenset[str]:
     """Return the keys and words that stand in the manifests of a type."""
-    known = view.state.known
-    if ("words", type_) not in known:
-        mine = (resource.body or resource.spec for resource in _all(view) if resource.type == type_)
+    if ("words", type_) not in state.known:
+        every = (*state.resources, *refused)
         words: set[str] = set()
-        for body in mine:
+        for body in (one.body or one.spec for one in every if one.type == type_):
             _collect(body, words)
-        known["words", type_] = frozenset(words)
-    found: frozenset[str] = known["words", type_]
+        state.known["words", type_] = frozenset(words)
+    found: frozenset[str] = state.known["words", type_]
     return found
-
-
-def _all(view: View) -> Iterable[Resource]:
-    yield from view.state.resources
-    yield from view.refused
 
 
 def _collect(value: Any, words: set[str]) -> None:

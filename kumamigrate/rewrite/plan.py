@@ -7,12 +7,15 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from kumamigrate.dataclass import replace
+from kumamigrate.model.resource import Resource
+from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.concerned import concerns
 from kumamigrate.rewrite.declarative.steps import plan_declarative
 from kumamigrate.rewrite.faulty import Planner, without_faulty
 from kumamigrate.rewrite.finding import Finding, Status
+from kumamigrate.rewrite.rule import Rule
 from kumamigrate.rewrite.view import View
 
 
@@ -23,11 +26,7 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
     module wants to explain that itself (`early = True`).
     """
     rule = view.rule
-    if rule.until and at_least(view.target_name, rule.until):
-        return ()
-    if rule.source_before and at_least(view.state.release, rule.source_before):
-        return ()
-    if not concerns(view):
+    if not may_speak(rule, view.state, view.refused, view.target_name):
         return ()
     planner = planner_of(rule.id, rule.planner)
     early = getattr(planner, "early", False)
@@ -38,6 +37,15 @@ def plan(view: View) -> tuple[Change | Finding, ...]:
     except Exception as error:
         said = without_faulty(planner, view, error)
     return tuple(one for all_of in said for one in _within(view, all_of))
+
+
+def may_speak(rule: Rule, state: State, refused: tuple[Resource, ...], target: str) -> bool:
+    """Say whether a rule may have something to say of a state, on the way to a release."""
+    if rule.until and at_least(target, rule.until):
+        return False
+    if rule.source_before and at_least(state.release, rule.source_before):
+        return False
+    return concerns(rule, state, refused)
 
 
 def _within(view: View, said: Change | Finding) -> tuple[Change | Finding, ...]:

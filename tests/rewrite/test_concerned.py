@@ -41,7 +41,7 @@ def test_a_rule_that_is_not_concerned_says_nothing(case: Case) -> None:
         scene = scene_of([Path()], case.folder / "before", options)
         for rule in rulebook():
             view = _view(rule, scene)
-            if not concerns(view):
+            if not concerns(rule, view.state, view.refused):
                 assert tuple(planner_of(rule.id, rule.planner)(view)) == (), rule.id
 
 
@@ -51,10 +51,11 @@ def test_a_rule_is_concerned_by_a_word_in_one_of_its_types_only() -> None:
     )
     scene = scene_of([Path()], case.folder / "before", Options())
     rules = {rule.id: rule for rule in rulebook()}
-    asked = _view(rules["from-section"], scene)
-    assert concerns(asked)
+    rule = rules["from-section"]
+    asked = (scene.state(scene.source)[0], scene.refused())
+    assert concerns(rule, *asked)
     for other in ({"mentions": ("fromage",)}, {"about": ("MeshRetry",)}):
-        assert not concerns(replace(asked, rule=replace(asked.rule, **other)))
+        assert not concerns(replace(rule, **other), *asked)
 
 
 def test_what_a_rule_is_about_comes_from_its_file_its_selector_or_its_old_kind() -> None:

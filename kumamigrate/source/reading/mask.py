@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.pattern import pattern
@@ -83,6 +84,12 @@ def mask_templates(text: str, path: str = "") -> Masked:
     """
     if not any(mark in text for mark in _MARKS):
         return Masked(text=text)
+    return _masked(text, path)
+
+
+@lru_cache(maxsize=2)
+def _masked(text: str, path: str) -> Masked:
+    """Return the same where there may be some: an edit asks again of what was just read."""
     filler = next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in text)
     found = list(directives(text))
     ruled = _Inside(found)
