@@ -23,6 +23,10 @@ PROGRAMS = {
     "helm": "helm.sh/helm/v3/cmd/helm@v3.19.0",
 }
 EXAMPLE = ROOT / "fixtures" / "example" / "before"
+MEMORY = Path("/dev/shm")
+"""Where Linux keeps files in memory."""
+MOST_BYTES = 2**30
+"""More than the folders of all tests that run at once and of those that failed."""
 
 
 def _stamp(needed: str) -> Path:
@@ -84,13 +88,18 @@ def test() -> int:
 
     To have every assertion tell what it compared takes ten seconds of each core before the first
     test runs, so that is asked of what failed alone. What Python compiles is kept, beside the
-    sources' folders where it is not to be in them: else each process compiles everything.
+    sources' folders where it is not to be in them: else each process compiles everything. The
+    tests' own folders are in memory where there is such a place.
     """
     env = dict(os.environ)
     if env.pop("PYTHONDONTWRITEBYTECODE", None):
         env.setdefault("PYTHONPYCACHEPREFIX", str(ROOT / ".pytest_cache" / "compiled"))
     further = sys.argv[2:]
     command = [str(PYTHON), "-m", "pytest"]
+    if "TMPDIR" not in env and _takes(MEMORY):
+        # Of a disk each write that is to last, and each folder that goes, is waited for.
+        env["TMPDIR"] = str(MEMORY)
+        command += ["-o", "tmp_path_retention_policy=failed"]
     # Neighbours stay in one process, since they share what they load, until another has no work.
     spread = [] if "no:xdist" in further else ["-n", "auto", "--dist", "worksteal"]
     quick = [] if further else ["--assert=plain"]
@@ -100,6 +109,14 @@ def test() -> int:
         print("dev.py: what failed once more, with what was compared …", flush=True)
         subprocess.run([*command, "--last-failed", "-n", "0"], cwd=ROOT, env=env, check=False)
     return code
+
+
+def _takes(folder: Path) -> bool:
+    """Say whether tests can have their folders there: programs run in it, and a run fits in."""
+    if not os.access(folder, os.W_OK):
+        return False
+    told = os.statvfs(folder)
+    return not told.f_flag & os.ST_NOEXEC and told.f_bavail * told.f_frsize > MOST_BYTES
 
 
 def hosts() -> int:
