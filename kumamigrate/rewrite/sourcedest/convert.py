@@ -17,11 +17,11 @@ from kumamigrate.rewrite.sourcedest.meshfields import (
     convert_mesh_locality,
     convert_mesh_logging,
     convert_mesh_metrics,
-    convert_mesh_mtls_mode,
     convert_mesh_passthrough,
     convert_mesh_tracing,
     convert_policy_engine,
     report_constraints,
+    report_mesh_mtls_mode,
 )
 from kumamigrate.rewrite.sourcedest.outbounds.outboundkinds import (
     convert_circuit_breaker,
@@ -52,7 +52,7 @@ CONVERTERS: Mapping[str, Callable[[KnownWorld], Conversion]] = {
     "Mesh.logging": convert_mesh_logging,
     "Mesh.tracing": convert_mesh_tracing,
     "Mesh.metrics": convert_mesh_metrics,
-    "Mesh.mtls.mode": convert_mesh_mtls_mode,
+    "Mesh.mtls.mode": report_mesh_mtls_mode,
     "Mesh.networking.outbound.passthrough": convert_mesh_passthrough,
     "Mesh.routing.localityAwareLoadBalancing": convert_mesh_locality,
     "Mesh.constraints": report_constraints,

@@ -22,12 +22,14 @@ from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.oldconf import OldConf, read_shape
 
 _POLICY_SINCE = "2.9"
-_REMOVED = "3.0"
 _PLAIN = (
     "PERMISSIVE also lets sidecars send plain text to a service until all its Dataplanes have"
     " certificates; with a MeshTLS they send mTLS at once"
 )
-_LATER = "keep it until every Dataplane has a certificate, then take STRICT; only 3.0 asks for more"
+_LATER = (
+    "keep it until every Dataplane has a certificate; then take STRICT, or write a MeshTLS of mode"
+    " Permissive for the whole mesh where plain text still has to come in"
+)
 _PROFILES_SINCE = "2.7"
 _METRICS = {
     "port": "uint32", "path": "string", "skipMTLS": "bool", "tags": "tags",
@@ -129,8 +131,8 @@ def _metric_notes(conf: OldConf, mesh: Resource, world: KnownWorld) -> list[Manu
     return found
 
 
-def convert_mesh_mtls_mode(world: KnownWorld) -> Conversion:
-    """Return the MeshTLS for a PERMISSIVE backend of `Mesh.mtls`, once nothing else is left."""
+def report_mesh_mtls_mode(world: KnownWorld) -> Conversion:
+    """Return the report on a PERMISSIVE backend of `Mesh.mtls`, which no MeshTLS equals."""
     mesh, mtls = _section(world, "mtls")
     kind = "Mesh.mtls.mode"
     if mesh is None or mtls is None:
@@ -138,22 +140,10 @@ def convert_mesh_mtls_mode(world: KnownWorld) -> Conversion:
     for index, backend in enumerate(sequence(mtls.get("backends"))):
         if not isinstance(backend, Mapping) or backend.get("mode") != "PERMISSIVE":
             continue
-        path: FieldPath = ("mtls", "backends", index, "mode")
-        if backend.get("name") != mtls.get("enabledBackend"):
-            continue
-        stop = _early(world, mesh, "MeshTLS", kind, path) or _present(world, "MeshTLS", mesh, path)
-        if stop is not None:
-            return stop
-        if not at_least(world.target, _REMOVED):
-            held = Manual(resource=mesh, message=_PLAIN, action=_LATER, path=path, blocking=False)
-            return _conversion(world, kind, manual=(held,))
-        conf: Json = {"mode": "Permissive"}
-        section: Json = {"from": [{"targetRef": {"kind": "Mesh"}, "default": conf}]}
-        if world.with_rules:
-            section = {"rules": [{"default": conf}]}
-        policy = _policy(world, mesh, "MeshTLS", "tls", section)
-        gone = Dropped(resource=mesh, path=path, reason="a MeshTLS says it now")
-        return _conversion(world, kind, policies=(policy,), dropped=(gone,))
+        if backend.get("name") == mtls.get("enabledBackend"):
+            path: FieldPath = ("mtls", "backends", index, "mode")
+            note = Manual(resource=mesh, message=_PLAIN, action=_LATER, path=path, blocking=False)
+            return _conversion(world, kind, manual=(note,))
     return _conversion(world, kind)
 
 

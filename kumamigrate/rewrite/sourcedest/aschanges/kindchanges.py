@@ -65,6 +65,11 @@ def conversion_change(view: View, world: KnownWorld, done: Conversion) -> Change
     )
 
 
+def only_fields(done: Conversion) -> bool:
+    """Say whether nothing comes of a conversion but that fields of the Mesh go."""
+    return bool(done.dropped) and not done.policies and all(d.path for d in done.dropped)
+
+
 def _dropped_fields(resource: Resource) -> Iterator[str]:
     """Yield what Kuma never read of a conf, because whoever wrote it thinks that it works."""
     if resource.type not in OLD_POLICIES:
@@ -82,10 +87,12 @@ def _outcome(done: Conversion, resource: Resource) -> str:
     return f"becomes {', '.join(names)}"
 
 
-def replaced_removed(view: View, done: Conversion) -> Change | None:
-    """Return the removal of old policies whose successors stand there: after stage expand."""
+def replaced_removed(view: View, world: KnownWorld, done: Conversion) -> Change | None:
+    """Return the removal of old policies, or of a field of the Mesh, whose successors stand there:
+    after stage expand."""
     gone = [r for r in done.removed() if view.owns(r)]
-    if not gone or len(gone) < len(done.removed()):
+    cut = [d for d in done.dropped if d.path and view.owns(d.resource)]
+    if not (gone or cut) or len(gone) < len(done.removed()):
         return None
     stand = tuple(
         r.where
@@ -93,16 +100,21 @@ def replaced_removed(view: View, done: Conversion) -> Change | None:
         for r in view.state.of_type(p.type)
         if r.mesh == done.mesh and r.spec == p.spec and r.where is not None
     )
-    edits = tuple(
-        ResourceEdit(where=r.where, manifests=(), successors=stand) for r in gone if r.where
+    edits = (
+        *(ResourceEdit(where=r.where, manifests=(), successors=stand) for r in gone if r.where),
+        *(edit_of(view, world, replace(done, policies=()), one.resource) for one in cut),
     )
     names = named(p.name for p in done.policies)
     reason = f"what takes its place stands already: {names}" if names else "it changes nothing"
+    findings = [weighed(finding_about(view, r, reason), done.dropped) for r in gone]
+    for one in cut:
+        path = (*one.resource.spec_path, *one.path)
+        findings.append(finding_about(view, one.resource, reason, path=path))
     return Change(
         rule=view.rule.id,
         mesh=done.mesh,
         edits=edits,
-        findings=tuple(weighed(finding_about(view, r, reason), done.dropped) for r in gone),
+        findings=tuple(findings),
         group=f"{done.kind} {done.mesh}",
         steps=done.steps[-1:],
     )

@@ -77,6 +77,20 @@ def to_roll_out(view: View, standing: Change) -> Iterator[Finding]:
                 found.resource,
                 "its successor stands beside it",
                 action="roll that out, then run with --stage contract",
+                path=found.path,
+            )
+
+
+def to_take_out(view: View, done: Conversion) -> Iterator[Finding]:
+    """Yield the fields of a Mesh that only go, with a later stage."""
+    for gone in done.dropped:
+        if view.owns(gone.resource):
+            yield finding_about(
+                view,
+                gone.resource,
+                f"{gone.reason}, and stage expand takes nothing away",
+                action="run with --stage contract, which takes it out",
+                path=(*gone.resource.spec_path, *gone.path),
             )
 
 

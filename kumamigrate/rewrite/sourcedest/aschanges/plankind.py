@@ -10,6 +10,7 @@ from kumamigrate.rewrite.change import Change
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.sourcedest.aschanges.kindchanges import (
     conversion_change,
+    only_fields,
     replaced_removed,
     spare_removed,
     tried_forms,
@@ -20,6 +21,7 @@ from kumamigrate.rewrite.sourcedest.aschanges.kindfindings import (
     refused_policies,
     standing_twice,
     to_roll_out,
+    to_take_out,
     waiting_for_others,
 )
 from kumamigrate.rewrite.sourcedest.aschanges.successorsthere import already_converted, or_why
@@ -59,7 +61,7 @@ def plan_kind(view: View, kind: str) -> Iterator[Change | Finding]:
         again = already_converted(world, kind)
         done = again or with_spare(or_why(CONVERTERS[kind](world), world), world)
         yield from refused_policies(view, world, kind)
-        standing = replaced_removed(view, again) if again is not None else None
+        standing = replaced_removed(view, world, again) if again is not None else None
         if standing is not None and view.stage == "expand":
             yield from to_roll_out(view, standing)
             continue
@@ -74,6 +76,8 @@ def plan_kind(view: View, kind: str) -> Iterator[Change | Finding]:
             yield from () if standing is None else (standing,)
         elif view.stage == "expand" and kind in BOTH_ACT and done.writable and done.policies:
             yield from not_side_by_side(view, world, kind)
+        elif view.stage == "expand" and done.writable and only_fields(done):
+            yield from to_take_out(view, done)
         elif done.spare:
             change = spare_removed(view, done)
             yield from () if change is None else (change,)

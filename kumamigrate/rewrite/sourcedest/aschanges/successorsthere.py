@@ -21,7 +21,12 @@ _SUCCESSORS = {
     "TrafficLog": "MeshAccessLog",
     "TrafficTrace": "MeshTrace",
     "ProxyTemplate": "MeshProxyPatch",
+    "Mesh.metrics": "MeshMetric",
+    "Mesh.networking.outbound.passthrough": "MeshPassthrough",
+    "Mesh.routing.localityAwareLoadBalancing": "MeshLoadBalancingStrategy",
 }
+_MESH_FIELD = "Mesh."
+"""Begins the kinds that are a field of the Mesh."""
 
 
 def successors_there(world: KnownWorld, kind: str) -> list[Resource]:
@@ -33,10 +38,11 @@ def successors_there(world: KnownWorld, kind: str) -> list[Resource]:
 
 
 def as_if_alone(world: KnownWorld, kind: str) -> Conversion | None:
-    """Return what the old policies of a kind would become without the new ones that are there,
-    None where none are."""
+    """Return what the old policies of a kind, or a field of the Mesh, would become without the new
+    ones that are there, None where none are."""
     present = successors_there(world, kind)
-    if not present or not world.old.of(kind):
+    stands = world.old.of(kind) or (kind.startswith(_MESH_FIELD) and world.mesh_resource)
+    if not present or not stands:
         return None
     hidden = {r.identity for r in present}
     rest = tuple(r for r in world.state.resources if r.identity not in hidden)
@@ -53,6 +59,8 @@ def already_converted(world: KnownWorld, kind: str) -> Conversion | None:
         return None
     there = [(r.type, r.spec) for r in present]
     if not done.writable or any((p.type, p.spec) not in there for p in done.policies):
+        return None
+    if kind.startswith(_MESH_FIELD) and not done.policies:
         return None
     explained = {m.resource.identity for m in done.manual} | {r.identity for r in done.removed()}
     return done if all(p.identity in explained for p in world.old.of(kind)) else None
