@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from kumamigrate.rewrite.sourcedest.confnotes import Notes
-from kumamigrate.rewrite.sourcedest.outbounds import routerules
+from kumamigrate.rewrite.sourcedest.outbounds.balancerconf import load_balancer
 from kumamigrate.rewrite.sourcedest.outbounds.breakerconf import LIMITS, mesh_circuit_breaker
 from kumamigrate.rewrite.sourcedest.outbounds.probeconf import mesh_health_check
 from kumamigrate.rewrite.sourcedest.outbounds.retryconf import mesh_retry
+from kumamigrate.rewrite.sourcedest.outbounds.routerules import http_rules
 from kumamigrate.rewrite.sourcedest.outbounds.timeoutconf import mesh_timeout
 from kumamigrate.sourcedest.oldconf import OldConf, read_conf
 
@@ -199,7 +200,7 @@ def _rules(match: Any, modify: Any = None) -> tuple[Any, Said]:
     item = {"match": match, "destination": {**API, "version": "v1"}}
     item |= {} if modify is None else {"modify": modify}
     conf = _conf("TrafficRoute", {"destination": API, "http": [item]})
-    rules = routerules.http_rules(conf, "api", notes)
+    rules = http_rules(conf, "api", notes)
     assert rules[-1] == {"matches": [{"path": ROOT}], "default": {"backendRefs": HOME}}
     subset = {"kind": "MeshServiceSubset", "name": "api", "tags": {"version": "v1"}, "weight": 1}
     assert rules[0]["default"].pop("backendRefs") == [subset]
@@ -305,7 +306,7 @@ def test_a_prefix_is_rewritten_by_whole_segments() -> None:
 def test_how_a_route_spreads_load(old: Any, new: Any, said: Said) -> None:
     notes = Notes()
     conf: dict[str, Any] = {"destination": API} | ({} if old is None else {"loadBalancer": old})
-    assert routerules.load_balancer(_conf("TrafficRoute", conf), notes) == new
+    assert load_balancer(_conf("TrafficRoute", conf), notes) == new
     assert _said(notes) == said
 
 

@@ -8,12 +8,13 @@ import pytest
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
-from kumamigrate.rewrite.sourcedest.classes import class_of, in_rank_order
+from kumamigrate.rewrite.sourcedest.classes import class_of
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, named
 from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
 from kumamigrate.rewrite.sourcedest.outbounds.exhaustive import off_at
 from kumamigrate.rewrite.sourcedest.outbounds.timeouts import _settled, reaches_all
+from kumamigrate.rewrite.sourcedest.policynames import in_rank_order
 from kumamigrate.sourcedest.order import Ties
 from tests.sourcedest.meshes import resource
 

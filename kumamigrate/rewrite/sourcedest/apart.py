@@ -151,3 +151,32 @@ def _on_word(dropped: Dropped) -> Manual:
         action="take the rule with --accept, which converts what shares its inbounds as well",
         blocking=False,
     )
+
+
+def sharing(
+    stuck: Iterable[Resource], groups: Iterable[tuple[Resource, ...]]
+) -> tuple[Resource, ...]:
+    """Return the policies that must stay because some that share an inbound with them do.
+
+    `groups` holds, for every class of inbounds, the policies that match it. FaultInjection and
+    RateLimit only: one old policy on an inbound switches the new ones off there (§3).
+    """
+    every = tuple(groups)
+    spread = distinct(stuck)
+    while True:
+        more = [p for group in every if any(p in spread for p in group) for p in group]
+        grown = distinct([*spread, *more])
+        if len(grown) == len(spread):
+            return spread
+        spread = grown
+
+
+def stays_too(policy: Resource) -> Manual:
+    """Return the note for a policy that stays because of another one."""
+    return Manual(
+        resource=policy,
+        message=f"it stays, because it shares inbounds with a {policy.type} that has no"
+        " equivalent, and an inbound answers to one engine only",
+        action=f"decide about the other {policy.type}",
+        blocking=False,
+    )

@@ -1,30 +1,22 @@
-"""Classes of proxies that selectors can tell apart, and how to refer to each (notes C6)."""
+"""Classes of proxies that selectors can tell apart, and which of them need a policy (notes C6)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.resource import SERVICE, ZONE, Identity, Resource
-from kumamigrate.rewrite.sourcedest.conversion import Json
+from kumamigrate.model.resource import SERVICE, ZONE
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.proxy import TaggedProxy
 from kumamigrate.sourcedest.selector import ANY, Tags, matches
 
 _V = TypeVar("_V")
-
 _OTHER = "\x00other"
 """A service or zone that no selector names. Every proxy has these two tags."""
-
 ALWAYS = (SERVICE, ZONE)
 """The tags that every proxy has."""
 _LIMIT = 400
-_FROM_NARROW = ("exact", "narrow", "partly", "wide")
-_WORDS = {1: _FROM_NARROW[1:2], 2: ("narrow", "wide"), 3: _FROM_NARROW[1:], 4: _FROM_NARROW}
-"""Words in the order of the alphabet, the narrowest class first, by how many are needed."""
-_KINDS = ("Mesh", "Dataplane", "MeshSubset", "MeshService", "MeshServiceSubset")
 
 
 def _as_written(tag: tuple[str, str]) -> tuple[bool, bool, str]:
@@ -161,55 +153,6 @@ def connected(
     return False
 
 
-def reference(item: WinnerClass, *, sidecar: bool = False) -> Json:
-    """Return the top-level targetRef that selects a class on 2.x.
-
-    `sidecar`: types whose inbound section may not reach gateways (notes A4).
-    """
-    tags = item.as_map
-    types = {"proxyTypes": ["Sidecar"]} if sidecar else {}
-    if not tags:
-        return {"kind": "Mesh", **types}
-    service = tags.pop(SERVICE, None)
-    if service is None:
-        return {"kind": "MeshSubset", "tags": tags, **types}
-    if not tags:
-        return {"kind": "MeshService", "name": service}
-    return {"kind": "MeshServiceSubset", "name": service, "tags": tags}
-
-
-def labels_mirror_tags(classes: Iterable[WinnerClass], world: KnownWorld) -> bool:
-    """Say whether Dataplane labels select exactly the proxies that these tags do.
-
-    Only an answer when the state is complete: a proxy that nobody listed may be labelled
-    differently (legacy.md §2.6). One inbound each, or a label would select them all.
-    """
-    if not world.state.complete:
-        return False
-    dataplanes = [r for r in world.state.of_type("Dataplane") if r.mesh == world.mesh]
-    sets = {proxy.name: proxy.tag_sets for proxy in world.proxies}
-    if not dataplanes or any(len(s) != 1 for s in sets.values()):
-        return False
-    return all(
-        matches(c.as_map, r.labels) == matches(c.as_map, sets[r.name][0])
-        for c in classes
-        for r in dataplanes
-    )
-
-
-def by_labels(item: WinnerClass, *, sidecar: bool = False) -> Json:
-    """Return the top-level targetRef by Dataplane labels."""
-    if not item.tags:
-        return reference(item, sidecar=sidecar)
-    return {"kind": "Dataplane", "labels": item.as_map}
-
-
-def _directly_around(item: WinnerClass, among: Iterable[WinnerClass]) -> list[WinnerClass]:
-    """Return the narrowest classes among some that this one lies in, itself left out."""
-    around = [c for c in among if c != item and item.within(c)]
-    return [c for c in around if not any(o != c and o.within(c) for o in around)]
-
-
 def prune(values: Mapping[WinnerClass, _V]) -> dict[WinnerClass, _V]:
     """Return the classes, broadest first, that differ from some class they directly lie in (C6).
 
@@ -223,80 +166,7 @@ def prune(values: Mapping[WinnerClass, _V]) -> dict[WinnerClass, _V]:
     return kept
 
 
-def name_of(item: WinnerClass) -> str:
-    """Return a short name for a class: its values, made fit for a resource name."""
-    values = [value for key, value in item.tags if key == SERVICE]
-    values += [value for key, value in item.tags if key != SERVICE]
-    return slug("-".join(values)) or "all"
-
-
-def slug(text: str) -> str:
-    """Return a text as a part of a resource name: lower case letters, digits and dashes."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
-
-
-class Names:
-    """Hands out resource names: the old one first, never one that is taken."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        self._taken = set(taken)
-
-    def take(self, wanted: str, suffix: str) -> str:
-        """Return `wanted`, else `wanted-suffix`, else that with a number."""
-        options = [wanted, f"{wanted}-{suffix}"]
-        options += [f"{wanted}-{suffix}-{number}" for number in range(2, 1000)]
-        name = next(option for option in options if option not in self._taken)
-        self._taken.add(name)
-        return name
-
-
-def in_rank_order(items: Sequence[tuple[WinnerClass, str]]) -> tuple[str, ...]:
-    """Return names such that a narrower class always beats the broader one it lies in.
-
-    Between references of one kind the smaller name wins (legacy.md §2.5), so within a kind more
-    tags need a smaller name. Names stay as they are where that is so already.
-    """
-    names = [name for _, name in items]
-    for kind in _KINDS:
-        own = [i for i, (c, _) in enumerate(items) if reference(c)["kind"] == kind]
-        wrong = any(
-            items[i][0] != items[j][0] and items[i][0].within(items[j][0]) and names[i] > names[j]
-            for i in own
-            for j in own
-        )
-        if wrong:
-            for index in own:
-                names[index] = (
-                    f"{_word([items[i][0] for i in own], items[index][0])}-{names[index]}"
-                )
-    return tuple(names)
-
-
-def _word(classes: Iterable[WinnerClass], item: WinnerClass) -> str:
-    """Return a word that sorts a class before the broader ones among some."""
-    sizes = sorted({len(one.tags) for one in classes}, reverse=True)
-    place = sizes.index(len(item.tags))
-    if len(sizes) <= len(_FROM_NARROW):
-        return _WORDS[len(sizes)][place]
-    return f"level-{place:02d}"
-
-
-def home_of(
-    item: WinnerClass,
-    winners: Sequence[Resource],
-    seeds: dict[str, set[WinnerClass]],
-    used: set[Identity],
-) -> Resource:
-    """Return the old policy whose place the policy of a class takes.
-
-    One whose own selector is this class goes first, then one that has no successor yet.
-    `seeds` maps a policy's name to the classes of its selectors.
-    """
-    return min(
-        winners,
-        key=lambda r: (
-            r.identity in used,
-            item not in seeds.get(r.name, set()),
-            winners.index(r),
-        ),
-    )
+def _directly_around(item: WinnerClass, among: Iterable[WinnerClass]) -> list[WinnerClass]:
+    """Return the narrowest classes among some that this one lies in, itself left out."""
+    around = [c for c in among if c != item and item.within(c)]
+    return [c for c in around if not any(o != c and o.within(c) for o in around)]

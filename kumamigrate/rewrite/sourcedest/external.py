@@ -8,9 +8,9 @@ from typing import Any
 from kumamigrate.model.digits import is_number
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.versions import at_least
-from kumamigrate.rewrite.sourcedest.classes import Names, slug
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, Manual, NewPolicy
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.policynames import Names, slug
 from kumamigrate.sourcedest.selector import ANY, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import zone_egress
 

@@ -9,18 +9,14 @@ from collections.abc import Iterable, Sequence
 
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
-from kumamigrate.rewrite.sourcedest.apart import in_parts
+from kumamigrate.rewrite.sourcedest.apart import in_parts, sharing, stays_too
 from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.intorstring import int_or_text
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import (
-    sharing,
-    standstill,
-    stays_too,
-    wildcard_notes,
-)
+from kumamigrate.rewrite.sourcedest.notconverted import standstill
+from kumamigrate.rewrite.sourcedest.wildcards import wildcard_notes
 from kumamigrate.sourcedest.oldconf import differing, read_conf
 from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.proxy import PROTOCOL

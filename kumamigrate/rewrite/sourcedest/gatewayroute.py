@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
-from kumamigrate.rewrite.sourcedest.classes import Names, slug
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, Manual, NewPolicy, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.policynames import Names, slug
 from kumamigrate.sourcedest.selector import matches, selectors_of, tags_of
 
 _PATHS = {"EXACT": "Exact", "PREFIX": "PathPrefix", "REGEX": "RegularExpression"}

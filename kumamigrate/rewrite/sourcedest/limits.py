@@ -10,18 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, sequence
-from kumamigrate.rewrite.sourcedest.apart import in_parts
+from kumamigrate.rewrite.sourcedest.apart import in_parts, sharing, stays_too
 from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import (
-    sharing,
-    standstill,
-    stays_too,
-    wildcard_notes,
-)
+from kumamigrate.rewrite.sourcedest.notconverted import standstill
+from kumamigrate.rewrite.sourcedest.wildcards import wildcard_notes
 from kumamigrate.sourcedest.oldconf import differing, read_conf
 from kumamigrate.sourcedest.order import CreationTie, latest, merge_ties, newest_first
 from kumamigrate.sourcedest.selector import ANY, Rank, Tags, matches, rank, selectors_of, tags_of

@@ -8,7 +8,6 @@ from typing import Any
 from kumamigrate.effective.policies.meshmetric import BY_MTLS, served_by
 from kumamigrate.model.resource import Resource, mapping, mappings, sequence
 from kumamigrate.model.versions import at_least
-from kumamigrate.rewrite.sourcedest.classes import Names
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
     Dropped,
@@ -18,6 +17,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
     named,
 )
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.policynames import Names
 from kumamigrate.source.text import FieldPath
 from kumamigrate.sourcedest.oldconf import OldConf, read_shape
 

@@ -7,19 +7,11 @@ from copy import deepcopy
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import SERVICE, Identity, Resource
-from kumamigrate.rewrite.sourcedest.classes import (
-    Names,
-    WinnerClass,
-    by_labels,
-    class_of,
-    home_of,
-    in_rank_order,
-    labels_mirror_tags,
-    name_of,
-    reference,
-)
+from kumamigrate.rewrite.sourcedest.classes import WinnerClass, class_of
+from kumamigrate.rewrite.sourcedest.classrefs import by_labels, labels_mirror_tags, reference
 from kumamigrate.rewrite.sourcedest.conversion import Json, NewPolicy
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.policynames import Names, in_rank_order, name_of
 from kumamigrate.sourcedest.selector import Tags, selectors_of
 
 
@@ -69,7 +61,7 @@ def emit(
     homes: list[Resource] = []
     wanted: list[tuple[WinnerClass, str]] = []
     for draft in drafts:
-        home = home_of(draft.item, draft.winners, seeds, used)
+        home = _home_of(draft.item, draft.winners, seeds, used)
         used.add(home.identity)
         homes.append(home)
     shared: dict[Identity, list[WinnerClass]] = {}
@@ -103,3 +95,24 @@ def emit(
 def _seed(tags: Tags) -> WinnerClass:
     kept = {key: value for key, value in tags.items() if not (key == SERVICE and value == "*")}
     return class_of(kept)
+
+
+def _home_of(
+    item: WinnerClass,
+    winners: Sequence[Resource],
+    seeds: dict[str, set[WinnerClass]],
+    used: set[Identity],
+) -> Resource:
+    """Return the old policy whose place the policy of a class takes.
+
+    One whose own selector is this class goes first, then one that has no successor yet.
+    `seeds` maps a policy's name to the classes of its selectors.
+    """
+    return min(
+        winners,
+        key=lambda r: (
+            r.identity in used,
+            item not in seeds.get(r.name, set()),
+            winners.index(r),
+        ),
+    )

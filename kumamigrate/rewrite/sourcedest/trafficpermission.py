@@ -19,7 +19,8 @@ from kumamigrate.rewrite.sourcedest.conversion import (
 )
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import never_wins, standstill, wildcard_notes
+from kumamigrate.rewrite.sourcedest.notconverted import standstill
+from kumamigrate.rewrite.sourcedest.wildcards import never_wins, wildcard_notes
 from kumamigrate.sourcedest.order import CreationTie, Latest, merge_ties
 from kumamigrate.sourcedest.selector import ANY, matches, selectors_of, tags_of
 from kumamigrate.sourcedest.targets import zone_egress

@@ -15,7 +15,8 @@ from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import never_wins, standstill, wildcard_notes
+from kumamigrate.rewrite.sourcedest.notconverted import standstill
+from kumamigrate.rewrite.sourcedest.wildcards import never_wins, wildcard_notes
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import CreationTie, merge_ties
 from kumamigrate.sourcedest.selector import selectors_of

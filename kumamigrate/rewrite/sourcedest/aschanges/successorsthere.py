@@ -5,10 +5,10 @@ from __future__ import annotations
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.policies.patched import PATCH, only_probes
 from kumamigrate.model.resource import Resource
+from kumamigrate.rewrite.sourcedest.besidenew import INBOUND, names_inbounds, services_named
 from kumamigrate.rewrite.sourcedest.conversion import Conversion
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
-from kumamigrate.rewrite.sourcedest.notconverted import INBOUND, names_inbounds, services_named
 
 _SUCCESSORS = {
     "TrafficPermission": "MeshTrafficPermission",

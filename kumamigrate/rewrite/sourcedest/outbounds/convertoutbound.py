@@ -10,20 +10,12 @@ from kumamigrate.dataclass import replace
 from kumamigrate.effective.policies.patched import PATCH
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.apart import Apart, Stuck, set_apart
+from kumamigrate.rewrite.sourcedest.besidenew import acting, overruled_by, said_of_services
 from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, classes_of, prune
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, among, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.notconverted import (
-    PASSED_ALONE,
-    acting,
-    gateway_notes,
-    never_wins,
-    overruled_by,
-    said_of_services,
-    standstill,
-    wildcard_notes,
-)
+from kumamigrate.rewrite.sourcedest.notconverted import standstill
 from kumamigrate.rewrite.sourcedest.outbounds.tabledrafts import confs_of, drafts_of
 from kumamigrate.rewrite.sourcedest.outbounds.winnertable import (
     OutboundKind,
@@ -33,6 +25,7 @@ from kumamigrate.rewrite.sourcedest.outbounds.winnertable import (
     winners_in,
 )
 from kumamigrate.rewrite.sourcedest.routetargets import redirects
+from kumamigrate.rewrite.sourcedest.wildcards import never_wins, wildcard_notes
 from kumamigrate.sourcedest.order import merge_ties
 from kumamigrate.sourcedest.selector import ANY, selectors_of
 
@@ -141,7 +134,7 @@ def _converted(
         manual=distinct(
             [
                 *wildcard_notes(classes, every, "sources", same),
-                *(gateway_notes(world, kind.old, every) if kind.routed else ()),
+                *(_gateway_notes(world, kind.old, every) if kind.routed else ()),
                 *run.manual,
                 *leaks,
             ]
@@ -166,6 +159,7 @@ def _too_many(world: KnownWorld, kind: OutboundKind, policies: tuple[Resource, .
     return Conversion(kind=kind.old, mesh=world.mesh, target=world.target, manual=(manual,))
 
 
+_PASSED_ALONE = "inert: without a TrafficRoute only what passes through proxies is logged"
 _SAME = "it says the same as what would count without it"
 
 
@@ -180,8 +174,27 @@ def _dropped(
     result = []
     for policy in policies:
         if not any(r is policy for r in won):
-            why = PASSED_ALONE if run.kind.only else never_wins(policy, run.world, "sources")
+            why = _PASSED_ALONE if run.kind.only else never_wins(policy, run.world, "sources")
             result.append(Dropped(resource=policy, reason=why))
         elif not any(r is policy for r in carried):
             result.append(Dropped(resource=policy, reason=_SAME))
     return tuple(result)
+
+
+def _gateway_notes(
+    world: KnownWorld, old: str, policies: tuple[Resource, ...]
+) -> tuple[Manual, ...]:
+    """Return what cannot be kept on built-in gateways: there other rules pick (§2.8)."""
+    gateways = [r for r in world.state.of_type("MeshGateway") if r.mesh == world.mesh]
+    if not gateways or len(policies) < 2:
+        return ()
+    return (
+        Manual(
+            resource=policies[0],
+            message=f"a built-in gateway picks the {old} of a route by other rules: one for any"
+            " service goes first, else the oldest",
+            action=f"check the routes of {', '.join(sorted(r.name for r in gateways))}, and give"
+            " them policies of their own",
+            blocking=False,
+        ),
+    )

@@ -9,7 +9,8 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.sourcedest.classes import WinnerClass
 from kumamigrate.rewrite.sourcedest.conversion import Json, NewPolicy, distinct
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
-from kumamigrate.rewrite.sourcedest.outbounds.routerules import REGEX_ROOT, ROOT, ROUND_ROBIN
+from kumamigrate.rewrite.sourcedest.outbounds.balancerconf import ROUND_ROBIN
+from kumamigrate.rewrite.sourcedest.outbounds.matchorder import REGEX_ROOT, ROOT
 from kumamigrate.rewrite.sourcedest.outbounds.routetable import RoutedOutbound, RouteRow, RouteRun
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE
 

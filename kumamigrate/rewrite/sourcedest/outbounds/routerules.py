@@ -1,8 +1,7 @@
 """The conf of one TrafficRoute, for one outbound, as rules of a MeshHTTPRoute (§1.2).
 
-The old engine tries `http[]` in order and ends with the outer destination; the new one sorts by
-specificity: Exact, then every PathPrefix, then every RegularExpression. Rules that can never be
-reached are left out; where the order cannot be kept, a note says so.
+The old engine tries `http[]` in order and ends with the outer destination. Rules that can never be
+reached are left out; where the order cannot be kept (matchorder.py), a note says so.
 """
 
 from __future__ import annotations
@@ -14,15 +13,17 @@ from typing import Any
 from kumamigrate.model.resource import SERVICE
 from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Json
+from kumamigrate.rewrite.sourcedest.outbounds.matchorder import (
+    REGEX_ROOT,
+    ROOT,
+    check_order,
+    covers,
+)
 from kumamigrate.sourcedest.oldconf import OldConf
 from kumamigrate.sourcedest.selector import ANY
 
 _SHADOWED = "{} would never match, since the route's catch-all / is tried before it"
 _METHODS = ("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE")
-_PATHS = ("Exact", "PathPrefix", "RegularExpression")
-ROOT: Json = {"path": {"type": "PathPrefix", "value": "/"}}
-REGEX_ROOT: Json = {"path": {"type": "RegularExpression", "value": "/.*"}}
-"""The catch-all beside regular expressions, all of which a PathPrefix would go before."""
 
 
 def backend_refs(node: Mapping[str, Any], service: str) -> list[Json]:
@@ -81,14 +82,14 @@ def http_rules(conf: OldConf, service: str, notes: Notes) -> list[Json]:
         rules.append({"matches": [{}], "default": {"backendRefs": outer}})
     rules = _with_paths(rules)
     reachable = [
-        rule for i, rule in enumerate(rules) if not any(_covers(r, rule) for r in rules[:i])
+        rule for i, rule in enumerate(rules) if not any(covers(r, rule) for r in rules[:i])
     ]
     only = reachable[0] if len(reachable) == 1 else None
     if only is not None and only["matches"][0] in (ROOT, REGEX_ROOT):
         if "filters" not in only["default"] and goes_home(only["default"]["backendRefs"], service):
             return []
         return [{**only, "matches": [ROOT]}]
-    _check_order(reachable, notes)
+    check_order(reachable, notes)
     return reachable
 
 
@@ -208,121 +209,4 @@ def _headers(values: Mapping[str, Any], side: str, index: int, notes: Notes) -> 
     names = [h["name"].lower() for kind in ("add", "set") for h in result.get(kind, ())]
     if len(set(names)) != len(names):
         notes.lost("the same header twice is refused now", "http", index, "modify", side)
-    return result
-
-
-def _covers(earlier: Json, later: Json) -> bool:
-    """Say whether every request of the later rule is taken by the earlier one."""
-    return all(
-        any(_match_covers(one, two) for one in earlier["matches"]) for two in later["matches"]
-    )
-
-
-def _match_covers(one: Json, two: Json) -> bool:
-    if one == two:
-        return True
-    if "method" in one and one["method"] != two.get("method"):
-        return False
-    if any(header not in two.get("headers", ()) for header in one.get("headers", ())):
-        return False
-    return _path_covers(one["path"], two["path"])
-
-
-def _path_covers(one: Json, two: Json) -> bool:
-    if one == two or one in (ROOT["path"], REGEX_ROOT["path"]):
-        return True
-    prefix = _raw_prefix(one)
-    other = two["value"] if two["type"] == "Exact" else _raw_prefix(two)
-    return prefix is not None and other is not None and bool(other.startswith(prefix))
-
-
-def _raw_prefix(path: Json) -> str | None:
-    """Return the raw prefix a path stands for, or None."""
-    if path["type"] == "RegularExpression" and path["value"].endswith(".*"):
-        text = re.sub(r"\\(.)", r"\1", path["value"][:-2])
-        return text if re.escape(text).replace(r"\-", "-") + ".*" == path["value"] else None
-    return None
-
-
-def _check_order(rules: Sequence[Json], notes: Notes) -> None:
-    for i, earlier in enumerate(rules):
-        for later in rules[i + 1 :]:
-            swapped = any(
-                _rank(two) < _rank(one) and not _disjoint(one, two)
-                for one in earlier["matches"]
-                for two in later["matches"]
-            )
-            if swapped and earlier["default"] != later["default"]:
-                notes.lost(
-                    "the order of its http rules decides, and a MeshHTTPRoute sorts them by"
-                    " specificity",
-                    "http",
-                )
-                return
-
-
-def _rank(match: Json) -> tuple[int, int, int, int]:
-    path = match["path"]
-    return (
-        _PATHS.index(path["type"]),
-        -len(path["value"]),
-        0 if "method" in match else 1,
-        -len(match.get("headers", ())),
-    )
-
-
-def _disjoint(one: Json, two: Json) -> bool:
-    if "method" in one and "method" in two and one["method"] != two["method"]:
-        return True
-    exact = {h["name"]: h["value"] for h in one.get("headers", ()) if h["type"] == "Exact"}
-    for header in two.get("headers", ()):
-        if (
-            header["type"] == "Exact"
-            and exact.get(header["name"], header["value"]) != header["value"]
-        ):
-            return True
-    return _paths_disjoint(one["path"], two["path"])
-
-
-def _paths_disjoint(one: Json, two: Json) -> bool:
-    texts = []
-    for path in (one, two):
-        exact = path["type"] == "Exact"
-        text = path["value"] if exact else _raw_prefix(path)
-        if text is None:
-            return False
-        texts.append((str(text), exact))
-    (long, _), (short, whole) = sorted(texts, key=lambda t: (-len(t[0]), t[1]))
-    return not long.startswith(short) or (whole and long != short)
-
-
-_BALANCERS = {
-    "roundRobin": "RoundRobin", "leastRequest": "LeastRequest", "ringHash": "RingHash",
-    "random": "Random", "maglev": "Maglev",
-}  # fmt: skip
-_HASHES = {"XX_HASH": "XXHash", "MURMUR_HASH_2": "MurmurHash2"}
-ROUND_ROBIN: Json = {"type": "RoundRobin"}
-
-
-def load_balancer(conf: OldConf, notes: Notes) -> Json:
-    """Return `loadBalancer` of a MeshLoadBalancingStrategy; unset is round robin in both."""
-    old = conf.get("loadBalancer") or {}
-    name = next((n for n in _BALANCERS if n in old), "roundRobin")
-    result: Json = {"type": _BALANCERS[name]}
-    if name == "leastRequest":
-        count = old[name].get("choiceCount") or 2
-        result["leastRequest"] = {"choiceCount": count}
-    if name == "ringHash":
-        ring: Json = {"hashFunction": _HASHES[old[name]["hashFunction"]]}
-        for size in ("minRingSize", "maxRingSize"):
-            value = old[name].get(size)
-            if value:
-                ring[size] = value
-            else:
-                notes.warn(
-                    f"{size} unset was sent to Envoy as 0, now Envoy's default applies",
-                    "loadBalancer",
-                    "ringHash",
-                )
-        result["ringHash"] = ring
     return result

@@ -11,12 +11,11 @@ from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, connect
 from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Json, Manual
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
+from kumamigrate.rewrite.sourcedest.outbounds.balancerconf import ROUND_ROBIN, load_balancer
 from kumamigrate.rewrite.sourcedest.outbounds.routerules import (
-    ROUND_ROBIN,
     connection_refs,
     goes_home,
     http_rules,
-    load_balancer,
 )
 from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE, outbound_family, reach_of
 from kumamigrate.sourcedest.oldconf import read_conf

@@ -18,7 +18,7 @@ from kumamigrate.rewrite.sourcedest.conversion import (
     distinct,
 )
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
-from kumamigrate.rewrite.sourcedest.notconverted import never_wins, templated, wildcard_notes
+from kumamigrate.rewrite.sourcedest.notconverted import templated
 from kumamigrate.rewrite.sourcedest.outbounds.routedrafts import balancer_policies, route_policies
 from kumamigrate.rewrite.sourcedest.outbounds.routetable import (
     RouteRow,
@@ -28,6 +28,7 @@ from kumamigrate.rewrite.sourcedest.outbounds.routetable import (
 )
 from kumamigrate.rewrite.sourcedest.outbounds.timeouts import still_off
 from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of, guards
+from kumamigrate.rewrite.sourcedest.wildcards import never_wins, wildcard_notes
 from kumamigrate.sourcedest.order import merge_ties
 from kumamigrate.sourcedest.selector import selectors_of
 
