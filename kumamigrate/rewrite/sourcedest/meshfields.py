@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.effective.policies.meshmetric import BY_MTLS, served_by
-from kumamigrate.model.resource import Resource, mapping, mappings, sequence
+from kumamigrate.effective.policies.meshsections import enabled_backend
+from kumamigrate.model.resource import Resource, mapping, sequence
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
@@ -59,7 +60,7 @@ def convert_mesh_metrics(world: KnownWorld) -> Conversion:
         note = _manual(mesh, "backends is no list", "metrics", "backends")
         return _conversion(world, "Mesh.metrics", manual=(note,))
     gone = (Dropped(resource=mesh, path=("metrics",), reason="a MeshMetric says it now"),)
-    backend = _enabled(metrics)
+    backend = enabled_backend(mesh.spec, "metrics")
     if backend is None:
         off = Dropped(resource=mesh, path=("metrics",), reason="no backend is enabled")
         return _conversion(world, "Mesh.metrics", dropped=(off,))
@@ -251,11 +252,6 @@ def _section(world: KnownWorld, name: str) -> tuple[Resource | None, Mapping[str
     mesh = world.mesh_resource
     value = mesh.spec.get(name) if mesh is not None else None
     return mesh, value if isinstance(value, Mapping) else None
-
-
-def _enabled(section: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    name, backends = section.get("enabledBackend"), mappings(section.get("backends"))
-    return next((one for one in backends if name and one.get("name") == name), None)
 
 
 def _policy(world: KnownWorld, mesh: Resource, type_: str, word: str, sections: Json) -> NewPolicy:
