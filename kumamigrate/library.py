@@ -31,7 +31,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.prover import Proof
 from kumamigrate.rewrite.change import Change, without_conflicts
 from kumamigrate.rewrite.finding import Finding
-from kumamigrate.scene.repository import FileContents
+from kumamigrate.scene.loadfiles import FileContents
 from kumamigrate.source.reading.find import JOURNAL, interrupted
 from kumamigrate.source.text import Refusal
 from kumamigrate.world.accepted import accepted_of

@@ -9,7 +9,7 @@ import pytest
 from kumamigrate.flow.judging.beyond25 import is_beyond
 from kumamigrate.flow.judging.everyworld import open_worlds
 from kumamigrate.model.state import Environment
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 from kumamigrate.scene.scene import Scene
 from tests.prove.states import state
 

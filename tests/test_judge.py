@@ -15,7 +15,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.prover import prove
 from kumamigrate.rewrite.rulebook import rulebook
 from kumamigrate.scene.held import HeldVerdict
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 from kumamigrate.scene.scene import Scene
 from kumamigrate.world.estate import Estate, single
 

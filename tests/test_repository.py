@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 
 BROKEN = "type: MeshTimeout\nname: t\n%sspec:\n  to: []\n  to: []\n"
 

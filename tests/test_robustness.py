@@ -13,7 +13,8 @@ import pytest
 
 from kumamigrate.cli import app
 from kumamigrate.scene.gitrev import contents_of_revision
-from kumamigrate.scene.repository import Repository, load_repository, repository_of
+from kumamigrate.scene.loadfiles import load_repository, repository_of
+from kumamigrate.scene.repository import Repository
 from kumamigrate.source.editing import journal, write
 from tests.checkout import git
 from tests.runner import CliRunner

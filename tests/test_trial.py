@@ -13,7 +13,7 @@ from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.change import Change, ResourceEdit, without_conflicts
 from kumamigrate.scene import blame
 from kumamigrate.scene.held import Counts, HeldVerdict
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 from kumamigrate.scene.scene import Scene
 from kumamigrate.scene.trial import apply, try_changes
 

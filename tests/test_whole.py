@@ -19,7 +19,7 @@ from kumamigrate.prover import (
     Verdict,
     Witness,
 )
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 from tests.frontdoor import command
 
 

@@ -18,7 +18,8 @@ from kumamigrate.model.zoneview import as_seen
 from kumamigrate.source.text import Reason, Refusal
 
 
-def _faulty(where: Where | None, why: str, mesh: str) -> Refusal:
+def faulty(where: Where | None, why: str, mesh: str) -> Refusal:
+    """Return what stands for a resource that cannot be read as one."""
     return Refusal(
         path=where.path if where is not None else "(inventory)",
         line=where.line if where is not None else 0,
@@ -91,7 +92,7 @@ def state_of(
         if admission.zone:
             zoned.append((admission.stored, admission.zone))
     faults = (
-        _faulty(one.resource.where, one.problems[0].message, one.resource.mesh)
+        faulty(one.resource.where, one.problems[0].message, one.resource.mesh)
         for one in rejections
         if one.fault
     )

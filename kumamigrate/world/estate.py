@@ -17,7 +17,8 @@ from kumamigrate.inventory import Inventory
 from kumamigrate.model.resource import Form, Identity, Resource, Where
 from kumamigrate.model.state import Environment
 from kumamigrate.rewrite.change import Change
-from kumamigrate.scene.repository import Repository, repository_of
+from kumamigrate.scene.loadfiles import repository_of
+from kumamigrate.scene.repository import Repository
 from kumamigrate.scene.scene import Scene
 from kumamigrate.source.reading.seen import digest_of
 from kumamigrate.source.text import Reason, Refusal

@@ -14,13 +14,8 @@ from kumamigrate.model.kinds import KUBERNETES
 from kumamigrate.model.resource import Identity
 from kumamigrate.model.state import Environment
 from kumamigrate.pattern import pattern
-from kumamigrate.scene.repository import (
-    FileContents,
-    Repository,
-    contents_of,
-    load_repository,
-    repository_of,
-)
+from kumamigrate.scene.loadfiles import FileContents, contents_of, load_repository, repository_of
+from kumamigrate.scene.repository import Repository
 from kumamigrate.scene.scene import JOBS, Scene
 from kumamigrate.scene.worlds import at_home
 from kumamigrate.source.reading.seen import digest_of

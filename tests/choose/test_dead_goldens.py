@@ -15,7 +15,7 @@ from kumamigrate.model.conf import canonical
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Identity, Resource
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 from tests.cases import GOLDEN, SHARED
 from tests.frontdoor import command, some
 

@@ -11,7 +11,7 @@ import pytest
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.finding import Finding, Safety
 from kumamigrate.rewrite.restraint import takes_restraint_away
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 from kumamigrate.source.value import Moved
 
 DENIAL = "type: MeshTrafficPermission\nname: p\nmesh: default\nspec:\n  %s\n"

@@ -16,7 +16,7 @@ from kumamigrate.library import EditRefusedError, Sources
 from kumamigrate.model.kinds import GLOBAL_SCOPED, MESH_SCOPED
 from kumamigrate.model.release import release
 from kumamigrate.model.state import Environment
-from kumamigrate.scene.repository import FileContents
+from kumamigrate.scene.loadfiles import FileContents
 from kumamigrate.source.reading.load import read_file
 from kumamigrate.world.options import Options
 from kumamigrate.world.scope import Extent, Scope

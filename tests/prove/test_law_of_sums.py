@@ -13,7 +13,7 @@ from kumamigrate.flow.pipeline import migrate, must_not_be_written
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
 from kumamigrate.prover.prover import prove
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 from kumamigrate.scene.scene import Scene
 from kumamigrate.world.options import Options
 from tests.frontdoor import drawn
