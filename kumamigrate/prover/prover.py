@@ -1,4 +1,4 @@
-"""The verdict about two states, mesh by mesh and claim by claim (product.md §5)."""
+"""The verdict about two states: which states each claim is about, mesh by mesh (product.md §5)."""
 
 from __future__ import annotations
 
@@ -11,40 +11,23 @@ from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State, mesh_services_mode
-from kumamigrate.prover.assumptions.chosen_labels import nobody_chooses
-from kumamigrate.prover.assumptions.outsideproof import (
-    export_assumptions,
-    reader_assumptions,
-    template_assumptions,
-)
-from kumamigrate.prover.assumptions.subset_service import not_shown, told
+from kumamigrate.prover.assumptions.outsideproof import reader_assumptions, template_assumptions
 from kumamigrate.prover.claimed import CARRY, LIVE, RELEASE
-from kumamigrate.prover.claims.announced import upgrade_notes
+from kumamigrate.prover.claimproof import claim_proof
 from kumamigrate.prover.compose import upon
 from kumamigrate.prover.midway import over_midway
 from kumamigrate.prover.nonpolicy import dataplanes
 from kumamigrate.prover.oldengine import converted, same_old, without_a_say
-from kumamigrate.prover.oneclaim import Claim
 from kumamigrate.prover.owed import Begun
-from kumamigrate.prover.proof import (
-    ClaimResult,
-    MeshProof,
-    Proof,
-    ProxyVerdict,
-    Verdict,
-    doubted,
-    gathered,
-    worst,
-)
+from kumamigrate.prover.proof import ClaimResult, MeshProof, Proof, ProxyVerdict, Verdict, gathered
 from kumamigrate.prover.proofscene import ProofScene
 from kumamigrate.prover.stages.local import LocalProof, local_proof
 from kumamigrate.prover.stages.proxyfindings import ANY_PROXY
-from kumamigrate.prover.subject import subjects
 from kumamigrate.source.text import FieldPath
 from kumamigrate.universe.side import Contents
 from kumamigrate.universe.traffic import MODES
 
-WITNESSES, LISTED = "witnesses", "listed"
+WITNESSES = "witnesses"
 DEFAULT_MESH = "default"
 
 
@@ -175,11 +158,11 @@ class _Question:
                 scenes[key] = self._scene(
                     mesh, *asked, one_protocol=self.one_protocol, also=others, types=self.types
                 )
-            results[claim] = _prove_claim(claim, scenes[key], self.proxies)
+            results[claim] = claim_proof(claim, scenes[key], self.proxies)
             if asked[0] is not self.before:
                 if LIVE not in results:
                     lived = self._scene(mesh, self.before, self.after, self.standing)
-                    results[LIVE] = _prove_claim(LIVE, lived, self.proxies)
+                    results[LIVE] = claim_proof(LIVE, lived, self.proxies)
                 settled = upon(claim, results[claim].claims[claim], results[LIVE].claims[LIVE])
                 results[claim] = replace(results[claim], claims={claim: settled})
         claims = {claim: results[claim].claims[claim] for claim in self.claims}
@@ -233,79 +216,3 @@ def _proven_locally(found: LocalProof, mesh: str, before: State, after: State) -
         *reader_assumptions(mesh, before, after),
     )
     return MeshProof(mesh=mesh, claims={LIVE: result}, assumptions=taken)
-
-
-def _prove_claim(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
-    made_up = proxies != LISTED and not scene.complete
-    compared = scene.compared if claim == LIVE else scene.carrying
-    asked = [
-        Claim(claim, one.pair, subjects(one.pair), one.services, standing=one.standing)
-        for one in compared
-    ]
-    result = together([one.result(made_up=made_up) for one in asked])
-    if made_up and scene.worlds.too_many:
-        more = Doubt(DoubtKind.COMBINATIONS, scene.worlds.too_many)
-        unknown = (*result.unknown, more)
-        result = replace(result, verdict=worst((result.verdict, Verdict.UNKNOWN)), unknown=unknown)
-    told_by = dict.fromkeys(one for w in scene.compared for one in not_shown(w.pair.after))
-    guessed = tuple(Doubt(DoubtKind.MISSING, words) for words in told_by)
-    if guessed:
-        result = replace(
-            result,
-            verdict=worst((result.verdict, Verdict.UNKNOWN)),
-            unknown=(*result.unknown, *guessed),
-            proxies=tuple(doubted(proxy, guessed) for proxy in result.proxies),
-        )
-    beyond: tuple[str, ...] = ("only the Dataplanes that the states hold were compared",)
-    couplings = [one for w in scene.compared for one in w.pair.couplings.all] if made_up else []
-    if made_up:
-        shares = (one for w in scene.compared for one in told(w.pair.after.shares))
-        others = (one for c in asked for one in (*c.old.beyond, *c.beyond))
-        beyond = tuple(dict.fromkeys((*map(str, couplings), *shares, *others)))
-    sides = scene.compared[0].pair
-    notes = upgrade_notes(sides.before, sides.after) if claim == RELEASE else ()
-    return MeshProof(
-        mesh=scene.mesh,
-        claims={claim: result},
-        all_proxies=not beyond,
-        beyond=beyond,
-        assumptions=(
-            *scene.worlds.assumptions,
-            *(one.fact for one in couplings),
-            *asked[0].old.assumptions,
-            *dict.fromkeys(one for c in asked if made_up for one in c.old.as_tcp),
-            *template_assumptions(*scene.states),
-            *export_assumptions(*scene.states),
-            *reader_assumptions(scene.mesh, *scene.states),
-            *nobody_chooses(sides.before, sides.after, sides.chosen),
-            *notes,
-        ),
-        ties=tuple(str(d) for d in result.doubts if d.kind is DoubtKind.TIE),
-    )
-
-
-def together(parts: Sequence[ClaimResult]) -> ClaimResult:
-    """Return what holds in every one of several worlds."""
-    if len(parts) == 1:
-        return parts[0]
-    proxies: dict[str, ProxyVerdict] = {}
-    for part in parts:
-        for verdict in part.proxies:
-            known = proxies.get(verdict.name)
-            proxies[verdict.name] = verdict if known is None else _both(known, verdict)
-    names = dict.fromkeys(mode for part in parts for mode in part.modes)
-    return ClaimResult(
-        verdict=worst(part.verdict for part in parts),
-        proxies=tuple(proxies.values()),
-        unknown=tuple(dict.fromkeys(u for part in parts for u in part.unknown)),
-        modes={mode: worst(part.modes[mode] for part in parts) for mode in names},
-    )
-
-
-def _both(first: ProxyVerdict, second: ProxyVerdict) -> ProxyVerdict:
-    return replace(
-        first,
-        verdict=worst((first.verdict, second.verdict)),
-        witnesses=tuple({w.key: w for w in (*first.witnesses, *second.witnesses)}.values()),
-        unknown=tuple(dict.fromkeys((*first.unknown, *second.unknown))),
-    )

@@ -1,8 +1,4 @@
-"""Comments of new policies, each at the field it belongs to.
-
-Those of the old go along with the fields that carry on theirs; where it does not show why a policy
-says what it says, a comment of its own does (legacy-notes C27).
-"""
+"""Comments of old policies in new ones, each at the field that carries on what it was said of."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.resource import SERVICE, Resource, mapping, sequence
-from kumamigrate.rewrite.sourcedest.conversion import NewPolicy, named
 from kumamigrate.source.text import FieldPath, at_path, common_end
 from kumamigrate.source.value import Moved
 from kumamigrate.sourcedest.goduration import parse_duration
@@ -22,6 +17,11 @@ _NAMES = {
     "standardDeviation": "successRate", "failure": "failurePercentage",
     "factor": "standardDeviationFactor", "requests": "num",
 }  # fmt: skip
+_BACKEND: FieldPath = ("conf", "backend")
+"""The name of a backend of the Mesh, which stands in full where the name stood."""
+_SIDES = (("to", "sources", "destinations"), ("from", "destinations", "sources"),
+          ("rules", "destinations", "sources"))  # fmt: skip
+"""A section of a new policy, what of an old one its targetRef comes of, and what its entries do."""
 
 
 def carried(
@@ -69,10 +69,6 @@ def shared_fields(home: Resource) -> tuple[FieldPath, ...]:
     return tuple((*home.spec_path, key) for key in named if isinstance(home.spec.get(key), list))
 
 
-_BACKEND: FieldPath = ("conf", "backend")
-"""The name of a backend of the Mesh, which stands in full where the name stood."""
-
-
 def _says_its_backend(path: FieldPath, spec: Mapping[str, Any], home: Resource) -> bool:
     """Say whether backends are those that a policy names: of an entry, for what it is about."""
     if path[-1] != "backends" or path[0] != "to":
@@ -89,11 +85,6 @@ def _told_at(node: Any, path: FieldPath, home: Resource, old: FieldPath) -> Any:
     if isinstance(node, Mapping):
         return {k: _told_at(v, path[1:], home, old) if k == path[0] else v for k, v in node.items()}
     return [_told_at(v, path[1:], home, old) if i == path[0] else v for i, v in enumerate(node)]
-
-
-_SIDES = (("to", "sources", "destinations"), ("from", "destinations", "sources"),
-          ("rules", "destinations", "sources"))  # fmt: skip
-"""A section of a new policy, what of an old one its targetRef comes of, and what its entries do."""
 
 
 def _beside_selectors(spec: dict[str, Any], home: Resource, *, alone: bool) -> dict[str, Any]:
@@ -201,102 +192,3 @@ def _same(old: Any, new: Any) -> bool:
         spans = parse_duration(old), parse_duration(new)
         return old.lower() == new.lower() or (spans[0] is not None and spans[0] == spans[1])
     return str(old) == str(new)
-
-
-_WHY = {
-    "MeshTimeout.off": (
-        "Zeros switch off what is off today: where no policy says anything, the new engine has"
-        " limits of its own (15s for a request, 30m for a stream, 1h idle)."
-    ),
-    "MeshTimeout.inbound": (
-        "A MeshTimeout that reaches a proxy sets the limits of its inbounds as well; these are the"
-        " ones they have today."
-    ),
-    "MeshCircuitBreaker.off": (
-        "Ejects nobody, as the old policy for this traffic did not; without it a policy for more"
-        " traffic would. A policy has to name a detector, which does nothing here."
-    ),
-    "MeshRetry.off": (
-        "Zero retries where there are none today; without it a policy for more traffic would bring"
-        " some."
-    ),
-    "MeshHealthCheck.off": (
-        "What is disabled is not probed today; without it a policy for more traffic would probe it."
-    ),
-    "MeshHealthCheck.tcp": (
-        "Probed by connecting, as today, whatever it speaks: with HTTP and gRPC left on it would be"
-        " asked in its own protocol."
-    ),
-    "MeshFaultInjection.twice": (
-        "A fault that stands twice is met twice, as today: each of several destinations of an old"
-        " policy that match an inbound counts."
-    ),
-    "MeshTrafficPermission.deny": (
-        "Deny comes first: whom nothing below it allows is refused, as today; without it a policy"
-        " for more proxies would let others in."
-    ),
-}
-
-
-_RETRIED = ("http", "grpc")
-
-
-def why(policy: NewPolicy) -> str:
-    """Return the comment for a policy, empty where its reason shows."""
-    said = [_WHY[f"{policy.type}.{key}"] for key in _keys(policy)]
-    if policy.left:
-        said.append(
-            f"What another {policy.type} says of {named(policy.left)} stays as it is: what stands"
-            " here keeps the entry for all traffic out of it."
-        )
-    return " ".join(said)
-
-
-def _keys(policy: NewPolicy) -> Iterator[str]:
-    outbound = [_conf(item) for item in policy.spec.get("to") or ()]
-    inbound = [item for key in ("from", "rules") for item in policy.spec.get(key) or ()]
-    match policy.type:
-        case "MeshTimeout":
-            if any(_at(conf, "http", "requestTimeout") == "0s" for conf in outbound):
-                yield "off"
-            if inbound:
-                yield "inbound"
-        case "MeshCircuitBreaker":
-            if any(_at(conf, "outlierDetection", "disabled") is True for conf in outbound):
-                yield "off"
-        case "MeshRetry":
-            retries = [_at(conf, key, "numRetries") for conf in outbound for key in _RETRIED]
-            if 0 in retries:
-                yield "off"
-        case "MeshHealthCheck":
-            if any(_all_disabled(conf) for conf in outbound):
-                yield "off"
-            if any("tcp" in conf and _at(conf, "http", "disabled") for conf in outbound):
-                yield "tcp"
-        case "MeshFaultInjection":
-            if any(_repeats(_conf(item).get("http")) for item in inbound):
-                yield "twice"
-        case "MeshTrafficPermission":
-            first = _conf(inbound[0]) if len(inbound) > 1 else {}
-            if first.get("action") == "Deny":
-                yield "deny"
-
-
-def _conf(item: Any) -> Mapping[str, Any]:
-    return mapping(mapping(item).get("default"))
-
-
-def _repeats(listed: Any) -> bool:
-    """Say whether something stands in a list more than once."""
-    return any(item in listed[:at] for at, item in enumerate(sequence(listed)))
-
-
-def _at(conf: Any, *path: str) -> Any:
-    for part in path:
-        conf = mapping(conf).get(part)
-    return conf
-
-
-def _all_disabled(conf: Mapping[str, Any]) -> bool:
-    probes = [conf[key] for key in ("tcp", "http", "grpc") if key in conf]
-    return bool(probes) and all(_at(probe, "disabled") is True for probe in probes)

@@ -9,9 +9,9 @@ import pytest
 from kumamigrate.effective.difference import Effect, Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prover.agree import MOST, agreed, apart
+from kumamigrate.prover.claimproof import together
 from kumamigrate.prover.compose import chained, upon
 from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict
-from kumamigrate.prover.prover import together
 
 IDLE = Witness(
     mesh="default",

@@ -8,12 +8,13 @@ from typing import Any
 from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import MESH, Form, Resource, mapping
 from kumamigrate.rewrite.change import ResourceEdit
-from kumamigrate.rewrite.commentplaces import carried, shared_fields, why
+from kumamigrate.rewrite.commentplaces import carried, shared_fields
 from kumamigrate.rewrite.manifest import cut
 from kumamigrate.rewrite.siblings import inherited
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Json, NewPolicy
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.view import View
+from kumamigrate.rewrite.whycomment import why
 from kumamigrate.source.text import FieldPath
 
 
