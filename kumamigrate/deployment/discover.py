@@ -1,38 +1,25 @@
 """Environments that a layout tells of by itself (world.md §3).
 
 Folders whose kustomization nobody else includes are roots; sibling folders that hold the same
-identities are environments, each with what stands above and beside them. A folder is a sibling
-of another only on some evidence that both are not applied to one control plane: a Mesh in the
-same file of both, many common identities, or names as environments have.
+identities are environments (siblingfolders.py), each with what stands above and beside them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import product
 from math import prod
 
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.environment import Deployment
 from kumamigrate.deployment.filegraph import FolderLayout, layout_of
+from kumamigrate.deployment.siblingfolders import BUILD, AppliedTogether, Folder, sibling_groups
 from kumamigrate.deployment.tree import Tree
 from kumamigrate.model.resource import Identity
-from kumamigrate.pattern import pattern
 
-Folder = tuple[str, ...]
 MOST_ENVIRONMENTS = 64
 """Layouts that come to more are not guessed at."""
-_BUILD = "kustomization"
-_CONTAINERS = pattern(
-    r"(clusters?|env(ironment)?s?|overlays?|stages?|zones?|regions?|sites|deploy(ment)?s?)"
-)
-_NAMES = pattern(
-    r"(.*[-_.])?(dev|develop(ment)?|test(ing)?|qa|int(egration)?|uat|stag(e|ing)|prod(uction)?"
-    r"|pre-?prod|live|sandbox|demo|us|eu|ap|sa|ca|af|me|east|west|north|south|central"
-    r"|cluster|zone|region|env)([-_.]?\d+|[-_.]\w+|[-_.]\w+[-_.]?\d+|[-_.]?[a-z])?"
-)
-_SHARED = pattern(r"(base|common|shared|global|all|defaults?|components?|lib|templates?|mesh)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,19 +28,6 @@ class FoundEnvironments:
 
     deployments: tuple[Deployment, ...]
     strays: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Unit:
-    """What is applied together in any case: the plain files of a folder, or one build.
-
-    `meshes` are the files in which Meshes stand.
-    """
-
-    path: Folder
-    identities: frozenset[Identity]
-    build: str | None = None
-    meshes: frozenset[Folder] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,17 +67,19 @@ def _below(path: str, folders: Collection[str]) -> bool:
 
 def _build_units(
     layout: FolderLayout, standing: Mapping[str, Collection[Identity]]
-) -> Iterator[_Unit]:
+) -> Iterator[AppliedTogether]:
     """Yield what is built: kustomizations that nobody includes, and charts."""
     for folder in layout.roots:
         identities = _identities_in(layout.closures[folder].files, standing)
         if identities:
-            yield _Unit(path=(*_parts(folder), _BUILD), identities=identities, build=folder)
+            yield AppliedTogether(
+                path=(*_parts(folder), BUILD), identities=identities, build=folder
+            )
     for folder in layout.charts:
         inside = [path for path in standing if _below(path, [folder])]
         identities = _identities_in(inside, standing)
         if identities:
-            yield _Unit(path=_parts(folder), identities=identities)
+            yield AppliedTogether(path=_parts(folder), identities=identities)
 
 
 def _identities_in(
@@ -112,12 +88,12 @@ def _identities_in(
     return frozenset(identity for path in paths for identity in standing.get(path, ()))
 
 
-def _plain_units(standing: Mapping[str, Collection[Identity]]) -> list[_Unit]:
+def _plain_units(standing: Mapping[str, Collection[Identity]]) -> list[AppliedTogether]:
     by_folder: dict[Folder, list[str]] = defaultdict(list)
     for path in standing:
         by_folder[_parts(path.rpartition("/")[0])].append(path)
     return [
-        _Unit(
+        AppliedTogether(
             path=folder,
             identities=_identities_in(paths, standing),
             meshes=frozenset(
@@ -132,9 +108,9 @@ def _parts(folder: str) -> Folder:
     return tuple(folder.split("/")) if folder else ()
 
 
-def _variants(units: Sequence[_Unit]) -> list[_Variant]:
+def _variants(units: Sequence[AppliedTogether]) -> list[_Variant]:
     """Return every environment that the siblings among some units make."""
-    groups = _groups(units)
+    groups = sibling_groups(units)
     tops = [top for top in groups if not _inside_of_any(top, groups)]
     try:
         chosen = _aligned([_options(top, groups) for top in tops])
@@ -161,7 +137,7 @@ def _options(top: Folder, groups: Mapping[Folder, Sequence[str]]) -> list[_Varia
         others = frozenset((*top, other) for other in groups[top] if other != name)
         found += [
             _Variant(
-                name=(name if name != _BUILD or not top else top[-1], *variant.name),
+                name=(name if name != BUILD or not top else top[-1], *variant.name),
                 without=others | variant.without,
             )
             for variant in _aligned([_options(one, inner) for one in tops])
@@ -209,83 +185,6 @@ def _joined(parts: Iterable[_Variant]) -> _Variant:
     )
 
 
-def _groups(units: Sequence[_Unit]) -> dict[Folder, list[str]]:
-    """Return by folder the children that are environments of their own, sorted."""
-    places: dict[Identity, list[_Unit]] = defaultdict(list)
-    for unit in units:
-        for identity in unit.identities:
-            places[identity].append(unit)
-    common: dict[Folder, dict[tuple[str, str], set[Identity]]] = defaultdict(
-        lambda: defaultdict(set)
-    )
-    for identity, holders in places.items():
-        for top, name, other in _splits([unit.path for unit in holders]):
-            common[top][name, other].add(identity)
-    groups: dict[Folder, list[str]] = {}
-    for top, pairs in sorted(common.items()):
-        names = {
-            n for pair, shared in pairs.items() if _apart(top, pair, shared, units) for n in pair
-        }
-        if names:
-            groups[top] = sorted(names | _more(top, names, units))
-    return groups
-
-
-def _splits(paths: Sequence[Folder]) -> set[tuple[Folder, str, str]]:
-    """Return where the ways to some folders part: the folder above, and two names below it."""
-    found = set()
-    by_folder: dict[Folder, set[str]] = defaultdict(set)
-    for path in paths:
-        for depth in range(len(path)):
-            by_folder[path[:depth]].add(path[depth])
-    for top, names in by_folder.items():
-        found |= {(top, *pair) for pair in combinations(sorted(names), 2)}
-    return found
-
-
-def _apart(
-    top: Folder, pair: tuple[str, str], shared: Collection[Identity], units: Sequence[_Unit]
-) -> bool:
-    """Say whether two siblings that share identities are applied to two control planes."""
-    if _is_container(top) or len(set.intersection(*(_meshes((*top, n), units) for n in pair))):
-        return True
-    if all(_NAMES.fullmatch(name) for name in pair) or _BUILD in pair:
-        return True
-    if all(_builds((*top, name), units) for name in pair):
-        return True
-    held = [_identities((*top, name), units) for name in pair]
-    return len(shared) > 1 and 2 * len(shared) >= min(map(len, held))
-
-
-def _meshes(folder: Folder, units: Sequence[_Unit]) -> set[Folder]:
-    """Return the files below a folder that hold Meshes, relative to it."""
-    inside = (unit for unit in units if unit.path[: len(folder)] == folder)
-    return {path[len(folder) :] for unit in inside for path in unit.meshes}
-
-
-def _builds(folder: Folder, units: Sequence[_Unit]) -> bool:
-    return any(u.build is not None and u.path[: len(folder)] == folder for u in units)
-
-
-def _is_container(top: Folder) -> bool:
-    return bool(top) and _CONTAINERS.fullmatch(top[-1]) is not None
-
-
-def _more(top: Folder, names: Collection[str], units: Sequence[_Unit]) -> set[str]:
-    """Return siblings that share nothing and stand where environments stand: they are some too."""
-    if not _is_container(top):
-        return set()
-    there = {
-        u.path[len(top)] for u in units if u.path[: len(top)] == top and len(u.path) > len(top)
-    }
-    return {name for name in there - set(names) if not _SHARED.fullmatch(name) and name != _BUILD}
-
-
-def _identities(folder: Folder, units: Sequence[_Unit]) -> set[Identity]:
-    inside = (unit for unit in units if unit.path[: len(folder)] == folder)
-    return {identity for unit in inside for identity in unit.identities}
-
-
 def _deployment(
     variant: _Variant, layout: FolderLayout, strays: Collection[str], *, single: bool
 ) -> Deployment:
@@ -293,7 +192,7 @@ def _deployment(
     themselves, and what nobody applies."""
     without = [
         "/".join(one) + "/**"
-        if one[-1] != _BUILD
+        if one[-1] != BUILD
         else layout.closures["/".join(one[:-1])].parts[0].path
         for one in sorted(variant.without)
     ]
