@@ -11,8 +11,7 @@ from kumamigrate.rewrite.change import ResourceEdit
 from kumamigrate.rewrite.manifest import put
 from kumamigrate.rewrite.references.oldrefs import Meaning, references
 from kumamigrate.rewrite.references.realref import meaning
-from kumamigrate.rewrite.references.shareentries import BY_SERVICE, entry_for, is_about, is_told
-from kumamigrate.rewrite.references.shares import Share
+from kumamigrate.rewrite.references.shares import BY_SERVICE, Share, entry_for, is_about, is_told
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.text import at_path
 

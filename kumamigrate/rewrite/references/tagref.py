@@ -23,8 +23,8 @@ from kumamigrate.rewrite.references.candidates import (
     services_at,
     services_of_tag,
 )
+from kumamigrate.rewrite.references.newshares import known_to, share_of
 from kumamigrate.rewrite.references.oldrefs import Meaning
-from kumamigrate.rewrite.references.shares import known_to, share_of
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.resolve import sections
 
