@@ -16,7 +16,8 @@ from kumamigrate.model.versions import at_least
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, own_cluster
-from kumamigrate.universe.side import Side, may_be_transparent
+from kumamigrate.universe.dataplaneparts import may_be_transparent
+from kumamigrate.universe.side import Side
 
 ON_OUTBOUNDS = (
     "MeshTimeout",

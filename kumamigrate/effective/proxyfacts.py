@@ -20,7 +20,8 @@ from kumamigrate.sourcedest.targets import service_protocols
 from kumamigrate.sourcedest.winners import connection_winner, proxy_winner
 from kumamigrate.targetref.entry import Found
 from kumamigrate.universe.backend import written_outbounds
-from kumamigrate.universe.side import Side, inbounds_of, may_be_transparent, protocol_of
+from kumamigrate.universe.dataplaneparts import inbounds_of, may_be_transparent, protocol_of
+from kumamigrate.universe.side import Side
 
 LOG, _LOG = "MeshAccessLog", "TrafficLog"
 _MAY_BE_HTTP = (*HTTP_LIKE, UNKNOWN_PROTOCOL)

@@ -15,7 +15,8 @@ from kumamigrate.effective.reading import flat
 from kumamigrate.model.resource import MESH, Resource, mapping, mappings
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.universe.backend import written_outbounds
-from kumamigrate.universe.side import Side, networking
+from kumamigrate.universe.dataplaneparts import networking
+from kumamigrate.universe.side import Side
 
 Key = tuple[str, str, str, str]
 """Mesh, type, namespace and name."""

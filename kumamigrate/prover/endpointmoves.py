@@ -18,7 +18,8 @@ from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.answering import Endpoint, answered, endpoints
 from kumamigrate.universe.backend import called, listed_outbounds, place_of, written_outbounds
-from kumamigrate.universe.side import Side, networking
+from kumamigrate.universe.dataplaneparts import networking
+from kumamigrate.universe.side import Side
 from kumamigrate.universe.traffic import kind_of, outbounds_of, successors
 
 EVERY_SERVICE = "*"

@@ -14,7 +14,8 @@ from kumamigrate.model.resource import (
     Resource,
 )
 from kumamigrate.prover.slots.mesh import MeshComparison
-from kumamigrate.universe.side import Side, networking
+from kumamigrate.universe.dataplaneparts import networking
+from kumamigrate.universe.side import Side
 
 _NAMES = ("origin", "policies", "warnings")
 _INBOUND, _FROM = "inboundRules ", "fromRules "

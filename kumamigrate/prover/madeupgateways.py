@@ -30,9 +30,11 @@ from kumamigrate.model.resource import (
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.select import has_tags
-from kumamigrate.universe.madeup import ANY_VALUE, Atom, Pairs, dataplane_of
+from kumamigrate.universe.dataplaneparts import networking
+from kumamigrate.universe.madeup import ANY_VALUE, Atom, Pairs
+from kumamigrate.universe.madeupproxy import dataplane_of
 from kumamigrate.universe.reach import Known
-from kumamigrate.universe.side import Side, networking
+from kumamigrate.universe.side import Side
 
 _TOGETHER = 3
 """So many tags of policies decide together: lists that are appended to need three."""

@@ -16,7 +16,8 @@ from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, SERVICE, ZONE, R
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.doubts.identities import CERTIFICATES, mtls_went_unused
 from kumamigrate.targetref.resolve import REAL
-from kumamigrate.universe.side import Side, networking
+from kumamigrate.universe.dataplaneparts import networking
+from kumamigrate.universe.side import Side
 
 _SECRETS = ("Secret", "GlobalSecret")
 _NAMES = "VirtualOutbound"

@@ -11,8 +11,9 @@ from kumamigrate.model.state import State
 from kumamigrate.prover.assumptions.protocol_conflict import alike, as_spoken
 from kumamigrate.prover.owed import Begun, Owed
 from kumamigrate.prover.slots.mesh import MeshComparison
+from kumamigrate.universe.contents import Contents
 from kumamigrate.universe.services import with_world, worlds_of
-from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.side import Side
 from kumamigrate.universe.traffic import service_tags
 
 

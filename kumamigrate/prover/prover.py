@@ -24,7 +24,7 @@ from kumamigrate.prover.proofscene import ProofScene
 from kumamigrate.prover.stages.local import LocalProof, local_proof
 from kumamigrate.prover.stages.proxyfindings import ANY_PROXY
 from kumamigrate.source.text import FieldPath
-from kumamigrate.universe.side import Contents
+from kumamigrate.universe.contents import Contents
 from kumamigrate.universe.traffic import MODES
 
 WITNESSES = "witnesses"

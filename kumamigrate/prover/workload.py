@@ -18,8 +18,9 @@ from kumamigrate.model.kubernetes.workloads import implied_dataplanes, possible_
 from kumamigrate.model.resource import MESH, SERVICE, Resource, mapping
 from kumamigrate.prover.nonpolicy import dataplane_differences
 from kumamigrate.targetref.backendref import ports_of
+from kumamigrate.universe.dataplaneparts import inbounds_of, networking
 from kumamigrate.universe.endpoints import PROTOCOL
-from kumamigrate.universe.side import Side, inbounds_of, networking
+from kumamigrate.universe.side import Side
 
 Key = tuple[str, str]
 """Namespace and name."""

@@ -19,7 +19,8 @@ from kumamigrate.sourcedest.admit import refusals_beside
 from kumamigrate.sourcedest.order import Ties
 from kumamigrate.sourcedest.table import legacy_table
 from kumamigrate.targetref.meshdump import inspect_mesh
-from kumamigrate.universe.madeup import OTHER_SERVICE, dataplane_of
+from kumamigrate.universe.madeup import OTHER_SERVICE
+from kumamigrate.universe.madeupproxy import dataplane_of
 
 MADE_UP = "any-proxy"
 

@@ -23,15 +23,8 @@ from kumamigrate.sourcedest.winners import old_policies
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.select import selector_of
-from kumamigrate.universe.madeup import (
-    OTHER_NAMESPACE,
-    Atom,
-    Requirement,
-    Setting,
-    describe,
-    proxy_with,
-    requirement_of,
-)
+from kumamigrate.universe.madeup import OTHER_NAMESPACE, Atom, Requirement, Setting, requirement_of
+from kumamigrate.universe.madeupproxy import describe, proxy_with
 from kumamigrate.world.estate import Estate
 
 MOST_POLICIES = 300

@@ -13,8 +13,9 @@ from kumamigrate.model.resource import SERVICE, Resource, mapping, texts
 from kumamigrate.model.state import State
 from kumamigrate.targetref.select import has_tags
 from kumamigrate.targetref.share import match_labels
+from kumamigrate.universe.dataplaneparts import inbounds_of, networking
 from kumamigrate.universe.endpoints import PROTOCOL, gets_traffic
-from kumamigrate.universe.side import Side, inbounds_of, networking
+from kumamigrate.universe.side import Side
 
 Tags = tuple[tuple[str, str], ...]
 Mark = tuple[str, ...]

@@ -10,8 +10,9 @@ from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource, mapping, mappings, texts
 from kumamigrate.targetref.backendref import Meant, meant_by, port_said, tagged
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
+from kumamigrate.universe.dataplaneparts import may_be_transparent, networking
 from kumamigrate.universe.madeup import ANY_PORT
-from kumamigrate.universe.side import Side, may_be_transparent, networking
+from kumamigrate.universe.side import Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

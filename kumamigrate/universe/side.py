@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Set
 from copy import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
-from kumamigrate.model.conf import canonical
 from kumamigrate.model.identity import (
     IDENTITY,
     Holder,
@@ -17,75 +16,28 @@ from kumamigrate.model.identity import (
     match_labels,
     mode_of,
 )
-from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.kri import Kri, kri_of
-from kumamigrate.model.kubernetes.workloads import port_protocol, service_tag
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
-from kumamigrate.model.release import release as release_of
-from kumamigrate.model.resource import SERVICE, Resource, mappings
+from kumamigrate.model.resource import Resource, mappings
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.winners import OldPolicies, old_policies
-from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL, Places, ports_of, protocols_at
+from kumamigrate.targetref.backendref import Places
 from kumamigrate.targetref.matcher import Matcher
 from kumamigrate.targetref.permission import reads_both
 from kumamigrate.targetref.resolve import REAL
 from kumamigrate.targetref.route import Destination, ServiceTag
 from kumamigrate.targetref.selection import Selection
-from kumamigrate.universe.endpoints import PROTOCOL, common_protocol, endpoint_protocols
+from kumamigrate.universe.contents import Contents, Signature
+from kumamigrate.universe.dataplaneparts import networking
+from kumamigrate.universe.endpoints import common_protocol
 from kumamigrate.universe.successors import Successors
+from kumamigrate.universe.tagprotocols import real_protocol, tag_protocols, tags_of
 
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute")
 REMOVED = "3.0"
 """The release that knows no old policies any more."""
-
-Signature = tuple[int, ...]
 T = TypeVar("T")
-
-
-def _content(resource: Resource) -> str:
-    said = [resource.type, resource.mesh, resource.namespace, resource.name]
-    said += [resource.created] if resource.type in OLD_POLICIES else []  # decides ties
-    filled_in = [resource.templated, *resource.branches]
-    return canonical([*said, dict(resource.labels), resource.spec, filled_in])
-
-
-class Contents:
-    """Numbers for what resources say, shared by all sides: equal numbers, equal resources.
-
-    `kept` is what was read of resources, by all that it depends on; it outlives a proof.
-    """
-
-    def __init__(self) -> None:
-        self.kept: dict[Hashable, Any] = {}
-        self._numbers: dict[str, int] = {}
-        self._known: dict[int, tuple[Resource, int]] = {}
-        self._lists: dict[Signature, int] = {(): 0}
-
-    def of(self, resource: Resource) -> int:
-        """Return the number of a resource's identity, labels and spec."""
-        known = self._known.get(id(resource))
-        if known is None:
-            text = resource.kept.get("content")
-            if text is None:
-                text = resource.kept["content"] = _content(resource)
-            # The resource is kept, so that its id stays its own.
-            known = (resource, self._numbers.setdefault(text, len(self._numbers)))
-            self._known[id(resource)] = known
-        return known[1]
-
-    def of_all(self, resources: Sequence[Resource]) -> Signature:
-        """Return the numbers of resources, in their order."""
-        known = self._known
-        try:
-            return tuple([known[id(r)][1] for r in resources])
-        except KeyError:
-            return tuple(self.of(r) for r in resources)
-
-    def of_list(self, resources: Sequence[Resource]) -> int:
-        """Return a number for a list of resources; equal lists have equal numbers, none has 0."""
-        signature = self.of_all(resources)
-        return self._lists.setdefault(signature, len(self._lists))
 
 
 class Side:
@@ -108,7 +60,7 @@ class Side:
         self.routes = tuple(sorted(contents.of_all(tuple(state.of_type(*ROUTES)))))
         self.real = {kri_of(r): r for r in reversed(tuple(state.of_type(*REAL)))}
         self.places = Places(release=self.release, mesh=mesh, real=self.real)
-        self._protocols = _tag_protocols(state)
+        self._protocols = tag_protocols(state)
         both = reads_both(self.release)
         self._giving = identities_of(state, mesh)
         self._identities = self._giving if both else ()
@@ -225,36 +177,13 @@ class Side:
             tags = [tag for tag, _ in tags_of(resource, destination.kri.section)]
             known = {self._protocol_of(tag) for tag in tags} - {UNKNOWN_PROTOCOL}
             return known.pop() if len(known) == 1 else UNKNOWN_PROTOCOL
-        return _real_protocol(resource, destination.kri)
+        return real_protocol(resource, destination.kri)
 
     def _protocol_of(self, service: str) -> str:
         found = self._protocols.get(service)
         if not found:
             return UNKNOWN_PROTOCOL
         return common_protocol(found)
-
-
-def protocol_of(inbound: Mapping[str, Any]) -> str:
-    """Return the protocol of an inbound: its field, else its tag, else TCP."""
-    tags = inbound.get("tags")
-    by_tag = tags.get(PROTOCOL) if isinstance(tags, Mapping) else None
-    return str(inbound.get("protocol") or by_tag or DEFAULT_PROTOCOL)
-
-
-def inbounds_of(dataplane: Resource) -> list[Mapping[str, Any]]:
-    """Return the inbounds of a Dataplane, in order."""
-    return _list(networking(dataplane).get("inbound"))
-
-
-def networking(dataplane: Resource) -> Mapping[str, Any]:
-    """Return the networking section of a Dataplane."""
-    found = dataplane.spec.get("networking")
-    return found if isinstance(found, (dict, Mapping)) else {}
-
-
-def may_be_transparent(proxy: Resource) -> bool:
-    """Whether traffic may be redirected to a proxy: if its Dataplane says so, or is made up."""
-    return proxy.made_up or bool(networking(proxy).get("transparentProxying"))
 
 
 def is_zone_egress(side: Side, proxy: Resource) -> bool:
@@ -272,62 +201,6 @@ def _kinds(state: State, contents: Contents) -> dict[str, Signature]:
     for resource in state.resources:
         found.setdefault(resource.type, []).append(contents.of(resource))
     return {kind: tuple(sorted(numbers)) for kind, numbers in found.items()}
-
-
-def _tag_protocols(state: State) -> dict[str, set[str]]:
-    """Return the protocols of service tags.
-
-    Dataplanes and ExternalServices give them; of other services the MeshService says the same,
-    as long as its ports agree: which of them the tag means the MeshService does not say. A Service
-    of Kubernetes gives its inbounds the tag and its protocol.
-    """
-    found = endpoint_protocols(
-        (
-            *(i for d in state.of_type("Dataplane") for i in inbounds_of(d)),
-            *(r.spec for r in state.of_type("ExternalService")),
-        ),
-        release_of(state.release),
-    )
-    told: dict[str, set[str]] = {}
-    for service in state.of_type("MeshService"):
-        for port in ports_of(service.spec) if not service.made_up else ():
-            section = str(port.get("name") or port.get("port", ""))
-            protocol = str(port.get("appProtocol") or DEFAULT_PROTOCOL)
-            for tag, _ in tags_of(service, section):
-                told.setdefault(tag, set()).add(protocol)
-    for kubernetes in state.of_type("Service"):
-        for port in ports_of(kubernetes.spec) if not kubernetes.templated else ():
-            told[service_tag(kubernetes, port)] = {port_protocol(kubernetes, port)}
-    agreed = {tag: protocols for tag, protocols in told.items() if len(protocols) == 1}
-    return {**agreed, **found}
-
-
-def tags_of(service: Resource, section: str) -> list[tuple[str, str]]:
-    """Return the service tags that a port of a MeshService replaces, with the port's number.
-
-    By label `kuma.io/service`, else `name_namespace_svc_port`, else the plain name.
-    """
-    label = service.labels.get(SERVICE)
-    if label:
-        return [(label, "")]
-    name, space = service.display_name, service.namespace_label
-    if not space:
-        return [(name, "")]
-    numbers = [
-        str(port.get("port", ""))
-        for port in ports_of(service.spec)
-        if str(port.get("name") or port.get("port", "")) == section
-    ]
-    return [(f"{name}_{space}_svc_{number}", number) for number in numbers]
-
-
-def _real_protocol(resource: Resource, kri: Kri) -> str:
-    protocols = protocols_at(resource, kri.section) if not resource.made_up else frozenset[str]()
-    return next(iter(protocols)) if len(protocols) == 1 else UNKNOWN_PROTOCOL
-
-
-def _list(value: Any) -> list[Mapping[str, Any]]:
-    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list) else []
 
 
 def _has(holder: Holder | None) -> bool | None:

@@ -14,8 +14,10 @@ from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.resolve import REAL, index_of, sections
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
-from kumamigrate.universe.side import Side, inbounds_of, tags_of
+from kumamigrate.universe.dataplaneparts import inbounds_of
+from kumamigrate.universe.side import Side
 from kumamigrate.universe.successors import service_parts
+from kumamigrate.universe.tagprotocols import tags_of
 
 
 class Outbound(StrEnum):

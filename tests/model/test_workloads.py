@@ -12,7 +12,8 @@ from kumamigrate.model.read import read_resources
 from kumamigrate.model.state import Environment, State
 from kumamigrate.prover.workload import changed_workloads
 from kumamigrate.source.reading.load import read_file
-from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.contents import Contents
+from kumamigrate.universe.side import Side
 
 NAMESPACE = """apiVersion: v1
 kind: Namespace

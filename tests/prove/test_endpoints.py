@@ -11,8 +11,9 @@ from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.model.state import State
 from kumamigrate.universe.answering import Endpoint, answered
+from kumamigrate.universe.contents import Contents
 from kumamigrate.universe.endpoints import endpoint_protocols
-from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.side import Side
 
 
 def _inbound(spoken: str | None, **more: Any) -> dict[str, Any]:

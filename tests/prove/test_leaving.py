@@ -13,14 +13,8 @@ from kumamigrate.model.resource import NAMESPACE
 from kumamigrate.universe.combinations import Pairings
 from kumamigrate.universe.excluding import implies, on_inbounds, parts_of
 from kumamigrate.universe.leaving import Leaving
-from kumamigrate.universe.madeup import (
-    Atom,
-    Requirement,
-    Setting,
-    in_order,
-    proxy_with,
-    surroundings,
-)
+from kumamigrate.universe.madeup import Atom, Requirement, Setting, in_order, surroundings
+from kumamigrate.universe.madeupproxy import proxy_with
 from tests.frontdoor import drawn
 
 SPACES = ("shop", "bank", "other")

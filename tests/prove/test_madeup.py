@@ -15,10 +15,10 @@ from kumamigrate.universe.madeup import (
     Requirement,
     Setting,
     count,
-    proxy_with,
     settings_of,
     surroundings,
 )
+from kumamigrate.universe.madeupproxy import proxy_with
 
 PLAIN = Atom(labels=(("app", "web"),))
 PLACED = Atom(labels=(("app", "web"), (NAMESPACE, "shop"), (ZONE, "west")))

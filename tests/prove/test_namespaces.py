@@ -15,9 +15,10 @@ from kumamigrate.model.state import State
 from kumamigrate.prover import Proof, prove
 from kumamigrate.universe import namespaces as module
 from kumamigrate.universe.combinations import Combinations, Pairings
+from kumamigrate.universe.contents import Contents
 from kumamigrate.universe.madeup import OTHER_NAMESPACE, Atom, Requirement, Setting
 from kumamigrate.universe.namespaces import Namespaces, Nearby, Spoken, of_identities
-from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.side import Side
 from tests.frontdoor import drawn
 from tests.prove import generate
 

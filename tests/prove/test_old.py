@@ -13,7 +13,8 @@ from kumamigrate.effective.policies.meshtls import LISTENERS
 from kumamigrate.prover.proof import Proof, Verdict
 from kumamigrate.prover.prover import prove
 from kumamigrate.sourcedest.clients import bears
-from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.contents import Contents
+from kumamigrate.universe.side import Side
 from tests.sourcedest.meshes import ROUTE_ALL, state
 
 MESH = """

@@ -17,8 +17,9 @@ from kumamigrate.prover.prover import prove
 from kumamigrate.prover.stages import searchslot
 from kumamigrate.prover.stages.local import local_proof
 from kumamigrate.prover.stages.sequence import ALL_SECTIONS, EVERY, INBOUND, TO, Sequences, Suspects
+from kumamigrate.universe.contents import Contents
 from kumamigrate.universe.reach import Reach
-from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.side import Side
 from tests.frontdoor import drawn
 from tests.prove import generate
 

@@ -13,9 +13,11 @@ from kumamigrate.targetref.route import RealResource, ServiceTag
 from kumamigrate.universe.answering import Endpoint, answered, endpoints
 from kumamigrate.universe.backend import outbound_destinations
 from kumamigrate.universe.chosen import chosen_by
+from kumamigrate.universe.contents import Contents
 from kumamigrate.universe.namedresources import ByName, carries
 from kumamigrate.universe.services import _made_up, worlds_of
-from kumamigrate.universe.side import Contents, Side, _tag_protocols
+from kumamigrate.universe.side import Side
+from kumamigrate.universe.tagprotocols import tag_protocols
 from kumamigrate.universe.traffic import Outbound, is_given, outbounds_of
 
 MESH, NAME, ZONE = "kuma.io/mesh", "kuma.io/display-name", "kuma.io/zone"
@@ -244,4 +246,4 @@ def test_a_service_says_the_protocol_of_its_tag_where_its_ports_agree(
     spec = {"selector": {"dataplaneTags": {"kuma.io/service": "web"}}, "ports": ports}
     web = Resource(type="MeshService", mesh="default", name="web", labels=OWN, spec=spec)
     state = State(release="2.14", environment=Environment(zone="east"), resources=(web,))
-    assert _tag_protocols(state).get("web") == protocols
+    assert tag_protocols(state).get("web") == protocols

@@ -11,7 +11,8 @@ from kumamigrate.effective.policies.meshtimeout import DOWNSTREAM
 from kumamigrate.effective.unset import unset_differences
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
-from kumamigrate.universe.side import Contents, Side
+from kumamigrate.universe.contents import Contents
+from kumamigrate.universe.side import Side
 from tests.frontdoor import command
 
 MESH = """type: Mesh

@@ -9,7 +9,7 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import SERVICE, Resource, with_zone_tag
 from kumamigrate.sourcedest.proxy import TaggedProxy, proxy_of
 from kumamigrate.sourcedest.selector import Tags
-from kumamigrate.universe.side import may_be_transparent
+from kumamigrate.universe.dataplaneparts import may_be_transparent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover import Proof, prove
 from kumamigrate.prover.owed import Begun
 from kumamigrate.scene.scene import Scene
-from kumamigrate.universe.side import Contents
+from kumamigrate.universe.contents import Contents
 
 _EXCLUSIVE = "Exclusive"
 

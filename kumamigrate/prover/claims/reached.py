@@ -19,7 +19,8 @@ from kumamigrate.prover.endpointmoves import EVERY_SERVICE
 from kumamigrate.targetref.backendref import meant_by, port_said, ports_of
 from kumamigrate.targetref.route import RealResource
 from kumamigrate.universe.backend import called
-from kumamigrate.universe.side import Side, networking
+from kumamigrate.universe.dataplaneparts import networking
+from kumamigrate.universe.side import Side
 from kumamigrate.universe.traffic import is_given, successors
 
 FIELDS = ("reachableServices", "reachableBackends")

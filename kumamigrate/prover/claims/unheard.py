@@ -22,7 +22,8 @@ from kumamigrate.prover.workload import (
 )
 from kumamigrate.targetref.route import RealResource
 from kumamigrate.universe.backend import called
-from kumamigrate.universe.side import Side, inbounds_of, networking
+from kumamigrate.universe.dataplaneparts import inbounds_of, networking
+from kumamigrate.universe.side import Side
 
 GATEWAYS = ("MeshGateway", "MeshGatewayRoute")
 """Kinds that go with the built-in gateways, and that no other proxy reads."""

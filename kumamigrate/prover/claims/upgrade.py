@@ -26,8 +26,9 @@ from kumamigrate.prover.workload import (
 )
 from kumamigrate.targetref.backendref import DEFAULT_PROTOCOL
 from kumamigrate.universe.answering import answered, workload_endpoints
+from kumamigrate.universe.dataplaneparts import inbounds_of, networking
 from kumamigrate.universe.endpoints import PROTOCOL
-from kumamigrate.universe.side import Side, inbounds_of, networking
+from kumamigrate.universe.side import Side
 
 _KAFKA = "kafka"
 _REACH = (*FIELDS, "directAccessServices")

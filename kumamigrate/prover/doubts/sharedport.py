@@ -17,7 +17,8 @@ from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.prover.claims.laststep import is_last_step
-from kumamigrate.universe.side import Side, inbounds_of
+from kumamigrate.universe.dataplaneparts import inbounds_of
+from kumamigrate.universe.side import Side
 
 _LOGS, _FAULTS = "MeshAccessLog", "MeshFaultInjection"
 _ADDED = {_LOGS, _FAULTS}

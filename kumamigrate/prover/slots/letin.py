@@ -14,7 +14,8 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.inbound import InboundPoint
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.selection import Point
-from kumamigrate.universe.side import Side, may_be_transparent
+from kumamigrate.universe.dataplaneparts import may_be_transparent
+from kumamigrate.universe.side import Side
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from kumamigrate.prover.slots.maderun import LED, MadeRun, Untold
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.prover.slots.twosides import SAME, SlotsCompared
 from kumamigrate.targetref.route import ServiceTag
+from kumamigrate.universe.dataplaneparts import networking
 from kumamigrate.universe.madeup import OTHER_SERVICE
-from kumamigrate.universe.side import networking
 
 ASSUMABLE = ("http", "http2", "grpc", "tcp", "kafka")
 """The protocols that services may have where no Dataplane tells any, besides none."""

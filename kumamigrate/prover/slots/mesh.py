@@ -26,8 +26,8 @@ from kumamigrate.prover.slots.activation import is_activation, names_route_in_to
 from kumamigrate.prover.slots.routeslots import RouteSlots
 from kumamigrate.prover.slots.twosides import Witnesses
 from kumamigrate.targetref.route import Destination
+from kumamigrate.universe.dataplaneparts import may_be_transparent
 from kumamigrate.universe.network import Couple, Network
-from kumamigrate.universe.side import may_be_transparent
 
 FactsOf = Callable[..., dict[Key, Fact]]
 """What is read of one policy type where a destination is reached."""

@@ -44,7 +44,8 @@ from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.route import ServiceTag
 from kumamigrate.targetref.selection import Point
-from kumamigrate.universe.side import Side, may_be_transparent, networking
+from kumamigrate.universe.dataplaneparts import may_be_transparent, networking
+from kumamigrate.universe.side import Side
 
 _WITH_SPANS = (OF_RELEASE, CALLED_BY_INBOUND)
 Points = Mapping[str, Point]

@@ -50,14 +50,8 @@ from kumamigrate.prover.stages.sequence import (
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.combinations import Combinations, Pairings, TooManySetsError, limited
 from kumamigrate.universe.leaving import Leaving, ToldApart
-from kumamigrate.universe.madeup import (
-    Atom,
-    Setting,
-    describe,
-    in_order,
-    proxy_with,
-    settings_of,
-)
+from kumamigrate.universe.madeup import Atom, Setting, in_order, settings_of
+from kumamigrate.universe.madeupproxy import describe, proxy_with
 from kumamigrate.universe.namespaces import Namespaces
 from kumamigrate.universe.side import ROUTES
 from kumamigrate.universe.traffic import successors

@@ -33,11 +33,10 @@ from kumamigrate.universe.madeup import (
     Requirement,
     Setting,
     by_atom,
-    describe,
     in_order,
-    proxy_with,
     settings_of,
 )
+from kumamigrate.universe.madeupproxy import describe, proxy_with
 from kumamigrate.universe.namespaces import Namespaces
 from kumamigrate.universe.reach import Reach
 from kumamigrate.universe.side import ROUTES, Side
