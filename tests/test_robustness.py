@@ -351,33 +351,45 @@ def test_a_revision_holds_its_submodules(
     assert [one.path for one in _revision([Path()], outer).unread] == ["in/side"]
 
 
+FILLED_UP = """
+import json, os, resource, sys
+from pathlib import Path
+from kumamigrate.cli import app
+words = ["run", "--initial-policies", "none"]
+app([*words, "--dry-run"])  # so that each of the next has all modules
+for size in map(int, sys.argv[1:]):
+    child = os.fork()
+    if not child:
+        os.dup2(1, 2)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        sys.exit(app(words))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    left = {path.name: path.read_bytes().decode() for path in Path().iterdir()}
+    print("\\n" + json.dumps({"code": code, "left": left}), flush=True)
+"""
+
+
 def test_a_disk_that_fills_up_in_the_middle_of_a_file_leaves_the_old_ones(shop: Path) -> None:
     """No file may grow beyond some bytes, as if the disk were full: whichever write fails."""
-    old = {path.name: path.read_bytes() for path in shop.iterdir()}
-    script = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
-sys.argv[1:] = ["run", "--initial-policies", "none"]
-from kumamigrate.cli import app
-sys.exit(app())
-"""
-    seen = set()
-    for size in (0, 10, 60, 150, 100_000):
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", script, str(size)],
-            cwd=shop,
-            capture_output=True,
-            check=False,
-            timeout=100,
-        )
-        assert b"Traceback" not in done.stderr, done.stderr
-        after = {path.name: path.read_bytes() for path in shop.iterdir()}
-        if done.returncode == 0:
-            assert after == {**old, "timeout.yaml": NEW.encode()}
+    old = {path.name: path.read_text() for path in shop.iterdir()}
+    sizes = ("0", "10", "60", "150", "100000")
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", FILLED_UP, *sizes],
+        cwd=shop,
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=100,
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"code"')]
+    assert len(told) == len(sizes)
+    for one in told:
+        if one["code"] == 0:
+            assert one["left"] == {**old, "timeout.yaml": NEW}
         else:
-            assert (done.returncode, after) == (2, old), done.stderr
-        seen.add(done.returncode)
-    assert seen == {0, 2}
+            assert (one["code"], one["left"]) == (2, old), done.stdout
+    assert {one["code"] for one in told} == {0, 2}
 
 
 def test_two_runs_at_once_leave_what_one_would(shop: Path) -> None:
