@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.resource import SERVICE, ZONE
+from kumamigrate.model.resource import SERVICE, ZONE, Resource
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.sourcedest.proxy import TaggedProxy
-from kumamigrate.sourcedest.selector import ANY, Tags, matches
+from kumamigrate.sourcedest.selector import ANY, Tags, matches, selectors_of
 
 _V = TypeVar("_V")
 _OTHER = "\x00other"
@@ -81,6 +81,11 @@ def classes_of(selectors: Iterable[Tags], world: KnownWorld) -> Classes:
             return Classes(classes=(), wildcards=_listed(wild), too_many=True)
     ordered = sorted((WinnerClass(tuple(sorted(t))) for t in closed), key=_broad_first)
     return Classes(classes=tuple(ordered), wildcards=_listed(wild))
+
+
+def classes_by(field: str, policies: Iterable[Resource], world: KnownWorld) -> Classes:
+    """Return the classes that the selectors in a field of policies tell apart."""
+    return classes_of((tags for p in policies for tags in selectors_of(p.spec, field)), world)
 
 
 def _listed(wild: Mapping[str, set[str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.apart import in_parts, sharing, stays_too
-from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, classes_of, prune
+from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, classes_by, prune
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.intorstring import int_or_text
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
@@ -40,8 +40,8 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
     stopped = standstill(world, "FaultInjection", "MeshFaultInjection", policies, routed=False)
     if stopped is not None:
         return stopped
-    targets = _classes(policies, "destinations", world)
-    clients = _classes(policies, "sources", world)
+    targets = classes_by("destinations", policies, world)
+    clients = classes_by("sources", policies, world)
     ties: list[CreationTie] = []
     groups = {item: _listed(item, world).policies for item in targets.classes}
     stuck = [p for p in policies if _grpc_too_early(p, world)]
@@ -86,10 +86,6 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
             " the inbound, and take over when it is deleted",
         ),
     )
-
-
-def _classes(policies: Sequence[Resource], field: str, world: KnownWorld) -> Classes:
-    return classes_of((tags for p in policies for tags in selectors_of(p.spec, field)), world)
 
 
 def _listed(item: WinnerClass, world: KnownWorld) -> Listed:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.model.resource import SERVICE, ZONE, Resource, sequence
 from kumamigrate.rewrite.sourcedest.apart import in_parts, sharing, stays_too
-from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_of, prune
+from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_by, prune
 from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
@@ -45,9 +45,7 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
     stopped = standstill(world, "RateLimit", "MeshRateLimit", policies, routed=False)
     if stopped is not None:
         return stopped
-    classes = classes_of(
-        (tags for p in policies for tags in selectors_of(p.spec, "destinations")), world
-    )
+    classes = classes_by("destinations", policies, world)
     table = {item: _inbound(item, policies, world) for item in classes.classes}
     notes: list[Manual] = []
     stuck = _stuck(policies, table, world, notes, staying)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.apart import in_parts
-from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_of, inhabited, prune
+from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_by, inhabited, prune
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
     Dropped,
@@ -62,9 +62,7 @@ def _convert(world: KnownWorld, staying: Sequence[Resource]) -> Conversion:
     )
     if stopped is not None:
         return stopped
-    classes = classes_of(
-        (tags for p in policies for tags in selectors_of(p.spec, "destinations")), world
-    )
+    classes = classes_by("destinations", policies, world)
     ties: list[CreationTie | None] = []
     winners: dict[WinnerClass, Resource | None] = {}
     for item in classes.classes:

@@ -10,7 +10,7 @@ from kumamigrate.dataclass import dataclass, field
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.pattern import pattern
 from kumamigrate.rewrite.sourcedest.backends import trace_conf
-from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, class_of, classes_of, prune
+from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, class_of, classes_by, prune
 from kumamigrate.rewrite.sourcedest.confnotes import Notes
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Json, Manual, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
@@ -19,7 +19,6 @@ from kumamigrate.rewrite.sourcedest.notconverted import standstill
 from kumamigrate.rewrite.sourcedest.wildcards import never_wins, wildcard_notes
 from kumamigrate.sourcedest.oldconf import read_conf
 from kumamigrate.sourcedest.order import CreationTie, merge_ties
-from kumamigrate.sourcedest.selector import selectors_of
 from kumamigrate.sourcedest.winners import proxy_winner
 
 Value = Callable[[Resource, Notes], Any]
@@ -66,7 +65,7 @@ def convert_traffic_trace(world: KnownWorld) -> Conversion:
     run = _WholeRun(
         world, "TrafficTrace", lambda p, notes: trace_conf(world.mesh_resource, p, notes)
     )
-    classes = _classes(policies, world)
+    classes = classes_by("selectors", policies, world)
     winners = {item: run.winner(item) for item in classes.classes}
     values = {c: run.translate(w) if w is not None else None for c, w in winners.items()}
     kept = prune(values)
@@ -93,7 +92,7 @@ def convert_proxy_template(world: KnownWorld) -> Conversion:
     if stopped is not None:
         return stopped
     run = _WholeRun(world, "ProxyTemplate", modifications)
-    classes = _classes(policies, world)
+    classes = classes_by("selectors", policies, world)
     winners = {item: run.winner(item) for item in classes.classes}
     kept = _patches(run, winners)
     if _overlap(kept):
@@ -118,10 +117,6 @@ def convert_proxy_template(world: KnownWorld) -> Conversion:
         if patches and (winner := winners[item]) is not None
     ]
     return _done(run, "MeshProxyPatch", drafts, classes, winners)
-
-
-def _classes(policies: Sequence[Resource], world: KnownWorld) -> Classes:
-    return classes_of((tags for p in policies for tags in selectors_of(p.spec, "selectors")), world)
 
 
 def _patches(

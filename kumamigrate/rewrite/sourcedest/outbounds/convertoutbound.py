@@ -11,7 +11,7 @@ from kumamigrate.effective.policies.patched import PATCH
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.rewrite.sourcedest.apart import Apart, Stuck, set_apart
 from kumamigrate.rewrite.sourcedest.besidenew import acting, overruled_by, said_of_services
-from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, classes_of, prune
+from kumamigrate.rewrite.sourcedest.classes import Classes, WinnerClass, classes_by, prune
 from kumamigrate.rewrite.sourcedest.conversion import Conversion, Dropped, Manual, among, distinct
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 from kumamigrate.rewrite.sourcedest.newpolicies import PolicyDraft, emit
@@ -145,9 +145,7 @@ def _converted(
 
 def _classes(world: KnownWorld, policies: Iterable[Resource]) -> Classes:
     routes = world.old.of("TrafficRoute") if redirects(world) else ()
-    return classes_of(
-        (tags for p in (*policies, *routes) for tags in selectors_of(p.spec, "sources")), world
-    )
+    return classes_by("sources", (*policies, *routes), world)
 
 
 def _too_many(world: KnownWorld, kind: OutboundKind, policies: tuple[Resource, ...]) -> Conversion:

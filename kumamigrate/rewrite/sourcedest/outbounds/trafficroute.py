@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kumamigrate.model.resource import Resource
-from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_of
+from kumamigrate.rewrite.sourcedest.classes import WinnerClass, classes_by
 from kumamigrate.rewrite.sourcedest.conversion import (
     Conversion,
     Dropped,
@@ -30,7 +30,6 @@ from kumamigrate.rewrite.sourcedest.outbounds.timeouts import still_off
 from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of, guards
 from kumamigrate.rewrite.sourcedest.wildcards import never_wins, wildcard_notes
 from kumamigrate.sourcedest.order import merge_ties
-from kumamigrate.sourcedest.selector import selectors_of
 
 _ROUTING = ("MeshHTTPRoute", "MeshTCPRoute", "MeshLoadBalancingStrategy")
 OUTBOUND_KINDS = ("Timeout", "Retry", "CircuitBreaker", "HealthCheck", "TrafficLog")
@@ -57,9 +56,7 @@ def convert_traffic_route(world: KnownWorld, *, alone: bool = False) -> Conversi
     masked = templated(policies)
     if masked:
         return Conversion(kind="TrafficRoute", mesh=world.mesh, target=world.target, manual=masked)
-    classes = classes_of(
-        (tags for p in policies for tags in selectors_of(p.spec, "sources")), world
-    )
+    classes = classes_by("sources", policies, world)
     run = RouteRun(world=world, classes=classes)
     table = {item: route_row(run, item) for item in classes.classes}
     kept = without_repeats(table)
