@@ -54,7 +54,7 @@ def present(value: Any, pattern: str) -> bool:
 
 def field_path(pattern: str) -> FieldPath:
     """Return a pattern without lists as a path."""
-    return tuple(pattern.split(".")) if pattern else ()
+    return tuple(pattern.split("."))
 
 
 def is_template(value: Any) -> bool:

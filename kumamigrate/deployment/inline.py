@@ -5,7 +5,7 @@ from __future__ import annotations
 from kumamigrate.source.node import ScalarNode, Style
 from kumamigrate.source.text import SourceFile
 
-_QUOTES = {Style.SINGLE: 1, Style.DOUBLE: 1, Style.PLAIN: 0}
+_QUOTED = (Style.SINGLE, Style.DOUBLE)
 
 
 def with_content(file: SourceFile, node: ScalarNode, content: str) -> str | None:
@@ -17,14 +17,10 @@ def with_content(file: SourceFile, node: ScalarNode, content: str) -> str | None
     raw = file.text[node.start : node.end]
     if node.style is Style.LITERAL:
         new = _literal(raw, node.text, content)
-    elif node.style in _QUOTES:
-        width = _QUOTES[node.style]
-        same = raw[width : len(raw) - width] == node.text
+    elif node.style in _QUOTED:
+        quote = raw[:1]
         fits = "\n" not in content and "\\" not in content and "'" not in content
-        quote = raw[:width]
-        new = (
-            f"{quote}{content}{quote}" if same and fits and node.style is not Style.PLAIN else None
-        )
+        new = f"{quote}{content}{quote}" if raw[1:-1] == node.text and fits else None
     else:
         new = None
     return None if new is None else file.text[: node.start] + new + file.text[node.end :]

@@ -60,7 +60,7 @@ def _migrated(path: str, data: bytes, root: Path, options: Options) -> Guide:
         _, edited = outcome.texts.get(path, (None, yaml.encode()))
         if must_not_be_written(outcome):
             return replace(guide, problem="its changes do not hold together")
-        written = put_back(sheet, edited.decode() if edited is not None else "")
+        written = put_back(sheet, (edited or b"").decode())
         if written is None:
             return replace(guide, problem="a change reaches beyond its block; edit it by hand")
         text = written

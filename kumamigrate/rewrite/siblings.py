@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.labels import is_export, name_in_two
@@ -89,6 +89,30 @@ def free_names(resource: Resource, what: str, state: State) -> Iterator[str]:
         name = shortened(old + joint, LONGEST - len(home)) + home
         if name not in taken:
             yield name
+
+
+def name_behind(
+    resource: Resource,
+    what: str,
+    state: State,
+    counts: Callable[[Resource], bool] = lambda _: True,
+    taken: Collection[str] = (),
+) -> str | None:
+    """Return a free name that no other one that counts comes before, where it lost to the old.
+
+    A tie goes to the smaller name (product.md §1 law 6).
+    """
+    old = resource.display_name
+    others = [
+        other.display_name
+        for other in state.of_type(resource.type)
+        if other.mesh == resource.mesh and counts(other)
+    ]
+    for name in free_names(resource, what, state):
+        new = shown_as(resource, name)
+        if name not in taken and not any(old < other <= new for other in others):
+            return name
+    return None
 
 
 def plain(text: str) -> str:

@@ -18,8 +18,8 @@ ANY = "*"
 class Rank:
     """How specific a selector is. All tags count before exact values do."""
 
-    total: int = 0
-    exact: int = 0
+    total: int
+    exact: int
 
     def __add__(self, other: Rank) -> Rank:
         return Rank(self.total + other.total, self.exact + other.exact)

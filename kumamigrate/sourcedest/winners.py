@@ -63,15 +63,10 @@ def old_policies(state: State, mesh: str, ties: Ties = Ties.UNKNOWN) -> OldPolic
 def _highest(
     policies: Iterable[Resource], rank_of: Callable[[Resource], Rank | None], ties: Ties
 ) -> Latest | None:
-    best: list[Resource] = []
-    highest = Rank(-1, -1)
-    for policy in policies:
-        own = rank_of(policy)
-        if own is None or own < highest:
-            continue
-        best = [policy] if own > highest else [*best, policy]
-        highest = own
-    return latest(best, ties) if best else None
+    ranks = ((policy, rank_of(policy)) for policy in policies)
+    ranked = [(policy, own) for policy, own in ranks if own is not None]
+    highest = max((own for _, own in ranked), default=None)
+    return latest([policy for policy, own in ranked if own == highest], ties) if ranked else None
 
 
 def connection_winner(
@@ -100,7 +95,7 @@ def proxy_winner(policies: Sequence[Resource], sets: Sequence[Tags], ties: Ties)
 
     def rank_of(policy: Resource) -> Rank | None:
         selectors = selectors_in(policy, "selectors")
-        return best_rank(selectors, sets) if selectors else Rank()
+        return best_rank(selectors, sets) if selectors else rank({})
 
     return _highest(policies, rank_of, ties)
 

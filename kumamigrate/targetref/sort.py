@@ -7,7 +7,7 @@ from functools import cmp_to_key
 from typing import Any, NamedTuple, TypeVar
 
 from kumamigrate.model.release import Release
-from kumamigrate.model.resource import ORIGIN, ROLE, Resource
+from kumamigrate.model.resource import ORIGIN, ROLE, Resource, mapping
 from kumamigrate.model.targetref import TargetRef
 
 T = TypeVar("T")
@@ -194,8 +194,8 @@ _KEYS: dict[str, Key] = {
 """By level what of one policy or item it goes by, but for names, of which the smaller is later."""
 
 
-def match_rank(match: dict[str, Any] | None) -> tuple[int, int, int]:
+def match_rank(match: dict[str, Any] | None) -> tuple[bool, bool, bool]:
     """Return the sort key of an inbound match: spiffeID first, Exact before Prefix, then sni."""
-    spiffe = (match or {}).get("spiffeID")
-    kind = {"Exact": 0, "Prefix": 1}.get(spiffe.get("type"), 2) if spiffe else 3
-    return (0 if spiffe else 1, kind, 0 if (match or {}).get("sni") else 1)
+    said = match or {}
+    spiffe = mapping(said.get("spiffeID")).get("type")
+    return spiffe != "Exact", spiffe != "Prefix", not said.get("sni")

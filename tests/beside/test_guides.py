@@ -168,3 +168,16 @@ def test_what_reaches_beyond_a_block_is_not_put_back() -> None:
     assert put_back(sheet, sheet.text.replace("name: slow\n", "name: fast\n")) == GUIDE.replace(
         "name: slow\n", "name: fast\n"
     )
+
+
+def test_the_blocks_of_a_guide_are_one_mesh(tmp_path: Path) -> None:
+    """A policy on a route moves with the mode that another block says, to the route of a third."""
+    fixture = Path(__file__).parents[2] / "fixtures" / "route-in-target-ref" / "rewrites"
+    texts = []
+    for side in ("before", "after"):
+        blocks = [file.read_text() for file in sorted((fixture / side).iterdir())]
+        texts.append("so\n\n".join(f"```yaml\n{block}```\n" for block in blocks))
+    file = tmp_path / "guide.md"
+    file.write_text(texts[0])
+    command("run", tmp_path, "--markdown")
+    assert file.read_text() == texts[1]

@@ -217,6 +217,31 @@ def test_labels_and_annotations_tell_who_joins_which_mesh(
     assert joined == meshes.split()
 
 
+POD = "{metadata: {labels: {app: web}}, spec: {serviceAccountName: web}}"
+OF_A_TEMPLATE = {
+    "CronJob": ("batch/v1", f"{{jobTemplate: {{spec: {{template: {POD}}}}}}}"),
+    "Job": ("batch/v1", f"{{template: {POD}}}"),
+    **dict.fromkeys(
+        ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+        ("apps/v1", f"{{template: {POD}}}"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", [*OF_A_TEMPLATE, "Pod"])
+def test_whatever_makes_pods_makes_dataplanes(kind: str) -> None:
+    version, spec = OF_A_TEMPLATE.get(kind, ("v1", "{serviceAccountName: web}"))
+    labels = "labels: {app: web}" if kind == "Pod" else "labels: {}"
+    head = f"apiVersion: {version}\nkind: {kind}\n"
+    text = f"{head}metadata: {{name: web, namespace: shop, {labels}}}\nspec: {spec}\n"
+    state = _state(NAMESPACE + text)
+    (made,) = implied_dataplanes(state, "default")
+    assert (made.labels["app"], made.labels["kuma.io/workload"]) == ("web", "web")
+    other = _state(NAMESPACE + text.replace("app: web", "app: api"))
+    mesh = [Side(one, "default", Contents()) for one in (state, other)]
+    assert [one.key for one in changed_workloads(*mesh)] == [("shop", "web")]
+
+
 @pytest.mark.parametrize(("release", "label"), [("2.12", None), ("2.13", "web"), ("3.0", "web")])
 def test_the_service_account_is_the_workload(release: str, label: str | None) -> None:
     (dataplane,) = implied_dataplanes(_state(NAMESPACE + DEPLOYMENT, release), "default")

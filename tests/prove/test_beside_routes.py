@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.frontdoor import command
+from tests.prove.states import live, state
 from tests.sourcedest.meshes import ROUTE_ALL
 
 MESH = """
@@ -136,3 +137,17 @@ def test_an_external_service_tells_nothing_of_others(tmp_path: Path) -> None:
     """Without a Dataplane nobody knows which protocol `api` has."""
     one, two = ((MESH, EXTERNAL, ROUTE, TIMEOUT % value) for value in ("1s", "2s"))
     assert _verdict(tmp_path, one, two)[0] == "unknown"
+
+
+@pytest.mark.parametrize(("also", "told"), [("ghost", True), ("queue", False)])
+def test_a_route_that_leads_to_a_service_of_unknown_protocol_may_not_be_there(
+    also: str, *, told: bool
+) -> None:
+    """Of one whose backends speak no HTTP nothing is left (legacy-notes.md)."""
+    split = f"name: api}}, {{kind: MeshService, name: {also}}}]}}"
+    both = (NEW % ("api", "/x", "api")).replace("name: api}]}", split)
+    docs = ((MESH, *LISTED, ROUTE, OLD % "api"), (MESH, *LISTED, ROUTE, both))
+    before, after = (state("---".join(one)) for one in docs)
+    doubts = [str(one) for one in live(before, after).unknown("live")]
+    said = "a MeshHTTPRoute for api leads to ghost, of which no Dataplane says that it speaks HTTP"
+    assert any(one.startswith(said) for one in doubts) is told

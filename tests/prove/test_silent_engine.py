@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kumamigrate.prover.slots.madeslots import MadeOutbounds
-from tests.prove.states import live, state
+from kumamigrate.sourcedest.proxy import PASS_THROUGH
+from tests.prove.states import live, shown, state
 from tests.sourcedest.meshes import ROUTE_ALL
 
 OLD = (
@@ -54,6 +55,22 @@ spec:
   targetRef: {kind: MeshSubset, tags: {version: v1}}
   from: [{targetRef: {kind: Mesh}, default: {action: %s}}]
 """
+LOG = """
+---
+type: TrafficLog
+name: l
+mesh: default
+sources: [{match: {kuma.io/service: '*', version: %s}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {backend: b}
+"""
+LOGGING = """
+type: Mesh
+name: default
+meshServices: {mode: Exclusive}
+logging: {backends: [{name: b, type: file, conf: {path: /log}}]}
+---
+"""
 CHANGES = {
     "outbounds": (TIMEOUT % ("3s", "9s"), TIMEOUT % ("5s", "9s")),
     "inbounds": (TIMEOUT % ("3s", "9s"), TIMEOUT % ("3s", "8s")),
@@ -81,3 +98,12 @@ def test_who_is_not_asked_would_not_have_told(
     if change == "outbounds":
         # In mode Exclusive there is nothing of the old engine on outbounds that nobody lists.
         assert {*asked} == {mode != "Exclusive"}
+
+
+def test_in_mode_exclusive_traffic_that_passes_through_is_still_logged() -> None:
+    """The log of it goes by no outbound (legacy.md §2.3): both engines write one in any mode."""
+    old, new = (state(LOGGING + OLD + LOG % version) for version in ("v1", "v2"))
+    log = [{"type": "File", "file": {"path": "/log"}}]
+    field = ("MeshAccessLog", PASS_THROUGH, "backends")
+    told = [shown(witness) for witness in live(old, new).witnesses("live")]
+    assert told == [(*field, log, None), (*field, None, log)]

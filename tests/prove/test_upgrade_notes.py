@@ -107,6 +107,13 @@ spec: {endpoint: {address: otel, port: 4317}, protocol: grpc}
             "3.0",
             True,
         ),
+        (
+            FILE.replace(
+                "FORMAT", "format: {type: Json, json: [{key: at, value: '%START_TIME%'}]}"
+            ),
+            "3.0",
+            False,
+        ),
         (OTEL.replace("FORMAT", ""), "3.0", True),
         (OTEL.replace("FORMAT", "body: {kvlistValue: {values: []}}"), "3.0", False),
     ],

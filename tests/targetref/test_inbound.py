@@ -40,13 +40,15 @@ def test_from_items_count_as_rules_without_match_where_the_type_says_so() -> Non
 
 
 def test_rules_are_one_for_each_match_strongest_match_first() -> None:
-    matches = [_spiffe("Prefix", "spiffe://a/"), _spiffe("Exact", "spiffe://a/b")]
+    prefix, exact = _spiffe("Prefix", "spiffe://a/"), _spiffe("Exact", "spiffe://a/b")
     sni = {"sni": {"type": "Exact", "value": "x"}}
-    spec = {"rules": [{"default": _conf(1)}, {"default": _conf(2), "matches": [sni, *matches]}]}
+    matches = [sni, prefix, exact, {**prefix, **sni}, {**exact, **sni}]
+    spec = {"rules": [{"default": _conf(1)}, {"default": _conf(2), "matches": matches}]}
     matcher = Matcher(state(PROXY, resource("MeshTimeout", "t", spec)))
     rules = matcher.rules(PROXY, "MeshTimeout").inbound_rules[POINT]
-    assert [r.match for r in rules] == [matches[1], matches[0], sni, None]
-    assert [r.origin["ruleIndex"] for r in rules] == [1, 1, 1, 0]
+    strongest = [{**exact, **sni}, exact, {**prefix, **sni}, prefix, sni, None]
+    assert [r.match for r in rules] == strongest
+    assert [r.origin["ruleIndex"] for r in rules] == [1, 1, 1, 1, 1, 0]
 
 
 def test_matches_mean_nothing_before_they_came() -> None:

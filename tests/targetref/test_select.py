@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.dataclass import replace
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.targetref import TargetRef
 from kumamigrate.targetref.matcher import Matcher
@@ -192,6 +193,30 @@ def test_a_builtin_gateway_has_the_points_of_its_listeners() -> None:
     other = timeout("t", {"kind": "MeshGateway", "name": "other"}, ITEM)
     assert not _selected(other, proxy, gateway)
     assert not _selected(timeout("t", {"kind": "Dataplane"}, ITEM), proxy, gateway)
+
+
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [("2.6", "edge-gw.shop"), ("2.9", "edge-gw"), ("2.14", "edge-gw")],
+)
+def test_a_gateway_is_called_by_its_plain_name_at_first(release: str, name: str) -> None:
+    """matcher.md (d): 2.6 compares the name that is stored, later releases the display name."""
+    proxy, gateway = _edge()
+    gateway = replace(gateway, name="edge-gw.shop", labels={"kuma.io/display-name": "edge-gw"})
+    chosen = [
+        top
+        for top in ("edge-gw", "edge-gw.shop")
+        if Matcher(
+            state(
+                timeout("t", {"kind": "MeshGateway", "name": top}, ITEM),
+                *(proxy, gateway),
+                release=release,
+            )
+        )
+        .selection(proxy, "MeshTimeout")
+        .policies
+    ]
+    assert chosen == [name]
 
 
 def test_malformed_proxies_are_survived() -> None:

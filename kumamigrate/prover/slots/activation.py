@@ -7,7 +7,6 @@ from typing import Any
 
 from kumamigrate.effective.compare import Difference
 from kumamigrate.effective.fact import Fact
-from kumamigrate.effective.outboundfacts import BY_ROUTE
 from kumamigrate.effective.reading import At, SlotKind, flat
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.model.resource import Resource, mapping, mappings
@@ -25,9 +24,7 @@ def is_activation(
     route = found.was.route
     if not isinstance(destination, RealResource) or route is None or route.entry is None:
         return False
-    if policy_type not in BY_ROUTE or policy_type not in before.types:
-        return False
-    if not _is_new_there(before, found):
+    if policy_type not in before.types or not _is_new_there(before, found):
         return False
     there = _old_place(before, was, policy_type, route)
     inert = () if there is None else tuple(e for e in there.entries if e.via is not None)

@@ -88,11 +88,11 @@ class ProxySlots(TwoSides):
         return self.single(was, now, policy_type).witnesses
 
     def undecided(self, was: Resource, now: Resource, policy_type: str) -> tuple[Doubt, ...]:
-        """Return what nobody knows of what a proxy reads of a type, as old policies tie."""
+        """Return what nobody knows of what a proxy reads of a covered type, as old policies tie."""
         if policy_type in SINGLE_TYPES:
             return self.single(was, now, policy_type).doubts
         if policy_type == LOG:
-            return self.passed(was, now).doubts if LOG in self.covered else ()
+            return self.passed(was, now).doubts
         return self.at_clients(was, now, policy_type).doubts if self.by_client(policy_type) else ()
 
     def passed(self, was: Resource, now: Resource) -> SlotsCompared:

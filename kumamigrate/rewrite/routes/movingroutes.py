@@ -32,7 +32,7 @@ from kumamigrate.rewrite.routes.routewords import (
     unreachable,
     why_not,
 )
-from kumamigrate.rewrite.siblings import free_names, shown_as
+from kumamigrate.rewrite.siblings import free_names, name_behind
 from kumamigrate.rewrite.view import View
 from kumamigrate.targetref.items import top_of
 from kumamigrate.targetref.sort import Ranked, compare
@@ -204,16 +204,8 @@ def _in_merge_order(view: View, olds: Sequence[OldForm]) -> list[OldForm]:
 
 def _name(view: View, policy: Resource, suffix: str, taken: set[str]) -> str | None:
     """Return a name for a sibling that no other policy's name stands before (law 6)."""
-    shown = [
-        p.display_name
-        for p in view.state.of_type(policy.type)
-        if p.mesh == policy.mesh and p.identity != policy.identity
-    ]
-    for name in free_names(policy, suffix, view.state):
-        new = shown_as(policy, name)
-        if name not in taken and not any(policy.display_name < one <= new for one in shown):
-            return name
-    return next((n for n in free_names(policy, suffix, view.state) if n not in taken), None)
+    name = name_behind(policy, suffix, view.state, taken=taken)
+    return name or next((n for n in free_names(policy, suffix, view.state) if n not in taken), None)
 
 
 def _reference(view: View, policy: Resource, route: Resource) -> Mapping[str, Any] | None:

@@ -5,7 +5,7 @@ Used where destinations get a resource each, and where what must wait is taken a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
@@ -21,7 +21,7 @@ from kumamigrate.rewrite.routes.routes import (
     routes_called,
     routes_meant,
 )
-from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
+from kumamigrate.rewrite.siblings import name_behind, shown_as, sibling
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
 from kumamigrate.targetref.resolve import Index, index_of
@@ -74,26 +74,14 @@ def _moved(owner: Resource, one: RouteEntry) -> Any:
 
 
 def name_beside(
-    view: View, owner: Resource, targets: Sequence[Any], suffixes: Iterable[str], taken: set[str]
+    view: View, owner: Resource, targets: Sequence[Any], suffix: str, taken: set[str]
 ) -> str | None:
     """Return a name under which a part keeps its place among those of its destinations."""
-    rivals = [
-        other.display_name
-        for other in view.state.of_type(owner.type)
-        if other.mesh == owner.mesh
-        and other.identity != owner.identity
-        and any(_same_destination(other, target) for target in targets)
-    ]
-    for suffix in suffixes:
-        for name in free_names(owner, suffix, view.state):
-            if name not in taken and not _jumps(owner, name, rivals):
-                return name
-    return None
 
+    def is_rival(other: Resource) -> bool:
+        return any(_same_destination(other, target) for target in targets)
 
-def _jumps(resource: Resource, name: str, rivals: Iterable[str]) -> bool:
-    """Say whether a sibling would lose ties to one of others that lose them to the resource."""
-    return any(resource.display_name < rival <= shown_as(resource, name) for rival in rivals)
+    return name_behind(owner, suffix, view.state, is_rival, taken)
 
 
 def _same_destination(route: Resource, target: Any) -> bool:
@@ -200,22 +188,20 @@ def _renamed_ref(ref: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     return None
 
 
+def _is_at_route(policy: Resource) -> bool:
+    return old_route_name(policy) is not None
+
+
 def _copies(
     view: View, policy: Resource, parts: Sequence[RoutePart], route: Resource
 ) -> tuple[Any, ...] | None:
     """Return the policy and a copy for each new route, each named next to it."""
     manifests: list[Any] = [policy.body]
     taken: set[str] = set()
-    shown = [
-        p.display_name
-        for p in view.state.of_type(policy.type)
-        if p.mesh == policy.mesh and p.identity != policy.identity and old_route_name(p) is not None
-    ]
     for part in parts[1:]:
         ref = {**policy.spec["targetRef"], "name": shown_as(route, part.name)}
         suffix = shown_as(route, part.name).rsplit("-", 1)[-1]
-        names = (n for n in free_names(policy, suffix, view.state) if n not in taken)
-        name = next((n for n in names if not _jumps(policy, n, shown)), None)
+        name = name_behind(policy, suffix, view.state, _is_at_route, taken)
         if name is None:
             return None
         taken.add(name)

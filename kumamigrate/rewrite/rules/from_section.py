@@ -9,7 +9,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding, Safety, Status
-from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
+from kumamigrate.rewrite.siblings import name_behind, sibling
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
 
@@ -64,7 +64,7 @@ def _in_place(view: View, policy: Resource, entries: list[Any]) -> Change:
 
 
 def _split(view: View, policy: Resource, entries: list[Any]) -> Change | Finding:
-    name = _free_name(view, policy)
+    name = name_behind(policy, "inbound", view.state, _is_of_inbounds)
     if name is None:
         return _manual(
             view,
@@ -83,20 +83,8 @@ def _split(view: View, policy: Resource, entries: list[Any]) -> Change | Finding
     return _change(view, policy, (with_spec(policy, kept), half), (note,))
 
 
-def _free_name(view: View, policy: Resource) -> str | None:
-    """Return a name that no other inbound policy's name stands before (product.md §1 law 6)."""
-    shown = sorted(
-        other.display_name
-        for other in view.state.of_type(policy.type)
-        if other.mesh == policy.mesh
-        and other.identity != policy.identity
-        and (other.spec.get("from") or other.spec.get("rules"))
-    )
-    old = policy.display_name
-    for name in free_names(policy, "inbound", view.state):
-        if not any(old < other <= shown_as(policy, name) for other in shown):
-            return name
-    return None
+def _is_of_inbounds(policy: Resource) -> bool:
+    return bool(policy.spec.get("from") or policy.spec.get("rules"))
 
 
 def _change(

@@ -11,7 +11,7 @@ from kumamigrate.rewrite.change import Change, ResourceEdit
 from kumamigrate.rewrite.declarative.steps import with_spec
 from kumamigrate.rewrite.finding import Finding, Safety, Status
 from kumamigrate.rewrite.routes.routes import ROUTE, old_route_name
-from kumamigrate.rewrite.siblings import free_names, shown_as, sibling
+from kumamigrate.rewrite.siblings import name_behind, sibling
 from kumamigrate.rewrite.view import View
 from kumamigrate.source.value import Moved
 
@@ -29,7 +29,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
         routes = [at for at, item in enumerate(items) if _is_route(item)]
         if not routes or len(routes) == len(items):
             continue
-        name = _name(view, policy)
+        name = name_behind(policy, "route", view.state)
         if view.mode(policy.mesh) != "Exclusive" or name is None or policy.where is None:
             yield _reported(view, policy, routes[0])
         else:
@@ -38,20 +38,6 @@ def plan(view: View) -> Iterator[Change | Finding]:
 
 def _is_route(item: Any) -> bool:
     return mapping(mapping(item).get("targetRef")).get("kind") == ROUTE
-
-
-def _name(view: View, policy: Resource) -> str | None:
-    shown = [
-        p.display_name
-        for p in view.state.of_type(policy.type)
-        if p.mesh == policy.mesh and p.identity != policy.identity
-    ]
-    names = free_names(policy, "route", view.state)
-    old = policy.display_name
-    for name in names:
-        if not any(old < other <= shown_as(policy, name) for other in shown):
-            return name
-    return None
 
 
 def _split(view: View, policy: Resource, routes: list[int], name: str) -> Change:

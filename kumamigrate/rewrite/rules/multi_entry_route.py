@@ -64,7 +64,7 @@ def _split(view: View, route: Resource, groups: list[tuple[int, ...]]) -> Change
     for entries in groups[1:]:
         target = route.spec["to"][entries[0]].get("targetRef")
         taken = {part.name for part in parts}
-        name = name_beside(view, route, (target,), _suffixes(target), taken)
+        name = name_beside(view, route, (target,), _suffix(target), taken)
         if name is None:
             return _stays(view, route, "every name tried would sort another route of the same"
                           " destination before it, or one is taken")  # fmt: skip
@@ -97,15 +97,10 @@ def _part(entries: tuple[int, ...], name: str) -> RoutePart:
     return RoutePart(entries=tuple(RouteEntry(at=at) for at in entries), name=name)
 
 
-def _suffixes(target: Any) -> Iterator[str]:
-    """Yield what a destination can be called, the shortest first."""
+def _suffix(target: Any) -> str:
+    """Return what a destination is called in the name of its route."""
     ref = mapping(target)
-    shown = mapping(ref.get("labels")).get(DISPLAY_NAME)
-    name = str(ref.get("name") or shown or "other")
-    yield name
-    for key in ("sectionName", "namespace"):
-        if ref.get(key):
-            yield f"{name}-{ref[key]}"
+    return str(ref.get("name") or mapping(ref.get("labels")).get(DISPLAY_NAME) or "other")
 
 
 def _stays(view: View, route: Resource, why: str) -> Finding:

@@ -50,7 +50,7 @@ def _split(view: View, owner: Resource, waiting: set[tuple[int, int | None]]) ->
     if not rest:
         return None
     targets = [owner.spec["to"][one.at].get("targetRef") for one in rest]
-    name = name_beside(view, owner, targets, (REST,), set())
+    name = name_beside(view, owner, targets, REST, set())
     if name is None:
         return None
     parts = [RoutePart(entries=late, name=owner.name), RoutePart(entries=rest, name=name)]

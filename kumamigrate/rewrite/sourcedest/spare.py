@@ -20,7 +20,7 @@ from kumamigrate.rewrite.sourcedest.routetargets import OTHER_SERVICE
 from kumamigrate.rewrite.sourcedest.trafficpermission import clients_of
 from kumamigrate.sourcedest.order import Ties, latest
 from kumamigrate.sourcedest.proxy import PASS_THROUGH
-from kumamigrate.sourcedest.selector import ANY, Rank, Tags, best_rank, selectors_of
+from kumamigrate.sourcedest.selector import ANY, Rank, Tags, best_rank, rank, selectors_of
 
 Policies = Sequence[Resource]
 Ranks = Mapping[int, Rank]
@@ -136,7 +136,7 @@ def _decided(kind: str, world: KnownWorld) -> tuple[Iterable[Ranks], Said] | Non
         # The destination only has to match: what counts is the rank of the source (G1).
         return ({at: b[at] for at in a if at in b} for a in every for b in asking), _first_limit()
     if kind in ("TrafficTrace", "ProxyTemplate"):
-        for_all = {at: Rank() for at, p in enumerate(policies) if not selectors_of(p.spec, field)}
+        for_all = {at: rank({}) for at, p in enumerate(policies) if not selectors_of(p.spec, field)}
         return ({**for_all, **ranks} for ranks in every), _winner(
             lambda p: _whole(p, world), old.ties
         )

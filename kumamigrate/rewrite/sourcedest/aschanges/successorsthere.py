@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kumamigrate.dataclass import replace
+from kumamigrate.effective.bothengines.whoanswers import successors
 from kumamigrate.effective.policies.patched import PATCH, only_probes
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.sourcedest.besidenew import INBOUND, names_inbounds, services_named
@@ -10,28 +11,23 @@ from kumamigrate.rewrite.sourcedest.conversion import Conversion
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import KnownWorld
 
-_SUCCESSORS = {
-    "TrafficPermission": "MeshTrafficPermission",
-    "Timeout": "MeshTimeout",
-    "Retry": "MeshRetry",
-    "CircuitBreaker": "MeshCircuitBreaker",
-    "HealthCheck": "MeshHealthCheck",
-    "FaultInjection": "MeshFaultInjection",
-    "RateLimit": "MeshRateLimit",
-    "TrafficLog": "MeshAccessLog",
-    "TrafficTrace": "MeshTrace",
-    "ProxyTemplate": "MeshProxyPatch",
-    "Mesh.metrics": "MeshMetric",
-    "Mesh.networking.outbound.passthrough": "MeshPassthrough",
-    "Mesh.routing.localityAwareLoadBalancing": "MeshLoadBalancingStrategy",
+_OF_FIELDS = {
+    "Mesh.metrics": ("MeshMetric",),
+    "Mesh.networking.outbound.passthrough": ("MeshPassthrough",),
+    "Mesh.routing.localityAwareLoadBalancing": ("MeshLoadBalancingStrategy",),
 }
 _MESH_FIELD = "Mesh."
 """Begins the kinds that are a field of the Mesh."""
 
 
 def successors_there(world: KnownWorld, kind: str) -> list[Resource]:
-    """Return the policies of the new types that an old kind has become or may become."""
-    present = list(world.existing(_SUCCESSORS[kind])) if kind in _SUCCESSORS else []
+    """Return the policies of the new types that an old kind has become or may become.
+
+    Beside TrafficRoutes none count: they are converted last.
+    """
+    known = {**successors(), **_OF_FIELDS}
+    types = () if kind == "TrafficRoute" else known.get(kind, ())
+    present = [policy for type_ in types for policy in world.existing(type_)]
     if kind == "HealthCheck":
         present += [r for r in world.existing(PATCH) if only_probes(r)]
     return present
