@@ -637,6 +637,25 @@ def test_limits_of_an_old_breaker_stay_beside_new_ones_field_by_field(
     assert meshcircuitbreaker.beside(old, {}, at) == alone
 
 
+@pytest.mark.parametrize(
+    ("split", "detectors", "judged"),
+    [
+        (True, {"totalErrors": {}}, True),
+        (False, {"totalErrors": {}}, False),
+        (True, {"totalErrors": {}, "standardDeviation": {}}, False),
+        (True, {}, False),
+    ],
+)
+def test_local_errors_are_judged_by_their_rate_unless_all_are(
+    split: bool, detectors: dict[str, Any], judged: bool
+) -> None:
+    """legacy-notes.md C22."""
+    spec = {"conf": {"splitExternalAndLocalErrors": split, "detectors": detectors}}
+    old = Resource(type="CircuitBreaker", mesh="default", name="old", spec=spec)
+    read = meshcircuitbreaker.of_old(old, At(part=CLUSTER, release="2.9"))
+    assert (meshcircuitbreaker.LOCAL_RATE in read) is judged
+
+
 def test_a_patch_that_is_none_is_read_as_it_stands() -> None:
     read = meshproxypatch.of_conf({"appendModifications": [None, "x"]}, At(part=PROXY))
     assert [*read.values()] == [[None, "x"]]

@@ -11,7 +11,7 @@ from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.targetref.route import RealResource, ServiceTag
 from kumamigrate.universe.answering import Endpoint, answered, endpoints
-from kumamigrate.universe.backend import outbound_destinations
+from kumamigrate.universe.backend import cluster_of, outbound_destinations
 from kumamigrate.universe.chosen import chosen_by
 from kumamigrate.universe.contents import Contents
 from kumamigrate.universe.namedresources import ByName, carries
@@ -247,3 +247,19 @@ def test_a_service_says_the_protocol_of_its_tag_where_its_ports_agree(
     web = Resource(type="MeshService", mesh="default", name="web", labels=OWN, spec=spec)
     state = State(release="2.14", environment=Environment(zone="east"), resources=(web,))
     assert tag_protocols(state).get("web") == protocols
+
+
+def test_references_that_mean_nothing_are_as_different_as_they_are_written() -> None:
+    state = State(release="2.14")
+    side = Side(state, "default", Contents())
+    refs: list[dict[str, Any]] = [
+        {"kind": "MeshService", "labels": {"app": "a", "v": "1"}, "port": 80},
+        {"kind": "MeshService", "labels": {"app": "b", "v": "1"}, "port": 80},
+        {"kind": "MeshService", "labels": {"app": "a"}, "port": 80},
+        {"kind": "MeshService", "labels": {"app": "a", "v": "1"}, "port": 81},
+        {"kind": "MeshExternalService", "labels": {"app": "a", "v": "1"}, "port": 80},
+    ]
+    keys = {cluster_of(side, ref, None).key for ref in refs}
+    turned = {**refs[0], "labels": {"v": "1", "app": "a"}}
+    assert len(keys) == len(refs)
+    assert cluster_of(side, turned, None).key in keys

@@ -1,0 +1,50 @@
+"""Policies of outbounds stop working with the last TrafficRoute: they are converted before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
+from kumamigrate.rewrite.sourcedest.known import world_of
+from tests.sourcedest.meshes import ROUTE_ALL, state
+
+MESH = """
+type: Mesh
+name: default
+skipCreatingInitialPolicies: ['*']
+logging: {backends: [{name: f, type: file, conf: {path: /tmp/f}}]}
+tracing: {backends: [{name: f, type: zipkin, conf: {url: 'http://z:1/api'}}]}
+"""
+SOURCES = """
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'%s}}]
+"""
+ALL = SOURCES % ""
+HTTP = SOURCES % ", kuma.io/protocol: http"
+SELECTORS = "\nselectors: [{match: {kuma.io/service: '*'}}]\n"
+OF_OUTBOUNDS = {
+    "Timeout": f"{ALL}conf: {{connectTimeout: 1s}}",
+    "Retry": f"{ALL}conf: {{http: {{numRetries: 1}}}}",
+    "CircuitBreaker": f"{ALL}conf: {{thresholds: {{maxConnections: 1}}}}",
+    "HealthCheck": (
+        f"{ALL}conf: {{interval: 1s, timeout: 1s, unhealthyThreshold: 1, healthyThreshold: 1}}"
+    ),
+    "TrafficLog": f"{ALL}conf: {{backend: f}}",
+}
+OF_OTHERS = {
+    "TrafficPermission": ALL,
+    "FaultInjection": f"{HTTP}conf: {{abort: {{httpStatus: 500, percentage: 1}}}}",
+    "RateLimit": f"{ALL}conf: {{http: {{requests: 1, interval: 1s}}}}",
+    "TrafficTrace": f"{SELECTORS}conf: {{backend: f}}",
+}
+
+
+@pytest.mark.parametrize("kind", [*OF_OUTBOUNDS, *OF_OTHERS])
+def test_a_route_waits_for_whatever_its_outbounds_read(kind: str) -> None:
+    """legacy.md §0 fact 3: without TrafficRoutes the old engine makes no outbound."""
+    conf = {**OF_OUTBOUNDS, **OF_OTHERS}[kind]
+    policy = f"type: {kind}\nname: p\nmesh: default{conf}\n"
+    world = world_of(state("\n---\n".join((MESH, ROUTE_ALL, policy))), "default", "2.9")
+    told = [one.message for one in CONVERTERS["TrafficRoute"](world).manual if one.blocking]
+    waiting = [f"the mesh still has {kind} policies" for _ in range(kind in OF_OUTBOUNDS)]
+    assert [text.partition(",")[0] for text in told] == waiting
