@@ -49,7 +49,7 @@ def held_for_circles(
     changes: Iterable[Change], circles: Mapping[tuple[str, Subject], Left]
 ) -> list[Held]:
     """Return the changes that are about something that is left alone, held."""
-    found = ((change, _why(change, circles)) for change in changes if circles)
+    found = ((change, _why(change, circles)) for change in changes)
     return [Held(change=c, unknown=(why.reason,), cause=why.cause) for c, why in found if why]
 
 
@@ -62,7 +62,7 @@ def form_left(
     form: Change | None = change
     while form is not None and _why(form, circles):
         form = form.otherwise
-    return form if form is not None and (form is change or may_try(form)) else change
+    return form if form is not None and may_try(form) else change
 
 
 def _why(change: Change, circles: Mapping[tuple[str, Subject], Left]) -> Left | None:

@@ -19,8 +19,6 @@ def refused(change: Change) -> Refused:
 
 def held_by_choice(changes: Iterable[Change], skip: frozenset[Refused]) -> list[Held]:
     """Return the changes that somebody said no to, held."""
-    if not skip:
-        return []
     return [Held(change=c, cause=Cause.SKIPPED) for c in changes if refused(c) in skip]
 
 

@@ -105,6 +105,15 @@ def _left_out(files: dict[str, str]) -> dict[str, tuple[str, ...]]:
             },
             {"kustomization": ("prod/**",), "prod": ("kustomization.yaml",)},
         ),
+        # which is called after its folder
+        (
+            {
+                "shop/web/kustomization.yaml": "resources: [a.yaml]",
+                "shop/web/a.yaml": "a",
+                "shop/web/prod/kustomization.yaml": "resources: [../a.yaml]",
+            },
+            {"web": ("shop/web/prod/**",), "prod": ("shop/web/kustomization.yaml",)},
+        ),
     ],
 )
 def test_layouts(files: dict[str, str], expected: dict[str, tuple[str, ...]]) -> None:
