@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence, Set
 
 from kumamigrate.dataclass import dataclass, replace
+from kumamigrate.effective.bothengines.whoanswers import successors
 from kumamigrate.effective.difference import Witness
 from kumamigrate.flow.judging.claimstates import as_exclusive
 from kumamigrate.model.resource import Identity, Resource
@@ -17,21 +18,6 @@ from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover import Verdict, prove
 from kumamigrate.prover.claimed import LIVE
 from kumamigrate.scene.scene import Scene
-
-PREDECESSORS = {
-    "MeshAccessLog": "TrafficLog",
-    "MeshCircuitBreaker": "CircuitBreaker",
-    "MeshFaultInjection": "FaultInjection",
-    "MeshHTTPRoute": "TrafficRoute",
-    "MeshHealthCheck": "HealthCheck",
-    "MeshProxyPatch": "ProxyTemplate",
-    "MeshRateLimit": "RateLimit",
-    "MeshRetry": "Retry",
-    "MeshTimeout": "Timeout",
-    "MeshTrace": "TrafficTrace",
-    "MeshTrafficPermission": "TrafficPermission",
-}
-"""What decided of old what a targetRef policy decides."""
 
 ROUTES = ("MeshHTTPRoute", "MeshTCPRoute", "TrafficRoute", "VirtualOutbound")
 """What decides where traffic goes, and with that what every other policy does."""
@@ -154,8 +140,8 @@ def alone(state: State, policy: Resource) -> State:
 
 def kin(type_: str) -> set[str]:
     """Return the types of the other engine that decide the same."""
-    found = {new for new, old in PREDECESSORS.items() if old == type_}
-    return found | ({PREDECESSORS[type_]} if type_ in PREDECESSORS else set())
+    pairs = [(old, new[0]) for old, new in successors().items() if new]
+    return {new for old, new in pairs if old == type_} | {old for old, new in pairs if new == type_}
 
 
 def _is(resource: Resource, identity: Identity) -> bool:

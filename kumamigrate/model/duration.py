@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from kumamigrate.pattern import pattern
 
-_UNITS = {
+UNITS = {
     "ns": 1,
     "us": 1_000,
     "µs": 1_000,
@@ -39,7 +39,7 @@ def parse(text: str) -> int | None:
         if part is None:
             return None
         whole, _, fraction = part[1].partition(".")
-        whole, fraction, unit = whole.lstrip("0"), fraction[:_DIGITS], _UNITS[part[2]]
+        whole, fraction, unit = whole.lstrip("0"), fraction[:_DIGITS], UNITS[part[2]]
         if len(whole) > _DIGITS:
             return None
         total += int(whole or 0) * unit + int(fraction or 0) * unit // 10 ** len(fraction)
@@ -54,10 +54,10 @@ def render(nanoseconds: int) -> str:
     sign, ns = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
     for unit, size in (("ns", 1_000), ("µs", 1_000_000), ("ms", 1_000_000_000)):
         if ns < size:
-            return sign + _decimal(ns, _UNITS[unit]) + unit
-    minutes, ns = divmod(ns, _UNITS["m"])
+            return sign + _decimal(ns, UNITS[unit]) + unit
+    minutes, ns = divmod(ns, UNITS["m"])
     hours, minutes = divmod(minutes, 60)
-    text = _decimal(ns, _UNITS["s"]) + "s"
+    text = _decimal(ns, UNITS["s"]) + "s"
     if hours or minutes:
         text = f"{minutes}m{text}"
     return sign + (f"{hours}h{text}" if hours else text)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.duration import parse
-
-_UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "m": 60_000_000_000, "h": 3_600_000_000_000}
-_SECOND = 1_000_000_000
+from kumamigrate.model.duration import UNITS, parse
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -21,11 +18,11 @@ class Duration:
             return "-" + str(Duration(-self.ns))
         if self.ns == 0:
             return "0s"
-        if self.ns < _SECOND:
-            unit = next(u for u in ("ms", "us", "ns") if self.ns % _UNITS[u] == 0)
-            return f"{self.ns // _UNITS[unit]}{unit}"
-        hours, rest = divmod(self.ns, _UNITS["h"])
-        minutes, rest = divmod(rest, _UNITS["m"])
+        if self.ns < UNITS["s"]:
+            unit = next(u for u in ("ms", "us", "ns") if self.ns % UNITS[u] == 0)
+            return f"{self.ns // UNITS[unit]}{unit}"
+        hours, rest = divmod(self.ns, UNITS["h"])
+        minutes, rest = divmod(rest, UNITS["m"])
         text = (f"{hours}h" if hours else "") + (f"{minutes}m" if minutes else "")
         return text + (_seconds(rest) if rest else "")
 
@@ -34,9 +31,9 @@ ZERO = Duration(0)
 
 
 def _seconds(ns: int) -> str:
-    whole, rest = divmod(ns, _SECOND)
-    if whole == 0 and rest % _UNITS["ms"] == 0:
-        return f"{rest // _UNITS['ms']}ms"
+    whole, rest = divmod(ns, UNITS["s"])
+    if whole == 0 and rest % UNITS["ms"] == 0:
+        return f"{rest // UNITS['ms']}ms"
     return f"{whole}s" if rest == 0 else f"{whole}.{rest:09d}".rstrip("0") + "s"
 
 
@@ -48,4 +45,4 @@ def parse_duration(text: str) -> Duration | None:
 
 def seconds(count: int) -> Duration:
     """Return a duration of whole seconds."""
-    return Duration(count * _SECOND)
+    return Duration(count * UNITS["s"])
