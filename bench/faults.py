@@ -22,7 +22,9 @@ COMPARED = {
 NAMED = {"any": "all", "all": "any", "min": "max", "max": "min"}
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{0,40}")
 """A text that is a key or a kind, and no sentence."""
-SAYS = frozenset({"Doubt", "Finding", "ValueError", "TypeError", "AssertionError", "assert_never"})
+SAYS = frozenset(
+    {"Doubt", "Finding", "ValueError", "TypeError", "AssertionError", "assert_never", "TypeVar"}
+)
 """Calls whose order of arguments types hold."""
 
 

@@ -89,6 +89,7 @@ def test_what_was_written_breaks_something_today_or_it_does_not() -> None:
     assert not breaks_today(_proof(Effect.NAME, claim="live"), {"MeshRetry"}, HARMLESS)
     # A route decides what every policy on routes does.
     assert breaks_today(proof, {"MeshHTTPRoute"}, HARMLESS)
+    assert breaks_today(proof, {"MeshTCPRoute"}, HARMLESS)
 
 
 def test_only_what_differs_counts_as_changed() -> None:

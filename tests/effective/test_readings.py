@@ -637,6 +637,18 @@ def test_limits_of_an_old_breaker_stay_beside_new_ones_field_by_field(
     assert meshcircuitbreaker.beside(old, {}, at) == alone
 
 
+@pytest.mark.parametrize(("always", "idle"), [(False, "9s"), (True, "0s")])
+def test_an_old_timeout_ends_idle_connections_of_clients_where_no_release_has_a_word(
+    always: bool, idle: str
+) -> None:
+    """legacy-notes.md C4: no MeshTimeout can say it, and from 2.14 on nothing does."""
+    spec = {"conf": {"http": {"idleTimeout": "9s", "requestTimeout": "3s"}}}
+    old = Resource(type="Timeout", mesh="default", name="old", spec=spec)
+    at = At(part=LISTENER, treated="http", made=True, always=always)
+    read = meshtimeout.of_old(old, at)
+    assert (read[meshtimeout.DOWNSTREAM], read["http.requestTimeout"]) == (idle, "3s")
+
+
 @pytest.mark.parametrize(
     ("split", "detectors", "judged"),
     [

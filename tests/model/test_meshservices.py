@@ -160,6 +160,21 @@ def test_its_mesh_is_its_own_or_that_of_its_namespace(
     assert [made.mesh for made in _made(*texts, release=release)] == [mesh]
 
 
+@pytest.mark.parametrize(
+    ("mode", "complete", "number"), [("zone", False, 1), ("zone", True, 0), ("global", False, 0)]
+)
+def test_only_a_zone_makes_them_where_not_all_is_known(
+    mode: Any, complete: bool, number: int
+) -> None:
+    """A global control plane gets them, and a whole inventory has them."""
+    resources = read_resources(
+        read_file("a.yaml", (MESH % "Exclusive" + "---\n" + NAMESPACE + "---\n" + SERVICE).encode())
+    )
+    environment = Environment(zone="east", mode=mode)
+    state = State(release="2.14", environment=environment, resources=resources, complete=complete)
+    assert len(generated_services(state)) == number
+
+
 def test_a_meshservice_of_that_name_stays_what_it_is() -> None:
     own = (
         "apiVersion: kuma.io/v1alpha1\nkind: MeshService\n"

@@ -19,6 +19,8 @@ HERE = Path(__file__).parent
 COMMITTED = HERE.parent / "golden"
 SHARED = HERE.parent.parent.parent / "shared" / "goldens"
 
+DIRECTIONS = frozenset({"outbound", "inbound", "proxy", "gateway", "mesh"})
+"""Where a setting may stand that differs (reports.schema.json)."""
 MESH = """
 type: Mesh
 name: default
@@ -101,7 +103,9 @@ def shown(witness: Witness) -> tuple[Any, ...]:
 
 def live(before: State, after: State) -> Proof:
     """Prove claim live for every proxy that could exist."""
-    return prove(before, after, claims=("live",))
+    proof = prove(before, after, claims=("live",))
+    assert {witness.direction for witness in proof.witnesses("live")} <= DIRECTIONS
+    return proof
 
 
 def without(given: State, *names: str) -> State:

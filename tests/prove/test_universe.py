@@ -9,11 +9,14 @@ import pytest
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
+from kumamigrate.prover.subject import Subject
 from kumamigrate.targetref.route import RealResource, ServiceTag
 from kumamigrate.universe.answering import Endpoint, answered, endpoints
 from kumamigrate.universe.backend import cluster_of, outbound_destinations
 from kumamigrate.universe.chosen import chosen_by
 from kumamigrate.universe.contents import Contents
+from kumamigrate.universe.excluding import asked_slots
+from kumamigrate.universe.madeup import Atom, Setting
 from kumamigrate.universe.namedresources import ByName, carries
 from kumamigrate.universe.services import _made_up, worlds_of
 from kumamigrate.universe.side import Side
@@ -263,3 +266,27 @@ def test_references_that_mean_nothing_are_as_different_as_they_are_written() -> 
     turned = {**refs[0], "labels": {"v": "1", "app": "a"}}
     assert len(keys) == len(refs)
     assert cluster_of(side, turned, None).key in keys
+
+
+def test_what_is_known_of_protocols_besides_is_kept() -> None:
+    tags = {"kuma.io/service": "api", "kuma.io/protocol": "http"}
+    networking = {"address": "10.0.0.1", "inbound": [{"port": 80, "tags": tags}]}
+    proxy = Resource(type="Dataplane", mesh="default", name="api", spec={"networking": networking})
+    side = Side(State(release="2.14", resources=(proxy,)), "default", Contents())
+    told = side.knowing({"ghost": "grpc"})
+    assert [told.protocol(ServiceTag(name)) for name in ("api", "ghost")] == ["http", "grpc"]
+    assert side.protocol(ServiceTag("ghost")) == ""
+
+
+def test_a_name_is_one_of_its_zone_and_namespace() -> None:
+    atom = Atom(name="web", identity=("east", "shop"))
+    places = [("shop", "east"), ("bank", "east"), ("shop", "west")]
+    found = [asked_slots([atom], Setting(*place, False), one_inbound=True) for place in places]
+    assert [one is not None for one in found] == [True, False, False]
+
+
+def test_a_subject_is_where_the_side_is_that_has_it() -> None:
+    proxy = Resource(type="Dataplane", mesh="default", name="web", namespace="shop")
+    there = [Subject(name="web", was=proxy, now=None), Subject(name="web", was=None, now=proxy)]
+    assert [one.at for one in there] == [("shop", "web")] * 2
+    assert Subject(name="web", was=None, now=None).at == ("", "web")
