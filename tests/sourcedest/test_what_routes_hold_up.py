@@ -6,6 +6,7 @@ import pytest
 
 from kumamigrate.rewrite.sourcedest.convert import CONVERTERS
 from kumamigrate.rewrite.sourcedest.known import world_of
+from kumamigrate.rewrite.sourcedest.spare import spare_of
 from tests.sourcedest.meshes import ROUTE_ALL, state
 
 MESH = """
@@ -48,3 +49,29 @@ def test_a_route_waits_for_whatever_its_outbounds_read(kind: str) -> None:
     told = [one.message for one in CONVERTERS["TrafficRoute"](world).manual if one.blocking]
     waiting = [f"the mesh still has {kind} policies" for _ in range(kind in OF_OUTBOUNDS)]
     assert [text.partition(",")[0] for text in told] == waiting
+
+
+CONNECTED = {
+    **OF_OUTBOUNDS,
+    "TrafficRoute": f"{ALL}conf: {{destination: {{kuma.io/service: '*'}}}}",
+}
+SPARED = {
+    **{kind: ("sources", conf) for kind, conf in CONNECTED.items()},
+    "TrafficPermission": ("destinations", ALL),
+    "RateLimit": ("destinations", OF_OTHERS["RateLimit"]),
+    "TrafficTrace": ("selectors", OF_OTHERS["TrafficTrace"]),
+    "ProxyTemplate": ("selectors", f"{SELECTORS}conf: {{imports: [default-proxy]}}"),
+}
+
+
+@pytest.mark.parametrize("kind", SPARED)
+def test_what_says_the_same_for_fewer_changes_nothing(kind: str) -> None:
+    """legacy.md §2: the narrower one wins, and says what the broader one would."""
+    field, conf = SPARED[kind]
+    broad = f"type: {kind}\nname: broad\nmesh: default{conf}\n"
+    head, _, tail = broad.partition(f"{field}: ")
+    fewer = tail.replace("'*'", "web", 1)
+    narrow = f"{head}{field}: {fewer}".replace("broad", "narrow")
+    docs = [MESH, broad, narrow] if kind == "TrafficRoute" else [MESH, ROUTE_ALL, broad, narrow]
+    world = world_of(state("\n---\n".join(docs)), "default", "2.9")
+    assert [one.resource.name for one in spare_of(kind, world)] == ["narrow"]
