@@ -75,3 +75,22 @@ def test_what_says_the_same_for_fewer_changes_nothing(kind: str) -> None:
     docs = [MESH, broad, narrow] if kind == "TrafficRoute" else [MESH, ROUTE_ALL, broad, narrow]
     world = world_of(state("\n---\n".join(docs)), "default", "2.9")
     assert [one.resource.name for one in spare_of(kind, world)] == ["narrow"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "conf"),
+    [
+        ("Timeout", "{connectTimeout: %ss}"),
+        ("Timeout", "{tcp: {idleTimeout: %ss}}"),
+        ("Timeout", "{http: {requestTimeout: %ss}}"),
+        ("Timeout", "{grpc: {streamIdleTimeout: %ss}}"),
+        ("Retry", "{http: {numRetries: %s}}"),
+        ("Retry", "{grpc: {numRetries: %s}}"),
+        ("Retry", "{tcp: {maxConnectAttempts: %s}}"),
+    ],
+)
+def test_what_says_something_else_for_one_protocol_is_not(kind: str, conf: str) -> None:
+    head = f"type: {kind}\nname: %s\nmesh: default{ALL}conf: {conf}\n"
+    broad, narrow = head % ("broad", 7), (head % ("narrow", 8)).replace("'*'", "web", 1)
+    world = world_of(state("\n---\n".join((MESH, ROUTE_ALL, broad, narrow))), "default", "2.9")
+    assert spare_of(kind, world) == ()

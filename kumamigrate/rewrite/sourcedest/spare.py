@@ -27,7 +27,8 @@ Ranks = Mapping[int, Rank]
 """The policies that match at a place, by their position in file order, with their ranks there."""
 Said = Callable[[Policies], Any]
 """What comes of the policies that no other outranks, in file order; of none as well."""
-_PROTOCOLS = ("http", "http2", "grpc", "tcp", "kafka", "unknown")
+_PROTOCOLS = ("http", "grpc", "tcp")
+"""One of each family that outbounds are treated as; http2 reads nothing that these do not."""
 _ON_CONNECTIONS = (
     "Timeout", "Retry", "CircuitBreaker", "HealthCheck", "TrafficLog", "TrafficRoute",
 )  # fmt: skip
