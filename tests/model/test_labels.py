@@ -25,7 +25,9 @@ from kumamigrate.model.resource import (
     PROXY_TYPE,
     ROLE,
     ZONE,
+    Resource,
     Where,
+    with_zone_tag,
 )
 from kumamigrate.model.state import Environment
 from tests.admit.manifest import resource_of
@@ -323,3 +325,21 @@ def test_other_peoples_objects_are_left_alone() -> None:
     manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     resource = resource_of(manifest)
     assert compute_labels(resource, release="3.0", environment=EAST) == resource
+
+
+def test_a_zone_is_a_tag_of_inbounds_and_gateways_and_all_else_stays() -> None:
+    """legacy-notes.md G2: what has the tag keeps it, and an inbound without tags gets none."""
+    inbounds: list[dict[str, Any]] = [
+        {"port": 1, "tags": {"kuma.io/service": "a"}},
+        {"port": 2, "tags": {"kuma.io/service": "a", "kuma.io/zone": "west"}},
+        {"port": 3},
+    ]
+    networking = {"address": "10.0.0.1", "inbound": inbounds, "gateway": {"tags": {"a": "b"}}}
+    spec = {"networking": networking, "probes": {"port": 9000}}
+    tagged = with_zone_tag(Resource(type="Dataplane", mesh="default", name="a", spec=spec), "east")
+    east = {"kuma.io/zone": "east"}
+    one = {"port": 1, "tags": {"kuma.io/service": "a", **east}}
+    gateway = {"tags": {"a": "b", **east}}
+    made = {"address": "10.0.0.1", "inbound": [one, *inbounds[1:]], "gateway": gateway}
+    assert tagged.spec == {"networking": made, "probes": {"port": 9000}}
+    assert with_zone_tag(tagged, "") is tagged

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from kumamigrate.prover.prover import prove
 from tests.frontdoor import command
+from tests.prove.states import state
 
 SHOP = """apiVersion: kuma.io/v1alpha1
 kind: Mesh
@@ -278,3 +280,22 @@ def test_a_workload_that_gets_or_loses_its_sidecar_is_told(comes: bool, tmp_path
     values = (one["before"]["value"], one["after"]["value"])
     assert values == ((None, "present") if comes else ("present", None))
     assert not found.get("unknown")
+
+
+def test_between_releases_of_2_what_stood_stands_before_what_comes() -> None:
+    """Where no form ends, what both read is compared as it is written."""
+    text = """
+type: MeshExternalService
+name: bank
+mesh: default
+spec:
+  match: {type: HostnameGenerator, port: 443, protocol: http}
+  endpoints: [{address: %s, port: 443}]
+"""
+    before, after = (
+        state(text % address, release=name, mode="Exclusive")
+        for address, name in (("a.example", "2.13"), ("b.example", "2.14"))
+    )
+    found = prove(before, after, claims=("release",)).witnesses("release")
+    values = [(one.before.value, one.after.value) for one in found]
+    assert values == [tuple([{"address": f"{at}.example", "port": 443}] for at in "ab")]
