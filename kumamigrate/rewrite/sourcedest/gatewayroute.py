@@ -22,8 +22,8 @@ _HEADERS = {
 
 def convert_gateway_route(world: KnownWorld) -> Conversion:
     """Return the routes for the MeshGatewayRoutes of a mesh."""
-    routes = [r for r in world.state.of_type("MeshGatewayRoute") if r.mesh == world.mesh]
-    gateways = [r for r in world.state.of_type("MeshGateway") if r.mesh == world.mesh]
+    routes = [*world.state.of_type("MeshGatewayRoute")]
+    gateways = [*world.state.of_type("MeshGateway")]
     manual: list[Manual] = []
     policies: list[NewPolicy] = []
     taken = [r.name for t in ("MeshHTTPRoute", "MeshTCPRoute") for r in world.existing(t)]

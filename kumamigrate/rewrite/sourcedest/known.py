@@ -22,7 +22,7 @@ _RULES_SINCE = "2.10"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownWorld:
-    """A mesh as the converter sees it.
+    """A mesh as the converter sees it: the state holds nothing of other ones.
 
     `protocols` holds the services of which the state has endpoints. `onward`: other rules take the
     result on to 3.0. `on_word`: what denies or limits may go without a successor, the user said.
@@ -51,7 +51,7 @@ class KnownWorld:
     @property
     def mesh_resource(self) -> Resource | None:
         """The Mesh, or None when the state does not hold it."""
-        return next((r for r in self.state.of_type("Mesh") if r.name == self.mesh), None)
+        return next(iter(self.state.of_type("Mesh")), None)
 
     @property
     def listed(self) -> bool:
@@ -76,11 +76,7 @@ class KnownWorld:
 
     def existing(self, type_: str) -> tuple[Resource, ...]:
         """Return the policies of a new type that the mesh has already, shadow ones left out."""
-        return tuple(
-            r
-            for r in self.state.of_type(type_)
-            if r.mesh == self.mesh and r.labels.get(EFFECT) != "shadow"
-        )
+        return tuple(r for r in self.state.of_type(type_) if r.labels.get(EFFECT) != "shadow")
 
     def led_to(self, service: str, besides: Sequence[Tags] = ()) -> bool:
         """Say whether traffic of a listed proxy may end at a service.
@@ -142,10 +138,9 @@ def world_of(
     exported: Iterable[Resource] = (),
 ) -> KnownWorld:
     """Return what is known of a mesh."""
-    proxies = _listed(state, mesh)
-    external = [
-        tags_of(r.spec.get("tags")) for r in state.of_type("ExternalService") if r.mesh == mesh
-    ]
+    state = state.mesh(mesh)
+    proxies = _listed(state)
+    external = [tags_of(r.spec.get("tags")) for r in state.of_type("ExternalService")]
     protocols = service_protocols(proxies, external)
     old = old_policies(state, mesh, Ties(ties))
     named = {o.service for p in proxies for o in p.outbounds} | set(protocols)
@@ -163,13 +158,12 @@ def world_of(
     )
 
 
-def _listed(state: State, mesh: str) -> tuple[TaggedProxy, ...]:
+def _listed(state: State) -> tuple[TaggedProxy, ...]:
     """Return the Dataplanes of a mesh; every rule asks for them, and there may be thousands."""
-    key = ("old proxies", mesh)
+    key = "old proxies"
     if key not in state.known:
         zone = state.environment.zone
-        dataplanes = (r for r in state.of_type("Dataplane") if r.mesh == mesh)
-        state.known[key] = tuple(proxy_of(r, zone) for r in dataplanes)
+        state.known[key] = tuple(proxy_of(r, zone) for r in state.of_type("Dataplane"))
     found: tuple[TaggedProxy, ...] = state.known[key]
     return found
 

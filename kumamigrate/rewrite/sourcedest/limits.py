@@ -127,9 +127,7 @@ def _stuck(
             stuck.append(found.single)
             notes.append(_per_client(found.single))
     external = {
-        tags_of(r.spec.get("tags")).get(SERVICE, "")
-        for r in world.state.of_type("ExternalService")
-        if r.mesh == world.mesh
+        tags_of(r.spec.get("tags")).get(SERVICE, "") for r in world.state.of_type("ExternalService")
     }
     for policy in policies:
         for tags in selectors_of(policy.spec, "destinations"):

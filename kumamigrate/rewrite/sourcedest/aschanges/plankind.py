@@ -51,7 +51,7 @@ def plan_kind(view: View, kind: str) -> Iterator[Change | Finding]:
             yield from doubles
             continue
         world = world_of(
-            view.state.mesh(mesh),
+            view.state,
             mesh,
             target,
             onward=onward,
