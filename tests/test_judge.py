@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.flow.judging.acceptance import judge_of
 from kumamigrate.flow.judging.everywhere import judge_everywhere
+from kumamigrate.flow.judging.onename import newly_overwritten
+from kumamigrate.model.resource import Form, Resource
 from kumamigrate.model.state import Environment
 from kumamigrate.prover import prove
 from kumamigrate.rewrite.rulebook import rulebook
@@ -322,3 +325,47 @@ def test_a_difference_at_one_proxy_excuses_none_at_another() -> None:
     assert not judge(current, candidate).good
     assert judge(current, before).good
     assert judge(current, current).good
+
+
+@pytest.mark.parametrize(
+    ("namespace", "mesh", "form", "told"),
+    [
+        ("kuma-system", "other", Form.KUBERNETES, True),
+        ("shop", "other", Form.KUBERNETES, False),
+        ("kuma-system", "default", Form.KUBERNETES, False),
+        ("", "other", Form.UNIVERSAL, False),
+    ],
+)
+def test_nothing_takes_the_place_of_an_object_of_another_mesh(
+    namespace: str, mesh: str, form: Form, *, told: bool
+) -> None:
+    """Kubernetes has one object of a type and name in a namespace, whatever mesh it is for."""
+    there = Resource(
+        type="MeshTrace", mesh="default", name="t", namespace="kuma-system", form=Form.KUBERNETES
+    )
+    new = Resource(type="MeshTrace", mesh=mesh, name="t", namespace=namespace, form=form)
+    old, now = (
+        cast("Any", SimpleNamespace(repository=SimpleNamespace(resources=resources)))
+        for resources in ((there,), (there, new))
+    )
+    words = [str(doubt) for doubt in newly_overwritten(old, now)]
+    said = "MeshTrace t of namespace kuma-system would be written for mesh default and mesh other"
+    assert [text.startswith(said) for text in words] == [True] * told
+    assert newly_overwritten(now, now) == ()
+
+
+OBJECT = """\
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTrace
+metadata: {name: t, namespace: kuma-system, labels: {kuma.io/mesh: %s}}
+spec: {default: {backends: []}}
+"""
+
+
+@pytest.mark.parametrize("word", [True, False])
+def test_not_on_anybody_s_word(*, word: bool) -> None:
+    before = scene_of(OBJECT % "default")
+    after = scene_of(OBJECT % "default" + OBJECT % "other")
+    held = judge_of((), before, take_unknown=word)(before, after)
+    assert any("Kubernetes has one object of a name" in str(doubt) for doubt in held.unknown)

@@ -13,6 +13,7 @@ from kumamigrate.flow.judging.everyworld import jobs_for, open_worlds
 from kumamigrate.flow.judging.newlyrefused import newly_refused
 from kumamigrate.flow.judging.notworse import not_worse, shifted
 from kumamigrate.flow.judging.notyetthere import touches_unsettled
+from kumamigrate.flow.judging.onename import newly_overwritten
 from kumamigrate.flow.judging.touched import barred
 from kumamigrate.model.state import State
 from kumamigrate.prover import Effect, Proof, Witness
@@ -50,6 +51,9 @@ def judge_of(
     today = not upgrade and "release" not in claims
 
     def judge(current: Scene, candidate: Scene) -> HeldVerdict:
+        overwritten = newly_overwritten(current, candidate)
+        if overwritten:  # no word makes two objects of one
+            return HeldVerdict(unknown=overwritten)
         verdict = HeldVerdict()
         for viewer in viewers_of(current, candidate):
             seen = (scene.seen_by(viewer) for scene in (before, current, candidate))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from hashlib import sha256
+from itertools import chain, count
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
@@ -48,6 +49,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
 
     Endpoints that are no host and port are reported.
     """
+    given: dict[tuple[str, str], str] = {}
     for mesh in view.state.meshes():
         edited: list[tuple[Resource, Json]] = []
         settled: list[Finding] = []
@@ -61,7 +63,7 @@ def plan(view: View) -> Iterator[Change | Finding]:
                 if collector is None:
                     yield finding(view, policy, path)
                     continue
-                name = _name(view, policy, collector)
+                name = _name(view, policy, collector, given)
                 if not _exists(view, policy, name):
                     new.setdefault(name, _backend(view, policy, name, collector))
                 body = put(body, path[:-1], _referring(at_path(body, path[:-1]), policy, name))
@@ -115,15 +117,29 @@ def _referring(telemetry: Mapping[str, Any], policy: Resource, name: str) -> Jso
     }
 
 
-def _name(view: View, policy: Resource, collector: _Collector) -> str:
-    """Return the name of the backend for a collector: one there is, or a free one."""
-    name = collector.name
-    for backend in view.state.of_type(KIND):
-        if backend.mesh == policy.mesh and backend.name == name:
-            if backend.spec == _spec(collector):
-                return name
-            name += "-2"
-    return name
+def _name(
+    view: View, policy: Resource, collector: _Collector, given: MutableMapping[tuple[str, str], str]
+) -> str:
+    """Return the name of the backend for a collector: one there is, or a free one.
+
+    On Kubernetes the backends of all meshes stand in one namespace. `given` are the names that
+    were found free for a mesh.
+    """
+    room = "" if policy.form is Form.KUBERNETES else policy.mesh
+    backends = [b for b in view.state.of_type(KIND) if room in ("", b.mesh)]
+    further = (f"{collector.name}-{number}" for number in count(2))
+    return next(
+        name
+        for name in chain((collector.name,), further)
+        if any(
+            b.name == name and b.mesh == policy.mesh and b.spec == _spec(collector)
+            for b in backends
+        )
+        or (
+            not any(b.name == name for b in backends)
+            and given.setdefault((room, name), policy.mesh) == policy.mesh
+        )
+    )
 
 
 def _exists(view: View, policy: Resource, name: str) -> bool:

@@ -26,8 +26,7 @@ def convert_gateway_route(world: KnownWorld) -> Conversion:
     gateways = [*world.state.of_type("MeshGateway")]
     manual: list[Manual] = []
     policies: list[NewPolicy] = []
-    taken = [r.name for t in ("MeshHTTPRoute", "MeshTCPRoute") for r in world.existing(t)]
-    names = Names(taken)
+    names = Names(world.taken("MeshHTTPRoute", "MeshTCPRoute"))
     for route in routes:
         found = [(g, tags) for g in gateways for tags in _reached(route, g)]
         if not found:

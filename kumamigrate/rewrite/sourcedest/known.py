@@ -8,7 +8,7 @@ from itertools import chain
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.initial import skips
 from kumamigrate.model.kinds import OLD_POLICIES
-from kumamigrate.model.resource import EFFECT, SERVICE, Resource
+from kumamigrate.model.resource import EFFECT, SERVICE, Form, Resource
 from kumamigrate.model.state import State
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.order import Ties
@@ -22,7 +22,7 @@ _RULES_SINCE = "2.10"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownWorld:
-    """A mesh as the converter sees it: the state holds nothing of other ones.
+    """A mesh as the converter sees it: the state holds nothing of other ones, `everything` does.
 
     `protocols` holds the services of which the state has endpoints. `onward`: other rules take the
     result on to 3.0. `on_word`: what denies or limits may go without a successor, the user said.
@@ -30,6 +30,7 @@ class KnownWorld:
     """
 
     state: State
+    everything: State
     mesh: str
     target: str
     old: OldPolicies
@@ -77,6 +78,16 @@ class KnownWorld:
     def existing(self, type_: str) -> tuple[Resource, ...]:
         """Return the policies of a new type that the mesh has already, shadow ones left out."""
         return tuple(r for r in self.state.of_type(type_) if r.labels.get(EFFECT) != "shadow")
+
+    def taken(self, *types: str) -> set[str]:
+        """Return the names that nothing new of some types can have: those of the mesh, and on
+        Kubernetes those of every mesh in the namespace that policies of the mesh are written to."""
+        space = self.state.environment.system_namespace
+        return {
+            r.name
+            for r in self.everything.of_type(*types)
+            if r.mesh == self.mesh or (r.form is Form.KUBERNETES and r.namespace == space)
+        }
 
     def led_to(self, service: str, besides: Sequence[Tags] = ()) -> bool:
         """Say whether traffic of a listed proxy may end at a service.
@@ -138,7 +149,7 @@ def world_of(
     exported: Iterable[Resource] = (),
 ) -> KnownWorld:
     """Return what is known of a mesh."""
-    state = state.mesh(mesh)
+    everything, state = state, state.mesh(mesh)
     proxies = _listed(state)
     external = [tags_of(r.spec.get("tags")) for r in state.of_type("ExternalService")]
     protocols = service_protocols(proxies, external)
@@ -146,6 +157,7 @@ def world_of(
     named = {o.service for p in proxies for o in p.outbounds} | set(protocols)
     return KnownWorld(
         state=state,
+        everything=everything,
         mesh=mesh,
         target=target,
         old=old,

@@ -255,8 +255,7 @@ def _section(world: KnownWorld, name: str) -> tuple[Resource | None, Mapping[str
 
 
 def _policy(world: KnownWorld, mesh: Resource, type_: str, word: str, sections: Json) -> NewPolicy:
-    taken = {r.name for r in world.state.of_type(type_)}
-    name = Names(taken).take(f"{mesh.name}-{word}", "mesh")
+    name = Names(world.taken(type_)).take(f"{mesh.name}-{word}", "mesh")
     spec = {"targetRef": {"kind": "Mesh"}, **sections}
     return NewPolicy(type=type_, name=name, spec=spec, home=mesh)
 

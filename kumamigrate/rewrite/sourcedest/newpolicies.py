@@ -52,8 +52,7 @@ def emit(
     `chosen_by` is the field of old policies whose selectors make the classes; they decide whose
     place a new policy takes.
     """
-    taken = {r.name for r in world.state.of_type(type_)}
-    names, used = Names(taken), set[Identity]()
+    names, used = Names(world.taken(type_)), set[Identity]()
     seeds: dict[str, set[WinnerClass]] = {}
     for draft in drafts:
         for winner in draft.winners:

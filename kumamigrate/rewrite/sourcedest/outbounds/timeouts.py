@@ -99,7 +99,7 @@ def with_inbound(policies: tuple[NewPolicy, ...], world: KnownWorld) -> tuple[Ne
         joined = replace(first, spec={**first.spec, "from": section})
         return (joined, *policies[1:])
     spec: Json = {"targetRef": mesh_wide, "from": section}
-    taken = {r.name for r in world.existing("MeshTimeout")} | {p.name for p in policies}
+    taken = world.taken("MeshTimeout") | {p.name for p in policies}
     name = next(n for n in _numbered(f"{first.home.name}-inbound") if n not in taken)
     inbound = NewPolicy(type="MeshTimeout", name=name, spec=spec, home=first.home)
     return (first, inbound, *policies[1:])
@@ -131,7 +131,7 @@ def still_off(world: KnownWorld, home: Resource) -> tuple[NewPolicy, ...]:
     to = list(_kept_off(world))
     if not to:
         return ()
-    taken = {p.name for p in world.state.of_type("MeshTimeout")}
+    taken = world.taken("MeshTimeout")
     last = max((p.display_name for p in broad), default="")
     behind = (f"{last}-otherwise-off", *(f"{last}-otherwise-off-{n}" for n in range(2, 10)))
     wanted = [f"{home.name}-timeouts", *(name for name in behind if last)]
