@@ -206,3 +206,22 @@ def test_what_is_no_policy_and_comes_or_goes_makes_everything_suspect(
     sides = (before, after) if comes else (after, before)
     assert _sequences(*sides)("MeshTimeout", TO) is EVERY
     assert _sequences(before, before)("MeshTimeout", TO) is not EVERY
+
+
+@pytest.mark.parametrize(("names", "suspect"), [("rr", True), ("rs", False)])
+def test_what_is_on_one_of_two_routes_of_a_name_is_a_suspect(names: str, *, suspect: bool) -> None:
+    """The order of the store decides which it is on, and no state says it."""
+    web = [{"targetRef": {"kind": "MeshService", "name": "web"}, "rules": [{"default": {}}]}]
+    routes = []
+    for at, name in enumerate(names):
+        made = generate.resource("MeshHTTPRoute", f"{name}{at}", {"to": web})
+        routes.append(replace(made, labels={**made.labels, "kuma.io/display-name": name}))
+    conf = {"http": {"requestTimeout": "3s"}}
+    to = [{"targetRef": {"kind": "Mesh"}, "default": conf}]
+    spec = {"targetRef": {"kind": "MeshHTTPRoute", "name": "r"}, "to": to}
+    policy = generate.resource("MeshTimeout", "t", spec)
+    state = State(release="2.14", resources=(*routes, policy))
+    sides = [Side(state, "default", Contents()) for _ in range(2)]
+    reaches = (Reach(sides[0]), Reach(sides[1]))
+    found = Sequences(sides[0], sides[1], reaches).suspects("MeshTimeout", TO)
+    assert bool(found) is suspect
