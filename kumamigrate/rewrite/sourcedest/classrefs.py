@@ -43,7 +43,7 @@ def labels_mirror_tags(classes: Iterable[WinnerClass], world: KnownWorld) -> boo
     """
     if not world.state.complete:
         return False
-    dataplanes = [r for r in world.state.of_type("Dataplane") if r.mesh == world.mesh]
+    dataplanes = [*world.state.of_type("Dataplane")]
     sets = {proxy.name: proxy.tag_sets for proxy in world.proxies}
     if not dataplanes or any(len(s) != 1 for s in sets.values()):
         return False

@@ -183,7 +183,7 @@ def _gateway_notes(
     world: KnownWorld, old: str, policies: tuple[Resource, ...]
 ) -> tuple[Manual, ...]:
     """Return what cannot be kept on built-in gateways: there other rules pick (§2.8)."""
-    gateways = [r for r in world.state.of_type("MeshGateway") if r.mesh == world.mesh]
+    gateways = [*world.state.of_type("MeshGateway")]
     if not gateways or len(policies) < 2:
         return ()
     return (
