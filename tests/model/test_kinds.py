@@ -82,3 +82,19 @@ OF_THE_CONFIG = "bootstrapServer dpServer interCp monitoringAssignmentServer xds
 def test_settings_are_known_by_what_only_they_have(text: str, kinds: list[str]) -> None:
     found = read_resources(read_file("values.yaml", text.encode()))
     assert [resource.type for resource in found] == kinds
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind", "mesh"),
+    [("secret", "Secret", "other"), ("global-secret", "GlobalSecret", "")],
+)
+def test_a_secret_of_kuma_is_of_a_mesh_or_of_all(type_: str, kind: str, mesh: str) -> None:
+    text = f"""\
+apiVersion: v1
+kind: Secret
+metadata: {{name: s, namespace: kuma-system, labels: {{kuma.io/mesh: other}}}}
+type: system.kuma.io/{type_}
+stringData: {{value: a}}
+"""
+    (read,) = read_resources(read_file("a.yaml", text.encode()))
+    assert (read.type, read.mesh, read.name) == (kind, mesh, "s")

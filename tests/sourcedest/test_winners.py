@@ -9,7 +9,7 @@ import pytest
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.sourcedest.known import world_of
-from kumamigrate.sourcedest.order import Ties
+from kumamigrate.sourcedest.order import Ties, later
 from kumamigrate.sourcedest.proxy import proxy_of
 from kumamigrate.sourcedest.selector import Rank, matches, rank, selectors_of
 from kumamigrate.sourcedest.table import legacy_table
@@ -328,3 +328,15 @@ def test_services_that_old_policies_name_are_known(body: Any, services: set[str]
     held = State(release="2.9", environment=Environment(zone="east"), resources=(mesh, policy))
     found = world_of(held, "default", "2.9", ties=Ties.UNKNOWN)
     assert set(found.services) == services
+
+
+@pytest.mark.parametrize(
+    ("first", "newer"), [("2025-01-01T00:00:00", True), ("2025-01-01", True), ("?", None)]
+)
+def test_a_time_without_a_zone_is_one_of_utc(first: str, *, newer: bool | None) -> None:
+    """Else it could not be compared with one that has a zone."""
+    one, two = (
+        resource({"type": "Retry", "name": name, "creationTime": time})
+        for name, time in (("a", first), ("b", "2024-12-31T23:30:00+00:00"))
+    )
+    assert later(one, two, {}, Ties.UNKNOWN) is newer
