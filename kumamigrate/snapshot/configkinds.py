@@ -33,7 +33,7 @@ PATHS = {
     "VirtualOutbound": "virtual-outbounds",
     "Zone": "zones",
     "ZoneEgress": "zoneegresses",
-    "ZoneIngress": "zoneingresses",
+    "ZoneIngress": "zone-ingresses",
 }
 """Where the read API lists what old control planes, which do not say it themselves, have."""
 

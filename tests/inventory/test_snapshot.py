@@ -13,6 +13,7 @@ import pytest
 
 from kumamigrate.inventory import load_inventory
 from kumamigrate.snapshot import kubectl
+from tests.cases import GOLDEN
 from tests.frontdoor import command
 from tests.inventory.readapi import ReadApi, serving
 
@@ -126,6 +127,14 @@ def kinds_without_policies() -> list[str]:
     from kumamigrate.snapshot.configkinds import PATHS
 
     return list(PATHS.values())
+
+
+def test_paths_are_those_of_an_old_control_plane() -> None:
+    """2.9 says its paths itself (recorded), those before it do not; 2.14 knows both forms."""
+    from kumamigrate.snapshot.configkinds import PATHS
+
+    told = json.loads((GOLDEN / "paths" / "2.9.json").read_text())
+    assert {kind: told[kind] for kind in PATHS} == PATHS
 
 
 HTML = (200, {"Content-Type": "text/html"}, b"<!doctype html><title>Log in</title>")
