@@ -233,7 +233,7 @@ HOSTILE = {
 READ = """
 import sys
 from pathlib import Path
-from kumamigrate.scene.repository import repository_of
+from kumamigrate.scene.loadfiles import repository_of
 from kumamigrate.source.editing.sheet import sheet_of
 from kumamigrate.scene.marks import marks_in
 for path in sorted(Path(sys.argv[1]).iterdir()):
