@@ -1,6 +1,7 @@
-"""What a ZoneEgress of 2.14 was configured with, asked of it over xDS twice: of breakers, probes
-and balancers what all policies say to a MeshExternalService, whomever they are for; of permissions,
-limits and faults of an ExternalService what is for kind Mesh or for its service tag."""
+"""What a ZoneEgress of 2.14 was configured with, asked of it over xDS: of breakers, probes and
+balancers what all policies say to a MeshExternalService, whomever they are for; of permissions,
+limits and faults of an ExternalService what is for kind Mesh or for its service tag. The order of
+breakers and the first permission and limit were asked twice, the others once."""
 
 from __future__ import annotations
 
