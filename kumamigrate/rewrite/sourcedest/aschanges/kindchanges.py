@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kumamigrate.dataclass import replace
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.resource import Identity, Resource
 from kumamigrate.rewrite.change import Change, ResourceEdit
+from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.sourcedest.aschanges.kindedits import edit_of, told_once
 from kumamigrate.rewrite.sourcedest.aschanges.kindfindings import (
     finding_about,
@@ -55,14 +56,7 @@ def conversion_change(view: View, world: KnownWorld, done: Conversion) -> Change
         )
         for r in touched.values()
     )
-    return Change(
-        rule=view.rule.id,
-        mesh=done.mesh,
-        edits=edits,
-        findings=findings,
-        group=f"{done.kind} {done.mesh}",
-        steps=done.steps,
-    )
+    return _change(view, done, edits, findings, done.steps)
 
 
 def only_fields(done: Conversion) -> bool:
@@ -110,14 +104,7 @@ def replaced_removed(view: View, world: KnownWorld, done: Conversion) -> Change 
     for one in cut:
         path = (*one.resource.spec_path, *one.path)
         findings.append(finding_about(view, one.resource, reason, path=path))
-    return Change(
-        rule=view.rule.id,
-        mesh=done.mesh,
-        edits=edits,
-        findings=tuple(findings),
-        group=f"{done.kind} {done.mesh}",
-        steps=done.steps[-1:],
-    )
+    return _change(view, done, edits, findings, done.steps[-1:])
 
 
 def spare_removed(view: View, done: Conversion) -> Change | None:
@@ -131,13 +118,7 @@ def spare_removed(view: View, done: Conversion) -> Change | None:
     findings = tuple(
         weighed(finding_about(view, d.resource, f"removed: {d.reason}"), spare) for d in spare
     )
-    return Change(
-        rule=view.rule.id,
-        mesh=done.mesh,
-        edits=edits,
-        findings=findings,
-        group=f"{done.kind} {done.mesh}",
-    )
+    return _change(view, done, edits, findings)
 
 
 def tried_forms(view: View, world: KnownWorld, done: Conversion) -> list[Change]:
@@ -174,11 +155,24 @@ def _perhaps(view: View, done: Conversion) -> Iterator[Change]:
         policy = one.resource
         if policy.identity in said and view.owns(policy) and policy.where is not None:
             gone = weighed(finding_about(view, policy, f"removed: {one.reason}"), [one])
-            yield Change(
-                rule=view.rule.id,
-                mesh=done.mesh,
-                edits=(ResourceEdit(where=policy.where, manifests=()),),
-                findings=(gone,),
-                group=f"{done.kind} {done.mesh}",
-                instead=(manual_finding(view, said[policy.identity]),),
-            )
+            edit = ResourceEdit(where=policy.where, manifests=())
+            instead = (manual_finding(view, said[policy.identity]),)
+            yield replace(_change(view, done, (edit,), (gone,)), instead=instead)
+
+
+def _change(
+    view: View,
+    done: Conversion,
+    edits: Iterable[ResourceEdit],
+    findings: Iterable[Finding],
+    steps: tuple[str, ...] = (),
+) -> Change:
+    """Return edits of one old kind of a mesh as a change: they hold together or not at all."""
+    return Change(
+        rule=view.rule.id,
+        mesh=done.mesh,
+        edits=tuple(edits),
+        findings=tuple(findings),
+        group=f"{done.kind} {done.mesh}",
+        steps=steps,
+    )
