@@ -47,6 +47,22 @@ def _noted(notes: str, text: str = DEPLOYMENT) -> str:
     return text.replace("metadata: {labels:", f"metadata: {{annotations: {{{notes}}}, labels:")
 
 
+@pytest.mark.parametrize(
+    ("said", "account"),
+    [
+        ("serviceAccountName: web", "web"),
+        ("serviceAccount: old", "old"),
+        ("serviceAccount: old, serviceAccountName: web", "web"),
+        ("hostNetwork: true", "default"),
+    ],
+)
+def test_the_service_account_is_known_by_both_names_of_its_field(said: str, account: str) -> None:
+    deployment = DEPLOYMENT.replace("serviceAccountName: web", said)
+    (dataplane,) = implied_dataplanes(_state(NAMESPACE + deployment + SERVICE), "default")
+    assert dataplane.labels["k8s.kuma.io/service-account"] == account
+    assert dataplane.labels["kuma.io/workload"] == account
+
+
 def test_a_pod_gives_its_labels_to_the_dataplane_and_to_every_inbound() -> None:
     (dataplane,) = implied_dataplanes(_state(NAMESPACE + DEPLOYMENT + SERVICE), "default")
     assert dataplane.labels == {

@@ -141,7 +141,9 @@ def _dataplane(
     if zone:
         labels |= {ORIGIN: "zone", ZONE: zone}
     spec = mapping(pod.get("spec"))
-    labels[_ACCOUNT] = str(spec.get("serviceAccountName") or "default")
+    # Kubernetes reads the old name of the field where the new one is not there.
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    labels[_ACCOUNT] = str(account or "default")
     if at_least(state.release, _WORKLOADS_SINCE):
         labels[WORKLOAD] = labels[_ACCOUNT]  # unless the control plane is set to look at labels
     around = {NAMESPACE: workload.namespace, **({ZONE: zone} if zone else {})}
