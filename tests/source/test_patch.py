@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
 from kumamigrate.source.editing.patch import patch
 from kumamigrate.source.reading.load import json_value, read_file
 from kumamigrate.source.text import Reason, Refusal
 from kumamigrate.source.value import Moved, Replacement, Value
+from tests.cases import LOADER
 
 Change = Callable[[Any], Any]
 
@@ -335,6 +337,52 @@ def test_a_copied_document_has_no_comments_of_what_stays() -> None:
 )
 def test_a_removed_document_takes_one_separator(document: int, old: str, new: str) -> None:
     assert run(DOCUMENTS, document=document) == DOCUMENTS.replace(old, new)
+
+
+@pytest.mark.parametrize("head", ["", "---\n", "# all\n---\n", "\n"])
+@pytest.mark.parametrize(
+    "separator", ["---\n", "--- # next\n", "\n---\n\n", "--- ", "# b\n---\n# c\n"]
+)
+@pytest.mark.parametrize("drop", [False, True])
+def test_any_documents_of_a_file_may_go_together(head: str, separator: str, drop: bool) -> None:
+    text = head + separator.join(["{a: 1}\n", "{b: 2}\n", "{c: 3}\n", "{d: 4}\n"])
+    file = read_file("a.yaml", text.encode())
+    for going in range(1, 2 ** len(file.documents)):
+        left = [one for one in file.documents if not going >> one.index & 1]
+        edited = patch(
+            file,
+            [
+                Replacement(document=one, values=(), drop_comments=drop)
+                for one in file.documents
+                if one not in left
+            ],
+        )
+        assert isinstance(edited, str), (going, edited)
+        assert list(filter(None, yaml.load_all(edited, LOADER))) == [one.value for one in left]
+        assert left or "---" not in edited.replace("# all\n---\n", ""), edited
+
+
+def test_the_first_documents_of_a_file_go_with_the_separators_behind_them() -> None:
+    file = read_file("a.yaml", b"a: 1\n---\nb: 2\n---\nc: 3\n")
+    gone = [Replacement(document=one, values=()) for one in file.documents]
+    assert patch(file, gone[:2]) == "c: 3\n"
+    assert patch(file, gone) == ""
+
+
+def test_a_comment_behind_a_separator_stays_unless_it_goes_with_its_document() -> None:
+    file = read_file("a.yaml", b"a: 1\n--- # of b\nb: 2\n--- # of c\nc: 3\n")
+    first, second, third = file.documents
+    assert patch(file, [Replacement(document=second, values=())]) == (
+        "a: 1\n# of b\n--- # of c\nc: 3\n"
+    )
+    assert patch(file, [Replacement(document=second, values=(), drop_comments=True)]) == (
+        "a: 1\n--- # of c\nc: 3\n"
+    )
+    gone = [Replacement(document=one, values=(), drop_comments=True) for one in (first, second)]
+    assert patch(file, gone) == "# of c\nc: 3\n"
+    assert patch(file, [Replacement(document=third, values=())]) == (
+        "a: 1\n--- # of b\nb: 2\n# of c\n"
+    )
 
 
 def test_comments_of_a_removed_document_may_go_with_it() -> None:

@@ -208,6 +208,10 @@ def _removal(
     marker = document.span.start if text.startswith("---", document.span.start) else None
     beside = marker is not None and lines.start(root.start) == marker
     start = marker if beside and marker is not None else lines.start(first)
+    if marker is not None and one.drop_comments and not beside:
+        sheet.drop(marker, lines.next(marker))
+    if marker is not None and (marker, lines.next(marker)) in sheet.cuts:
+        marker = None  # it goes with the document above, which has no other
     end = lines.tail(root.end, -1) if one.drop_comments else lines.next(root.end)
     runs: list[EditRun] = []
     if one.drop_comments:
@@ -227,8 +231,8 @@ def _removal(
 
 
 def _bare(sheet: Sheet, separator: int) -> bool:
-    """Say whether nothing stands behind a separator on its line."""
-    return not sheet.text[separator + 3 : sheet.lines.end(separator)].strip()
+    """Say whether nothing stands behind a separator on its line, but for a comment."""
+    return sheet.text[separator + 3 : sheet.lines.end(separator)].strip()[:1] in ("", "#")
 
 
 def _drop_standing(file: SourceFile, sheet: Sheet, one: Replacement, start: int, end: int) -> None:
