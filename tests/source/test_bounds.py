@@ -231,7 +231,8 @@ HOSTILE = {
 }
 
 READ = """
-import sys
+import gc, sys
+gc.disable()  # a search of all that was read for cycles is a quarter of the time
 from pathlib import Path
 from kumamigrate.scene.loadfiles import repository_of
 from kumamigrate.source.editing.sheet import sheet_of
