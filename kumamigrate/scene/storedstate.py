@@ -12,7 +12,7 @@ from kumamigrate.errors import REPORT_IT, fault
 from kumamigrate.model.kinds import OLD_POLICIES
 from kumamigrate.model.labels import Refused, is_export, stored_labels
 from kumamigrate.model.problem import Problem
-from kumamigrate.model.resource import Resource, Where
+from kumamigrate.model.resource import Identity, Resource, Where
 from kumamigrate.model.state import Environment, State
 from kumamigrate.model.zoneview import as_seen
 from kumamigrate.source.text import Reason, Refusal
@@ -55,8 +55,8 @@ class Admission(NamedTuple):
     misread: Refusal | None = None
 
 
-Admitted = dict[tuple[str, Environment], dict[int, Admission]]
-"""By release and environment, of each resource by its id."""
+Admitted = dict[tuple[str, Environment], dict[int | Identity, Admission]]
+"""By release and environment, of each resource by its id; of each identity what was last."""
 
 
 def state_of(
@@ -82,7 +82,9 @@ def state_of(
     for resource in resources:
         admission = admissions.get(id(resource))
         if admission is None:
-            admission = admissions[id(resource)] = _admission(resource, release, reader)
+            admission = _again(resource, admissions.get(resource.identity))
+            admission = admission or _admission(resource, release, reader)
+            admissions[id(resource)] = admissions[resource.identity] = admission
         if admission.misread is not None:
             misread.append(admission.misread)
         if isinstance(admission.stored, Rejection):
@@ -141,6 +143,26 @@ def _in_doubt(resource: Resource, says: str, advice: str) -> Refusal:
         kind=resource.type,
         digest=resource.canonical_body,
     )
+
+
+def _again(resource: Resource, known: Admission | None) -> Admission | None:
+    """Return what is stored of a resource that says what one did which is known.
+
+    Files that were edited are read anew, with all that stands in them: most of it stays as it
+    was, or moves by some lines. Where it stands decides nothing, but what is said of it says that.
+    """
+    if known is None or known.misread is not None:
+        return None
+    where, stored = resource.where, known.stored
+    if known.resource.where != where:
+        if replace(known.resource, where=where) != resource:
+            return None
+        inner = stored.resource if isinstance(stored, Rejection) else stored
+        moved = replace(inner, where=where)
+        stored = replace(stored, resource=moved) if isinstance(stored, Rejection) else moved
+    elif known.resource != resource:
+        return None
+    return Admission(resource, stored, known.zone)
 
 
 def _admission(resource: Resource, release: str, environment: Environment) -> Admission:
