@@ -332,7 +332,7 @@ def test_a_copied_document_has_no_comments_of_what_stays() -> None:
     [
         (0, "a: 1 # x\n---\n", "# x\n"),
         (1, "---\n# about b\nb: 1\n", "# about b\n"),
-        (2, "---\nc: 1\n", ""),
+        (2, "---\nc: 1\n...\n", ""),
     ],
 )
 def test_a_removed_document_takes_one_separator(document: int, old: str, new: str) -> None:
@@ -341,7 +341,7 @@ def test_a_removed_document_takes_one_separator(document: int, old: str, new: st
 
 @pytest.mark.parametrize("head", ["", "---\n", "# all\n---\n", "\n"])
 @pytest.mark.parametrize(
-    "separator", ["---\n", "--- # next\n", "\n---\n\n", "--- ", "# b\n---\n# c\n"]
+    "separator", ["---\n", "--- # next\n", "\n---\n\n", "--- ", "# b\n---\n# c\n", "...\n---\n"]
 )
 @pytest.mark.parametrize("drop", [False, True])
 def test_any_documents_of_a_file_may_go_together(head: str, separator: str, drop: bool) -> None:

@@ -219,10 +219,13 @@ def _removal(
         sheet.drop(start, end)
     _drop_standing(file, sheet, one, start, end)
     own = marker is not None and not beside and _bare(sheet, marker)
-    following = text.startswith("---", document.span.end) and _bare(sheet, document.span.end)
+    behind = document.span.end
+    if text.startswith("...", behind) and _bare(sheet, behind):
+        behind = lines.next(behind)
+        runs.append(EditRun(start=document.span.end, end=behind, whole=True))
+    following = text.startswith("---", behind) and _bare(sheet, behind)
     if following and (marker is None or (own and document.index + 1 in one.successors)):
-        separator = document.span.end
-        runs.append(EditRun(start=separator, end=lines.next(separator), whole=True))
+        runs.append(EditRun(start=behind, end=lines.next(behind), whole=True))
     elif own and marker is not None:
         runs.append(EditRun(start=marker, end=lines.next(marker), whole=True))
     runs.append(EditRun(start=start, end=end, whole=True))
