@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from kumamigrate.source.node import ScalarNode, walk
 from kumamigrate.source.reading.load import json_value, read_file
 from kumamigrate.source.text import Reason, Refusal, SourceFile
 from kumamigrate.source.value import Moved, Replacement
+from tests.cases import LOADER
 from tests.frontdoor import drawn
 from tests.source.layouts import edited, value, with_moves, without_moves, written
 
@@ -180,6 +182,41 @@ def test_other_documents_stay_byte_for_byte(seed: int, index: int) -> None:
     assert isinstance(text, str)
     for other in {0, 1, 2} - {index}:
         assert parts[other] in text
+
+
+def _split(rng: random.Random, item: dict[str, Any]) -> tuple[Any, ...]:
+    """Return two halves of a resource, as rules write them: what goes into a copy behind it."""
+    going = set(rng.sample(list(item), rng.randrange(len(item))))
+    first = {key: Moved((key,)) for key in item if key not in going}
+    copied = {key: Moved((key,), anew=True) for key in first if rng.random() < 0.7}
+    return first, {**copied, **{key: Moved((key,)) for key in going}} or {"kind": "x"}
+
+
+@given(SEEDS)
+@many
+def test_several_documents_change_at_once(seed: int) -> None:
+    rng = random.Random(seed)
+    samples = [sample(seed + offset * 1000)[1:] for offset in range(rng.randint(2, 4))]
+    separators = ["---\n", "\n---\n\n", "--- # note 99\n", "# note 98\n---\n", "...\n---\n"]
+    text = rng.choice(["", "---\n", "# note 97\n", "\n"])
+    for number, (_, part) in enumerate(samples):
+        text += rng.choice(separators) if number else ""
+        text += part.replace("\r\n", "\n").rstrip("\n") + "\n"
+    file = read_file("a.yaml", text.encode())
+    if not same([document.value for document in file.documents], [item for item, _ in samples]):
+        return
+    wanted: list[Any] = []
+    asked: list[Replacement] = []
+    for document, (item, _) in zip(file.documents, samples, strict=True):
+        made = rng.choice([(), (item,), (edited(rng, item),), _split(rng, item)])
+        heads = ("why",) if made and rng.random() < 0.3 else ()
+        asked.append(Replacement(document=document, values=made, heads=heads))
+        wanted += [without_moves(item, one) for one in made]
+    got = patch(file, asked)
+    assert isinstance(got, str), got
+    assert same([one.value for one in read_file("a.yaml", got.encode()).documents], wanted)
+    assert not comments(text) - comments(got)
+    list(yaml.load_all(got, LOADER))  # nothing is left that another reader stumbles over
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside this checkout")

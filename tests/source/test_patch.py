@@ -541,6 +541,12 @@ def test_a_comment_stands_above_what_is_new_and_above_what_took_the_place() -> N
     )
 
 
+def test_a_comment_stands_above_what_is_left_where_the_first_key_goes() -> None:
+    file = read_file("a.yaml", b"# of a\na: 1\nb: 2\n")
+    one = Replacement(document=file.documents[0], values=({"b": 2},), heads=("why",))
+    assert patch(file, [one]) == "# why\n# of a\nb: 2\n"
+
+
 def test_no_comment_is_written_where_none_can_stand() -> None:
     file = read_file("a.json", b'{"kind": "A"}\n')
     one = Replacement(document=file.documents[0], values=({"kind": "C"},), heads=("why",))

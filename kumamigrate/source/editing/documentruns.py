@@ -129,6 +129,8 @@ def _whole(
             said = "".join(runs.renderer.old.head_comments(source, 0) for source in shared)
             return "", "".join(pad + line for line in (said + head).splitlines(keepends=True))
 
+        # What goes at the top takes the comments above it along.
+        at = min([at, *(run.start for run in runs.found if run.end > at)])
         runs.put(EditRun(start=at, end=at, render=above_first, whole=True))
     added = one.values[1:]
     if added:
