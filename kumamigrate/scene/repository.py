@@ -80,7 +80,13 @@ class Repository:
             for refusal in self.files[path].refusals
             if path in bare
         )
-        own = [r for r in self.resources if r.where is None or r.where.path in bare]
+        own = [
+            resource
+            for path in sorted(self.files)
+            if path in bare
+            for resource in self.of_file[path]
+            if resource.type != FAULTY
+        ]
         # Of what cannot be opened nobody knows whether it is the same elsewhere.
         closed = (
             r if r.digest else replace(r, digest=f"{self.root}/{r.path}") for r in self.refusals
