@@ -111,11 +111,12 @@ def of_old(policy: Resource | None, at: At) -> Values:
         return _over(found, {}, at) if at.always else found
     if at.treated not in HTTP_LIKE:
         return {IDLE: as_read(conf.get("tcp", "idleTimeout")) or OFF}
+    swept = at.always and at.protocol in (*HTTP_LIKE, UNKNOWN_PROTOCOL)
     return {
         REQUEST: as_read(conf.get("http", "requestTimeout")) or OFF,
         STREAM: _twin(conf, "streamIdleTimeout", at.treated),
         HEADERS: OFF,
-        DOWNSTREAM: OFF if at.always else as_read(conf.get("http", "idleTimeout")) or OFF,
+        DOWNSTREAM: OFF if swept else as_read(conf.get("http", "idleTimeout")) or OFF,
     }
 
 
@@ -167,14 +168,14 @@ def beside(policy: Resource | None, conf: Conf, at: At) -> Values:
     """Return what both come to: a conf takes all that it reads, which on gRPC is not all.
 
     It goes by the protocol of the service. Where the old engine treats the outbound otherwise,
-    what that made stays as made, without the policy (notes C3, C21).
+    what that made stays as made, policy and all (notes C3, C21; asked of 2.9 and 2.14).
     """
     if at.part is SlotKind.CLUSTER:
         return _clusters_beside(policy, conf, at)
     http = at.treated in HTTP_LIKE
     if http != (at.protocol in HTTP_LIKE):
         headers = read(FIELDS, at.part, conf, HEADERS) if http else {}
-        return {**of_old(None, at), **headers}
+        return {**of_old(policy, at), **headers}
     if not http:
         return read(FIELDS, SlotKind.LISTENER, conf, IDLE)
     return {
