@@ -123,6 +123,21 @@ def spiffe_id(identity: Resource, proxy: Resource, zone: str) -> str | None:
     return None if domain is None or rest is None else f"{SCHEME}{domain}{rest}"
 
 
+def ids_of(proxy: Resource, state: State) -> tuple[str, ...]:
+    """Return the ids by which clients know a proxy: those that MeshIdentities could give it.
+
+    Kuma lists them with the services that the proxy answers for, whichever of them is the best
+    (asked of 2.14 and 3.0); one without a provider says ids alone.
+    """
+    mode = mode_of(state, proxy.mesh)
+    found = (
+        spiffe_id(one, proxy, state.environment.zone)
+        for one in identities_of(state, proxy.mesh)
+        if selects(one, proxy) and not (one.spec.get("provider") and is_ready(one, mode) is False)
+    )
+    return tuple(sorted({one for one in found if one is not None}))
+
+
 def ids_of_namespace(identity: Resource, namespace: str, zone: str) -> str | None:
     """Return how the ids begin that a MeshIdentity gives to all of a Kubernetes namespace, and to
     nobody else; None where that cannot be told.

@@ -7,6 +7,7 @@ from typing import Any
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.conf import canonical
+from kumamigrate.model.identity import ids_of
 from kumamigrate.model.kri import Kri, kri_of
 from kumamigrate.model.kubernetes.workloads import implied_dataplanes
 from kumamigrate.model.resource import SERVICE, Resource, mapping, texts
@@ -27,7 +28,8 @@ class Endpoint:
     """An inbound that gets traffic: all that clusters know of it.
 
     `labels` are those by which traffic stays near; `tags` have the protocol, wherever it is said.
-    `port` is the name of the inbound, where a MeshService asks for it.
+    `port` is the name of the inbound, where a MeshService asks for it, `ids` those by which clients
+    know its certificate.
     """
 
     proxy: Resource
@@ -36,11 +38,13 @@ class Endpoint:
     labels: Mapping[str, str]
     probed: Any = None
     port: str = ""
+    ids: tuple[str, ...] = ()
 
     @property
     def said(self) -> str:
         """Return text that is equal for endpoints that clusters do not tell apart."""
-        return canonical([self.address, dict(self.tags), dict(self.labels), self.probed, self.port])
+        told = [self.address, dict(self.tags), dict(self.labels), self.probed, self.port]
+        return canonical([*told, *self.ids])
 
     @property
     def called(self) -> str:
@@ -48,6 +52,8 @@ class Endpoint:
         rest = {**self.tags, **self.labels}
         if self.port:
             rest["port"] = self.port
+        if self.ids:
+            rest["id"] = " or ".join(self.ids)
         more = ", ".join(f"{k}={v}" for k, v in sorted(rest.items()) if k != SERVICE)
         return f"{self.proxy.name} at {self.address}" + (f" with {more}" if more else "")
 
@@ -80,6 +86,7 @@ def _endpoints_of(side: Side, proxies: Iterable[Resource], near: Set[str]) -> It
                 labels={k: v for k, v in proxy.labels.items() if k in near},
                 probed=inbound.get("serviceProbe"),
                 port=name if (name := str(inbound.get("name") or "")) in asked else "",
+                ids=ids_of(proxy, side.state),
             )
 
 

@@ -20,8 +20,10 @@ _LABELS = ("matchLabels",)
 _TAGS = ("dataplaneTags", "destination", "match", "tags")
 _IN_TEMPLATE = pattern(r'\blabel\s+"([^"]+)"')
 _IDENTITY = frozenset({NAMESPACE, "k8s.kuma.io/service-account"})
-"""What an identity is made of where no template says otherwise."""
+"""What an identity is made of where no template says otherwise, on Kubernetes."""
 _WORKLOAD = frozenset({"kuma.io/workload"})
+_PATCHED = ("tags", "listenerTags")
+"""What a MeshProxyPatch finds listeners by: tags on 2.x, labels of the Dataplane on 3.0 (asked)."""
 _AFFINITY = "affinityTags"
 """2.x looks such a key up among tags and labels of endpoints, 3.0 among labels alone."""
 _BACKENDS = ("backendRef", "backendRefs")
@@ -81,11 +83,15 @@ def _read(resource: Resource) -> Chosen:
         reached = frozenset(_reached_by(resource))
         return Chosen(labels=frozenset(), tags=frozenset(), of_services=reached)
     if resource.type == "MeshIdentity":
-        labels |= _IDENTITY
+        said = mapping(resource.spec.get("spiffeID")).get("path")
+        labels |= _IDENTITY if said is not None else _IDENTITY | _WORKLOAD
     for name, value in _walk("", resource.spec):
         if isinstance(value, str):
             labels.update(_IN_TEMPLATE.findall(value))
             labels |= _WORKLOAD if ".Workload" in value else set()
+        elif name in _PATCHED and resource.type == "MeshProxyPatch":
+            labels.update(map(str, value))
+            tags.update(map(str, value))
         elif name in _LABELS:
             labels.update(map(str, value))
         elif name == _AFFINITY:

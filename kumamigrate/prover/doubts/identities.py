@@ -8,6 +8,7 @@ from kumamigrate.effective.admitted import certificates, everybody_identified
 from kumamigrate.effective.difference import Value, Witness
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.model.conf import canonical
+from kumamigrate.model.identity import IDENTITY, trust_domain
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.slots.letin import Read, changed_certificates, go_by_clients
 from kumamigrate.targetref.permission import PERMISSION
@@ -33,7 +34,7 @@ def identity_doubts(before: Side, after: Side) -> Iterator[Doubt]:
     for kind in CERTIFICATES:
         old, new = ({r.name: r for r in side.state.of_type(kind)} for side in (before, after))
         for name in dict.fromkeys((*old, *new)):
-            if _said(old.get(name)) != _said(new.get(name)):
+            if _said(before, old.get(name)) != _said(after, new.get(name)):
                 yield Doubt(
                     DoubtKind.CERTIFICATE,
                     f"{kind} {name} changes which certificates proxies show and trust: only whom"
@@ -46,11 +47,14 @@ def _mtls(side: Side) -> list[str]:
     return [canonical(r.spec.get("mtls")) for r in side.state.of_type("Mesh")]
 
 
-def _said(resource: Resource | None) -> str | None:
+def _said(side: Side, resource: Resource | None) -> str | None:
     if resource is None:
         return None
     # Whence a trust came is a note: nobody trusts more or less for it.
-    return canonical({key: value for key, value in resource.spec.items() if key != "origin"})
+    said = {key: value for key, value in resource.spec.items() if key != "origin"}
+    if resource.type == IDENTITY:  # whose trust domain may be made of its own labels
+        said["trustDomain"] = trust_domain(resource, side.state.environment.zone)
+    return canonical(said)
 
 
 def permission_doubts(before: Side, after: Side, was: Resource, now: Resource) -> Iterator[Doubt]:
