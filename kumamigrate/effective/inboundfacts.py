@@ -10,6 +10,7 @@ from kumamigrate.effective.fact import Fact
 from kumamigrate.effective.reading import At, SlotKind
 from kumamigrate.effective.readings import READINGS
 from kumamigrate.model.conf import merge
+from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.targetref.entry import Found
 from kumamigrate.targetref.inbound import InboundPoint
 from kumamigrate.targetref.permission import PERMISSION
@@ -26,6 +27,7 @@ def inbound_fact(
     reached: bool = True,
     always: bool = False,
     transparent: bool = True,
+    protocol: str = UNKNOWN_PROTOCOL,
 ) -> Fact:
     """Return what an inbound reads of one policy type; `point` is None where nothing reaches.
 
@@ -41,6 +43,7 @@ def inbound_fact(
         identified=identified,
         certified=certified,
         transparent=transparent,
+        protocol=protocol,
         mesh_name=side.mesh,
         mesh=side.mesh_spec,
     )

@@ -14,6 +14,7 @@ from kumamigrate.effective.routing import Routing, meant
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.resolve import EXTERNAL
 from kumamigrate.targetref.route import Destination, EffectiveRoute, RealResource, ServiceTag
 from kumamigrate.universe.backend import Cluster, own_cluster
 from kumamigrate.universe.dataplaneparts import may_be_transparent
@@ -30,6 +31,14 @@ ON_OUTBOUNDS = (
 BY_ROUTE = ("MeshTimeout", "MeshRetry", "MeshLoadBalancingStrategy", "MeshAccessLog")
 
 ON_CLUSTERS = ("MeshTimeout", "MeshLoadBalancingStrategy", "MeshCircuitBreaker", "MeshHealthCheck")
+
+_OUTSIDE_SINCE = {
+    "MeshLoadBalancingStrategy": "2.12",
+    "MeshCircuitBreaker": "2.14",
+    "MeshHealthCheck": "2.14",
+}
+"""Since when a proxy reads types of what lies outside the mesh, which only its egress did before
+(asked of 2.9 and 2.14, read of those between)."""
 
 BY_OUTBOUND = ("MeshLoadBalancingStrategy", "MeshCircuitBreaker", "MeshHealthCheck")
 """Types that find the clusters of service tags by the outbounds of the proxy (legacy-notes C14)."""
@@ -143,10 +152,16 @@ class OutboundReader:
     def _look_up(
         self, destination: Destination, route: EffectiveRoute | None = None
     ) -> Found | None:
-        if self.policy_type not in self.side.types:
+        if self.policy_type not in self.side.types or self._is_left_to_egress(destination):
             return None
         selection = self.side.selection(self.proxy, self.policy_type)
         return self.side.matcher.lookup(selection, destination, route)
+
+    def _is_left_to_egress(self, destination: Destination) -> bool:
+        since = _OUTSIDE_SINCE.get(self.policy_type)
+        if since is None or not isinstance(destination, RealResource):
+            return False
+        return destination.kri.type == EXTERNAL and not at_least(self.side.release.name, since)
 
     def own_of_routes(self) -> Values:
         """Return what routes read that differs from what the outbound says, by match."""

@@ -13,18 +13,24 @@ from kumamigrate.effective.readings import READINGS, both
 from kumamigrate.effective.routing import ROUTING, is_reached
 from kumamigrate.model.protocols import HTTP_LIKE, UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import SERVICE, Resource, mapping
+from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.order import Options, options_of
 from kumamigrate.sourcedest.proxy import PASS_THROUGH, proxy_of
 from kumamigrate.sourcedest.selector import tags_of
 from kumamigrate.sourcedest.targets import service_protocols
 from kumamigrate.sourcedest.winners import connection_winner, proxy_winner
 from kumamigrate.targetref.entry import Found
+from kumamigrate.targetref.resolve import EXTERNAL
+from kumamigrate.targetref.route import Destination, RealResource
 from kumamigrate.universe.backend import written_outbounds
 from kumamigrate.universe.dataplaneparts import inbounds_of, may_be_transparent, protocol_of
 from kumamigrate.universe.side import Side
+from kumamigrate.universe.traffic import Outbound, is_given, kind_of, real_destinations
 
 LOG, _LOG = "MeshAccessLog", "TrafficLog"
 _MAY_BE_HTTP = (*HTTP_LIKE, UNKNOWN_PROTOCOL)
+_REAL_TRACED_SINCE = "2.10"
 
 
 def single_fact(
@@ -38,10 +44,12 @@ def single_fact(
     found = side.matcher.single(side.selection(proxy, policy_type)) if there else None
     if found is not None and policy_type == PATCH and probed:
         found = _without_probes(found, probed)
+    calls, partly = _traced(side, proxy)
     at = At(
         part=SlotKind.PROXY,
         http=has_http(side, proxy),
-        calls=calls_http(side, proxy),
+        calls=calls,
+        partly=partly,
         made=side.old.routed and not is_reached(side, proxy, ROUTING),
         transparent=may_be_transparent(proxy),
         others=other_services(proxy),
@@ -111,6 +119,28 @@ def has_http(side: Side, proxy: Resource) -> bool:
     """Whether some listener of a proxy is, or may be, an HTTP one."""
     protocols = [protocol_of(inbound) for inbound in inbounds_of(proxy)]
     return calls_http(side, proxy) or any(p in _MAY_BE_HTTP for p in protocols)
+
+
+def _traced(side: Side, proxy: Resource) -> tuple[bool, bool]:
+    """Return whether a MeshTrace reaches outbounds of HTTP, and whether it leaves some out: before
+    2.10 those to real resources (asked of 2.9)."""
+    if at_least(side.release.name, _REAL_TRACED_SINCE):
+        return calls_http(side, proxy), False
+    written = written_outbounds(side, proxy)
+    if written is not None:
+        there = [one.destination for one in written.values() if not _is_outside(one.destination)]
+        spoken = [(kind_of(one), side.protocol(one)) for one in there]
+        http = {kind for kind, protocol in spoken if protocol in _MAY_BE_HTTP}
+        return Outbound.SERVICE_TAG in http, Outbound.REAL in http
+    mode = mesh_services_mode(side.state, side.mesh)
+    real = (d for d in real_destinations(side.state) if not _is_outside(d))
+    given = (d for d in real if is_given(d, mode, side.state))
+    return mode != "Exclusive", any(side.protocol(d) in _MAY_BE_HTTP for d in given)
+
+
+def _is_outside(destination: Destination) -> bool:
+    """Whether a destination is a MeshExternalService, whose outbounds get no spans anyway."""
+    return isinstance(destination, RealResource) and destination.kri.type == EXTERNAL
 
 
 def other_services(proxy: Resource) -> tuple[str, ...]:

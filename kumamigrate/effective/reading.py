@@ -44,10 +44,10 @@ class At:
     the old engine gives the outbound, `made` whether that makes it. `tag`: the outbound is one of
     a service tag, and `by_protocol` that its listener goes by the protocol of the service, whatever
     it is itself. `tcp`: its listener is, or may be, one of TCP. `http`: some listener of the
-    proxy is, or may be, one of HTTP, `calls`: that of some outbound. `reached`: some policy of the
-    type reaches the proxy; `always`: the release fills in defaults where none does. `identified`:
-    the proxy has its certificate from a MeshIdentity, which ends `from` (None: it may have);
-    `certified` the same on any release. `others` are the services
+    proxy is, or may be, one of HTTP, `calls`: that of some outbound, `partly`: one is left out.
+    `reached`: some policy of the type reaches the proxy; `always`: the release fills in defaults
+    where none does. `identified`: the proxy has its certificate from a MeshIdentity, which ends
+    `from` (None: it may have); `certified` the same on any release. `others` are the services
     of HTTP inbounds that the proxy is not known by. `mesh` is what the Mesh says.
     """
 
@@ -60,6 +60,7 @@ class At:
     tcp: bool = True
     http: bool = True
     calls: bool = True
+    partly: bool = False
     transparent: bool = True
     reached: bool = True
     always: bool = True

@@ -28,7 +28,8 @@ class Release:
     Behaviours are named in matcher.md: `policy_sort`, `resource_sort`, `inbound_sort` are the
     levels of (c) in order; `gates` those of (d); `reference_by`, `section_check`, `legacy_names`
     the table "Resolving a to-item" of (f); `inbound_rules` says which points are listed
-    (matcher-notes §1.3); `shape` is the form of the printed answer.
+    (matcher-notes §1.3); `shape` is the form of the printed answer. `external_by_port`: which
+    policies are looked up for a MeshExternalService that is referred to with its port.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Release:
     key: str
     reference_by: tuple[str, ...]
     section_check: str
+    external_by_port: str
     legacy_names: str
     route_keys: bool
     inbound_rules: str
@@ -149,7 +151,9 @@ def _between(name: str, change: Mapping[str, Any]) -> Release:
     for kind, fields in change.get("withoutConf", {}).items():
         confs = Confs(partial(_rows, kind), change["base"], without=frozenset(fields))
         types[kind] = replace(types[kind], confs=confs)
-    return replace(base, name=name, policy_types=types, assumed=tuple(change.get("assumed", ())))
+    by_port = change.get("externalByPort", base.external_by_port)
+    assumed = tuple(change.get("assumed", ()))
+    return replace(base, name=name, policy_types=types, assumed=assumed, external_by_port=by_port)
 
 
 def _snake(name: str) -> str:

@@ -15,13 +15,12 @@ from kumamigrate.model.packed import packed
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, SERVICE, ZONE, Resource, mapping
 from kumamigrate.model.state import State, mesh_services_mode
 from kumamigrate.prover.doubts.identities import CERTIFICATES, mtls_went_unused
-from kumamigrate.targetref.resolve import REAL
+from kumamigrate.targetref.resolve import EXTERNAL, REAL
 from kumamigrate.universe.dataplaneparts import networking
 from kumamigrate.universe.side import Side
 
 _SECRETS = ("Secret", "GlobalSecret")
 _NAMES = "VirtualOutbound"
-EXTERNAL = "MeshExternalService"
 _SINK = "MeshOpenTelemetryBackend"
 CALLED = (DISPLAY_NAME, NAMESPACE, ZONE)
 """Labels that clusters and routes of a real resource are called by, and clusters of a sink."""

@@ -32,7 +32,7 @@ from kumamigrate.prover.workload import (
     note_doubts,
     workload_differences,
 )
-from kumamigrate.universe.backend import Cluster, listed_outbounds, written_outbounds
+from kumamigrate.universe.backend import Cluster, is_same, listed_outbounds, written_outbounds
 from kumamigrate.universe.side import ROUTES, is_zone_egress
 from kumamigrate.universe.traffic import Outbound, kind_of
 
@@ -181,7 +181,7 @@ class ProxyDifferences:
                 if old is not None and not (mine and takes_over(self.pair, left[key], mine)):
                     yield self._other_outbound(key, left[key], mine)
                 continue
-            if key in left and left[key] == right.get(key):
+            if key in left and is_same(left[key], right.get(key)):
                 yield from self.pair.outbound(was, now, left[key].destination, names=names)
                 if names:
                     yield from self.pair.renamed_outbound(was, now, key, left[key])

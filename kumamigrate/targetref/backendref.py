@@ -160,7 +160,8 @@ def _at_port(places: Places, kri: Kri, port: str) -> Meant:
     """Return a port of a resource, found by name or by number as Kuma does."""
     resource = places.real.get(kri)
     if kri.type == "MeshExternalService":  # It has one port, and any number finds it.
-        return Meant(destination=RealResource(kri))
+        apart = places.release.external_by_port == "mesh"
+        return Meant(destination=RealResource(kri, port if apart else ""))
     if resource is None:
         return Meant(destination=RealResource(kri.of_section(port)))
     for name, number in _ports(places, resource, port):

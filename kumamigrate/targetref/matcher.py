@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from kumamigrate.model.kri import Kri
+from kumamigrate.model.kri import Kri, mesh_kri
 from kumamigrate.model.policytype import PolicyType
 from kumamigrate.model.release import Release, release
 from kumamigrate.model.resource import Resource
@@ -25,7 +25,7 @@ from kumamigrate.targetref.outbound import (
     resource_rules,
 )
 from kumamigrate.targetref.proxyrules import ProxyRules, ToSide
-from kumamigrate.targetref.resolve import index_of, resolve
+from kumamigrate.targetref.resolve import EXTERNAL, index_of, resolve
 from kumamigrate.targetref.route import (
     Destination,
     EffectiveRoute,
@@ -106,10 +106,13 @@ class Matcher:
         """Return what an outbound to a real resource reads; `kri.section` is the port's name.
 
         First hit of route → section → resource → mesh; `direct_route` takes no other than the
-        route's own (MeshAccessLog).
+        route's own (MeshAccessLog). Up to 2.11 one outside of the mesh that is referred to with
+        its port is none that a policy means: the mesh alone is left (asked of 2.9).
         """
         if not self.release.resource_rules:
             return None
+        if kri.type == EXTERNAL and kri.section and self.release.external_by_port == "mesh":
+            kri = mesh_kri(kri.mesh)
         fields = self._kind(selection.policy_type).conf("to")
         resolved = self._resolve(selection.key, selection.policies)
         return look_up(resolved, fields, kri, route, direct_route=direct_route)

@@ -11,8 +11,9 @@ from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mappin
 from kumamigrate.model.state import State
 from kumamigrate.model.targetref import TargetRef
 
-REAL = ("MeshService", "MeshExternalService", "MeshMultiZoneService")
-WHOLE_ONLY = ("MeshExternalService", "MeshHTTPRoute", "Mesh")
+EXTERNAL = "MeshExternalService"
+REAL = ("MeshService", EXTERNAL, "MeshMultiZoneService")
+WHOLE_ONLY = (EXTERNAL, "MeshHTTPRoute", "Mesh")
 _LEGACY_PORT = "49151"
 
 
@@ -134,7 +135,7 @@ def _legacy_section(resource: Resource, port: str, release: Release) -> Iterator
 
 def sections(resource: Resource) -> tuple[str, ...]:
     """Return the port names of a real resource; an unnamed port is called by its number."""
-    if resource.type == "MeshExternalService":
+    if resource.type == EXTERNAL:
         return ()
     return tuple(name for name, _ in _ports(resource))
 

@@ -26,8 +26,8 @@ class RealResource(NamedTuple):
     """An outbound to a MeshService, MeshExternalService or MeshMultiZoneService.
 
     `kri.section` is the name of the port. `number` is that of a port with a name, where the number
-    is what refers to it: Kuma looks up by what was said, and no policy is on a section that is
-    called by number where the port has a name.
+    is what refers to it: Kuma looks up by what was said. A policy can be on a section that is
+    called by number where the port has a name on 2.9 alone, which asks for no such port (asked).
     """
 
     kri: Kri
@@ -36,7 +36,7 @@ class RealResource(NamedTuple):
     @property
     def looked_up(self) -> Kri:
         """Return the identifier that policies are looked up by."""
-        return self.kri.of_section("") if self.number else self.kri
+        return self.kri.of_section(self.number or self.kri.section)
 
 
 Destination = ServiceTag | RealResource

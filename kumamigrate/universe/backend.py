@@ -9,6 +9,7 @@ from kumamigrate.dataclass import dataclass
 from kumamigrate.model.kri import Kri
 from kumamigrate.model.resource import SERVICE, Resource, mapping, mappings, texts
 from kumamigrate.targetref.backendref import Meant, meant_by, port_said, tagged
+from kumamigrate.targetref.resolve import EXTERNAL
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.dataplaneparts import may_be_transparent, networking
 from kumamigrate.universe.madeup import ANY_PORT
@@ -125,6 +126,17 @@ def outbound_destinations(
     found = texts(outbound.get("tags"))
     service = found.pop(SERVICE, str(outbound.get("service") or ""))
     return (Cluster(destination=ServiceTag(service), tags=tuple(sorted(found.items()))),)
+
+
+def is_same(one: Cluster, other: Cluster | None) -> bool:
+    """Say whether two outbounds lead to one cluster; one outside of the mesh has one port, which
+    only some releases ask for."""
+    if other is None or one == other:
+        return other is not None
+    kinds = [
+        d.kri.type for d in (one.destination, other.destination) if isinstance(d, RealResource)
+    ]
+    return kinds == [EXTERNAL, EXTERNAL] and one.key == other.key
 
 
 def written_outbounds(side: Side, proxy: Resource) -> dict[str, Cluster] | None:

@@ -1,4 +1,4 @@
-"""What the step to 3.0 changes by itself stands with the verdict, and changes no verdict."""
+"""What an upgrade changes by itself stands with the verdict, and changes no verdict."""
 
 from __future__ import annotations
 
@@ -45,6 +45,30 @@ def test_the_header_x_kuma_tags_is_announced(
     proof = json.loads(result.stdout)
     assert proof["claims"]["release"]["verdict"] == "equivalent"
     assert ("x-kuma-tags" in json.dumps(proof["assumptions"])) is said
+
+
+TRACE = "{default: {backends: [{type: Zipkin, zipkin: {url: 'http://z:9411/api'}}]}}"
+FILE = "{to: [{targetRef: {kind: Mesh}, default: {backends: [{type: File, file: {path: /a}}]}}]}"
+OTEL = FILE.replace("File, file: {path: /a}", "OpenTelemetry, openTelemetry: {endpoint: otel}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "source", "said"),
+    [
+        ("MeshTrace", TRACE, "2.9", True),
+        ("MeshTrace", TRACE, "2.14", False),
+        ("MeshAccessLog", OTEL, "2.9", True),
+        ("MeshAccessLog", FILE, "2.9", False),
+    ],
+)
+def test_what_telemetry_says_of_its_place_is_announced(
+    kind: str, spec: str, source: str, said: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "in.yaml"
+    path.write_text(MESH.replace("KIND", kind).replace("SPEC", spec), encoding="utf-8")
+    words = ["--from", source, "--target", "3.0" if source == "2.14" else "2.14"]
+    result = CliRunner().invoke(app, ["prove", str(path), str(path), *words, "--format", "json"])
+    assert ("name mesh and zone" in json.dumps(json.loads(result.stdout)["assumptions"])) is said
 
 
 TO_ALL = "{to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 0s}}}]}"

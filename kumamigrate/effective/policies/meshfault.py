@@ -20,11 +20,13 @@ from kumamigrate.effective.reading import (
     rule,
 )
 from kumamigrate.model.resource import Resource
+from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.oldconf import conf_of
 
+FAULT = "MeshFaultInjection"
 HTTP, FAULTS = "http", "faults"
-GRPC_SINCE = "2.14"
-"""Since then faults reach inbounds of gRPC, too."""
+GRPC_SINCE = "2.10"
+"""Since then faults reach inbounds of gRPC, too (asked of 2.9 and 2.14, read of those between)."""
 FILTER_NAME = "filter name"
 """A field that no policy sets: what Envoy calls a filter. Its change concerns no traffic."""
 FIELDS = {HTTP: leaf(SlotKind.INBOUND)}
@@ -39,16 +41,24 @@ def of_conf(conf: Conf | None, _at: At) -> Values:
 
 def of_rules(rules: Rules, _merged: Conf | None, at: At) -> Values:
     """Return the faults of an inbound: each rule by itself, in order."""
+    if _is_spared(at):
+        return {}
     found = [rule(match, of_conf(conf, at)) for match, conf in rules]
     return {"rules": found} if found else {}
 
 
 def of_from(subsets: Subsets, at: At) -> Values:
     """Return the faults of clients by their tags; `from` for all has a filter of another name."""
+    if _is_spared(at):
+        return {}
     if not any(subset for subset, _ in subsets):
         found = of_rules([(None, conf) for _, conf in subsets], None, at)
         return {**found, FILTER_NAME: "envoy.filters.http.fault"} if found else {}
     return {"from": [{"from": subset, "conf": of_conf(conf, at)} for subset, conf in subsets]}
+
+
+def _is_spared(at: At) -> bool:
+    return at.protocol == "grpc" and not at_least(at.release, GRPC_SINCE)
 
 
 def faults_of(confs: Iterable[Conf]) -> list[Values]:
@@ -79,7 +89,7 @@ def _fault(values: Mapping[str, Any]) -> Values:
 
 
 READING = TypeReading(
-    policy_type="MeshFaultInjection",
+    policy_type=FAULT,
     fields=FIELDS,
     of_conf=of_conf,
     of_rules=of_rules,

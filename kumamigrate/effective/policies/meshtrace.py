@@ -30,6 +30,8 @@ FIELDS = {
 }
 OUTBOUNDS = "outbounds"
 """Whether requests that the proxy sends get spans, besides those that it takes (notes C18)."""
+TRACED = "traced"
+_BUT_REAL = "traced by service tag alone"
 OF_RELEASE = "tags of every span"
 """What spans of a MeshTrace have beside the tags that it says, whatever it says."""
 OF_RELEASE_SINCE = "2.14"
@@ -49,7 +51,7 @@ def of_conf(conf: Conf | None, at: At) -> Values:
     if not at.http:
         return {BACKENDS: written}
     found = {k: number(v) if k.startswith("sampling.") else v for k, v in _read(conf).items()}
-    sent = {OUTBOUNDS: "traced"} if at.calls else {}
+    sent = {OUTBOUNDS: _BUT_REAL if at.partly else TRACED} if at.calls else {}
     return {**found, **sent, **_added(conf, at), BACKENDS: written}
 
 

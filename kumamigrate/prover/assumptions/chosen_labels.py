@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kumamigrate.prover.nonpolicy import CALLED, EXTERNAL
-from kumamigrate.targetref.resolve import REAL
+from kumamigrate.prover.nonpolicy import CALLED
+from kumamigrate.targetref.resolve import EXTERNAL, REAL
 from kumamigrate.universe.chosen import Chosen
 from kumamigrate.universe.side import Side
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kumamigrate.effective.policies.meshtrace import OF_RELEASE_SINCE
 from kumamigrate.model.resource import Resource, mapping
 from kumamigrate.model.state import mesh_services_mode
+from kumamigrate.model.versions import at_least
 from kumamigrate.prover.claims.laststep import at_dotted, is_last_step
 from kumamigrate.universe.side import Side
 
@@ -18,7 +20,8 @@ _NAMING = ("datadog", "openTelemetry")
 
 
 def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
-    """Yield what the step to 3.0 changes by itself; most of it no manifest can keep as it was."""
+    """Yield what an upgrade changes by itself; most of it no manifest can keep as it was."""
+    yield from _placed(before, after)
     if not is_last_step(before, after):
         return
     for policy in after.state.of_type("MeshHealthCheck"):
@@ -59,6 +62,25 @@ def upgrade_notes(before: Side, after: Side) -> Iterator[str]:
         )
 
 
+def _placed(before: Side, after: Side) -> Iterator[str]:
+    """Yield what of telemetry says its mesh and its zone from a release on (asked of 2.9)."""
+    old, new = (side.release.name for side in (before, after))
+    if at_least(old, OF_RELEASE_SINCE) or not at_least(new, OF_RELEASE_SINCE):
+        return
+    for kind, what in (("MeshTrace", "spans"), ("MeshAccessLog", "lines for OpenTelemetry")):
+        for policy in after.state.of_type(kind):
+            said = [policy.spec.get("default"), *_confs(policy.spec)]
+            sent = [one for conf in said for one in mapping(conf).get("backends") or ()]
+            if any(kind == "MeshTrace" or "openTelemetry" in mapping(one) for one in sent):
+                yield f"{what} of {kind} {policy.name} name mesh and zone from release {new} on"
+
+
+def _confs(spec: Mapping[str, Any]) -> Iterator[Any]:
+    for section in ("to", "from", "rules"):
+        for item in spec.get(section) or ():
+            yield mapping(item).get("default")
+
+
 def _times_all(timeout: Resource) -> bool:
     """Say whether a MeshTimeout is about all traffic that every proxy sends."""
     top = mapping(timeout.spec.get("targetRef"))
@@ -68,9 +90,8 @@ def _times_all(timeout: Resource) -> bool:
 
 def _logged(spec: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the backends of a MeshAccessLog."""
-    for section in ("to", "from", "rules"):
-        for item in spec.get(section) or ():
-            yield from at_dotted(item, "default.backends") or ()
+    for conf in _confs(spec):
+        yield from at_dotted(conf, "backends") or ()
 
 
 def _names_services(backend: Any) -> bool:

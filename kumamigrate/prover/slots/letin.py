@@ -10,11 +10,17 @@ from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.admitted import admitted, certificates, reads_rules
 from kumamigrate.effective.fact import Fact
 from kumamigrate.effective.inboundfacts import inbound_fact
+from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.inbound import InboundPoint
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.selection import Point
-from kumamigrate.universe.dataplaneparts import may_be_transparent
+from kumamigrate.universe.dataplaneparts import (
+    inbounds_of,
+    may_be_transparent,
+    networking,
+    protocol_of,
+)
 from kumamigrate.universe.side import Side
 
 
@@ -47,7 +53,18 @@ class Read:
             reached=self.side.signature(self.proxy, policy_type) != 0,
             always=self.always,
             transparent=may_be_transparent(self.proxy),
+            protocol=self.protocol,
         )
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of the inbound, where a Dataplane that is listed says it."""
+        at = None if self.point is None or self.proxy.made_up else self.point.key
+        own = networking(self.proxy).get("address")
+        for inbound in inbounds_of(self.proxy):
+            if at == f"{inbound.get('address') or own}:{inbound.get('port')}":
+                return protocol_of(inbound)
+        return UNKNOWN_PROTOCOL
 
     @property
     def by_rules(self) -> bool:

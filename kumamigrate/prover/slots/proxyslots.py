@@ -15,12 +15,18 @@ from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
-from kumamigrate.effective.policies.meshfault import FAULTS, FILTER_NAME, same_but_for_units
+from kumamigrate.effective.policies.meshfault import (
+    FAULT,
+    FAULTS,
+    FILTER_NAME,
+    same_but_for_units,
+)
 from kumamigrate.effective.policies.meshtrace import (
     BACKENDS,
     CALLED_BY_INBOUND,
     OF_RELEASE,
     OUTBOUNDS,
+    TRACED,
 )
 from kumamigrate.effective.proxyfacts import (
     LOG,
@@ -55,7 +61,7 @@ SINGLE_TYPES = READ_BY_SECTION["default"]
 def _as_traced(witness: Witness) -> Witness:
     """Return a difference, as what it is where a MeshTrace takes the place of a TrafficTrace."""
     came = witness.before.value is None
-    if witness.field == OUTBOUNDS and came:
+    if witness.field == OUTBOUNDS and (came or witness.after.value == TRACED):
         return replace(witness, effect=Effect.ACTIVATION)
     if witness.field == (OF_RELEASE if came else CALLED_BY_INBOUND):
         return replace(witness, effect=Effect.RESIDUE)
@@ -263,12 +269,13 @@ class ProxySlots(TwoSides):
             *(self.before.certified(was), self.after.certified(now)),
         )
         transparent = (may_be_transparent(was), may_be_transparent(now))
-        key = (policy_type, sig_b, sig_a, effect, *known, *reached, *transparent)
+        reads = (
+            Read(self.before, was, old, self.always[0]),
+            Read(self.after, now, new, self.always[1]),
+        )
+        heard = tuple(r.protocol for r in reads) if policy_type == FAULT else ()
+        key = (policy_type, sig_b, sig_a, effect, *known, *reached, *transparent, *heard)
         if key not in self._inbounds:
-            reads = (
-                Read(self.before, was, old, self.always[0]),
-                Read(self.after, now, new, self.always[1]),
-            )
             clients = policy_type == PERMISSION and go_by_clients(*reads)
             both = admitted_facts(*reads) if clients else [r.fact(policy_type) for r in reads]
             facts: tuple[dict[Key, Fact], ...] = tuple({("inbound",): one} for one in both)

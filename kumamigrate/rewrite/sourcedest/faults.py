@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kumamigrate.effective.policies.meshfault import FAULT, GRPC_SINCE
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.rewrite.sourcedest.apart import in_parts, sharing, stays_too
@@ -23,7 +24,6 @@ from kumamigrate.sourcedest.proxy import PROTOCOL
 from kumamigrate.sourcedest.selector import matches, selectors_of
 from kumamigrate.sourcedest.winners import Listed, inbound_list
 
-_GRPC_SINCE = "2.14"
 _UNITS = {"mbps": "Mbps", "gbps": "Gbps"}
 
 Stack = tuple[Resource, ...]
@@ -174,14 +174,14 @@ def _limit_note(policy: Resource) -> Manual:
 
 def _grpc_too_early(policy: Resource, world: KnownWorld) -> bool:
     grpc = any(t.get(PROTOCOL) == "grpc" for t in selectors_of(policy.spec, "destinations"))
-    return grpc and not at_least(world.target, _GRPC_SINCE)
+    return grpc and not at_least(world.target, GRPC_SINCE)
 
 
 def _grpc_note(policy: Resource) -> Manual:
     return Manual(
         resource=policy,
-        message="it stays: before 2.14 a MeshFaultInjection does nothing on grpc inbounds",
-        action="convert it once the control plane is 2.14",
+        message=f"it stays: before {GRPC_SINCE} a {FAULT} does nothing on grpc inbounds",
+        action=f"convert it once the control plane is {GRPC_SINCE}",
         path=("destinations",),
         blocking=False,
     )
