@@ -268,14 +268,22 @@ def test_what_could_not_be_read_does_not_bar_what_changes_nothing() -> None:
     assert judge_of(RULE.claims, before)(before, after).good
 
 
+OPEN = MESH.replace("skipCreatingInitialPolicies: ['*']\n", "")
+"""A mesh of which nobody knows what policies it was given."""
+
+
+@pytest.mark.parametrize("mesh", [MESH, OPEN], ids=["known", "open"])
 def test_what_was_judged_is_not_judged_again_and_other_texts_are(
-    monkeypatch: pytest.MonkeyPatch,
+    mesh: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run that begins anew asks of the same texts, and of others as soon as a text changes."""
+    """A run that begins anew asks of the same texts, and of others as soon as a text changes.
+
+    Of which worlds a change fails in all of them tell, that is found once, and of that text.
+    """
     asked: list[Scene] = []
 
     def counted(*_: Any, **__: Any) -> Any:
-        judge = judge_of(BY_NAME.claims, base.whole, upgrade=True)
+        judge = judge_of(BY_NAME.claims, base.whole, upgrade=False)
 
         def one(current: Scene, candidate: Scene) -> HeldVerdict:
             asked.append(candidate)
@@ -284,7 +292,7 @@ def test_what_was_judged_is_not_judged_again_and_other_texts_are(
         return one
 
     monkeypatch.setattr("kumamigrate.flow.judging.everywhere.judge_of", counted)
-    files = {"a.yaml": (MESH % "Exclusive" + ON_ROUTE + BOUND).encode()}
+    files = {"a.yaml": (mesh % "Disabled" + ON_ROUTE + BOUND).encode()}
     repository = repository_of(files, root=Path())
     base = single(
         Scene(
@@ -296,20 +304,40 @@ def test_what_was_judged_is_not_judged_again_and_other_texts_are(
         )
     )
 
-    def judged(bound: str) -> HeldVerdict:
-        candidate = base.edited({"a.yaml": MESH % "Exclusive" + ON_ROUTE + bound})
+    def edited(bound: str) -> Estate:
+        candidate = base.edited({"a.yaml": mesh % "Disabled" + ON_ROUTE + bound})
         assert isinstance(candidate, Estate)
-        judge = judge_everywhere(
-            BY_NAME.claims, base, upgrade=True, take_unknown=False, allow=HARMLESS, hold=frozenset()
-        )
-        return judge(base, candidate)
+        return candidate
 
-    first = judged(BOUND.replace("3s", "4s"))
-    assert judged(BOUND.replace("3s", "4s")) == first
+    def judged(bound: str) -> HeldVerdict:
+        judge = judge_everywhere(
+            BY_NAME.claims,
+            base,
+            upgrade=False,
+            take_unknown=False,
+            allow=HARMLESS,
+            hold=frozenset(),
+        )
+        return judge(base, edited(bound))
+
+    def told(verdict: HeldVerdict) -> HeldVerdict:
+        assert not verdict.good
+        assert (verdict.whole is None) is (mesh == MESH)
+        return verdict if verdict.whole is None else verdict.whole(lambda _witness: True)
+
+    first, other = BOUND.replace("3s", "4s"), BOUND.replace("3s", "5s")
+    # Nobody asked for more yet, so what was looked at is not there any more.
+    assert judged(first) == judged(first)
     assert len(asked) == 1
-    judged(BOUND.replace("3s", "5s"))
-    judged("")
-    assert len(asked) == 3
+    every = told(judged(first))
+    assert len(asked) == (1 if mesh == MESH else 2)
+    assert told(judged(first)) == every
+    assert len(asked) == (1 if mesh == MESH else 2)
+    fresh = judge_of(BY_NAME.claims, base.whole, upgrade=False)
+    for bound in (first, other, ""):
+        found, new = judged(bound), fresh(base.whole, edited(bound).whole)
+        assert (found.witnesses, told(found)) == (new.witnesses, told(new))
+    assert len(asked) == (3 if mesh == MESH else 4)
 
 
 def test_a_difference_at_one_proxy_excuses_none_at_another() -> None:

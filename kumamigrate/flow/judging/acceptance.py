@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import partial
 
-from kumamigrate.dataclass import replace
+from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.flow.judging.byzone import viewers_of
 from kumamigrate.flow.judging.claimstates import proof_of
@@ -74,7 +74,7 @@ def judge_of(
 
         verdicts = EachOnce(verdict_in, jobs_for(candidate))
 
-        def whole(tried: str, counts: Counts) -> HeldVerdict:
+        def found(tried: str) -> dict[str, HeldVerdict]:
             least = next(iter(worlds))
             asked = [world for world in worlds if not tried or world in (least, tried)]
             if any(verdict.witnesses for verdict in verdicts.of_all(asked)):
@@ -82,18 +82,16 @@ def judge_of(
             elif next(barred(current, candidate), None) is not None:
                 asked = [*worlds]  # the same bars every proof, so that no more are made
             # Beside a doubt no difference elsewhere is looked for: it is unknown all the same.
-            found = dict.fromkeys(worlds, HeldVerdict())
-            found |= dict(zip(asked, verdicts.of_all(asked), strict=True))
-            mine = {w: _counting(verdict, counts) for w, verdict in found.items()}
-            return _whichever(mine, take_unknown=take_unknown)
+            every = dict.fromkeys(worlds, HeldVerdict())
+            return every | dict(zip(asked, verdicts.of_all(asked), strict=True))
 
         # What holds in every world holds; for the contrary one is enough, the last that was.
         order = sorted(worlds, key=lambda w: w not in failed[-1:])
         for world, verdict in zip(order, verdicts.of_all(order), strict=False):
             if not verdict.good and len(worlds) > 1 and not take_unknown:
                 failed.append(world)
-                return replace(verdict, whole=partial(whole, world))
-        return whole("", lambda _witness: True)
+                return replace(verdict, whole=EveryWorld(partial(found, world)))
+        return _whichever(found(""), take_unknown=take_unknown)
 
     return judge
 
@@ -107,6 +105,18 @@ def _in_worlds(
     return {world: tuple(scene.in_world(world) for scene in scenes) for world in worlds} or {
         "": scenes
     }
+
+
+@dataclass(frozen=True, slots=True)
+class EveryWorld:
+    """What stands against a change in every world: asked for when somebody has to be told."""
+
+    find: Callable[[], Mapping[str, HeldVerdict]]
+
+    def __call__(self, counts: Counts) -> HeldVerdict:
+        """Return it, of those differences that count."""
+        found = self.find()
+        return _whichever({w: _counting(v, counts) for w, v in found.items()}, take_unknown=False)
 
 
 def _counting(verdict: HeldVerdict, counts: Counts) -> HeldVerdict:

@@ -7,11 +7,36 @@ from functools import cache
 from typing import Any
 
 from kumamigrate.dataclass import replace
-from kumamigrate.flow.judging.acceptance import judge_of
+from kumamigrate.flow.judging.acceptance import EveryWorld, judge_of
 from kumamigrate.prover import Effect, Proof
 from kumamigrate.scene.held import HeldVerdict
 from kumamigrate.scene.trial import Judge
 from kumamigrate.world.estate import Estate
+
+
+class KeptVerdict:
+    """A verdict that is kept, with all that stands against a change once somebody asked for it.
+
+    What finds that out holds on to all that was looked at, so it is not kept: where nobody has
+    asked yet it is judged again.
+    """
+
+    def __init__(self, verdict: HeldVerdict, *, whole: bool) -> None:
+        self._verdict = verdict
+        self._is_part = whole
+        self._found: Mapping[str, HeldVerdict] | None = None
+
+    def told(self, again: Callable[[], HeldVerdict]) -> HeldVerdict:
+        """Return the verdict. `again` judges the same once more."""
+
+        def find() -> Mapping[str, HeldVerdict]:
+            if self._found is None:
+                whole = again().whole
+                assert isinstance(whole, EveryWorld)
+                self._found = whole.find()
+            return self._found
+
+        return replace(self._verdict, whole=EveryWorld(find)) if self._is_part else self._verdict
 
 
 def judge_everywhere(
@@ -30,7 +55,7 @@ def judge_everywhere(
     """
     kept = base.whole.kept
     first: Estate = kept.setdefault("began", base)
-    known: dict[object, HeldVerdict] = kept.setdefault("judged", {})
+    known: dict[object, KeptVerdict] = kept.setdefault("judged", {})
     way = (claims, upgrade, take_unknown, frozenset(allow), frozenset(hold))
 
     @cache
@@ -44,11 +69,12 @@ def judge_everywhere(
         old, new = (one.sites[at].applied for one in estates)
         key = (way, new.source, new.target, new.environment, at, texts)
         if key in known:
-            return known[key]
+            return known[key].told(lambda: judge_at(at)(old, new))
         verdict = judge_at(at)(old, new)
-        if verdict.whole is None:  # what has more to tell holds on to all that it looked at
-            known[key] = verdict
-        return verdict
+        known[key] = KeptVerdict(
+            replace(verdict, whole=None), whole=isinstance(verdict.whole, EveryWorld)
+        )
+        return known[key].told(lambda: verdict)
 
     def judge(current: Estate, candidate: Estate) -> HeldVerdict:
         unknown = HeldVerdict()
