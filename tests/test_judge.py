@@ -13,6 +13,7 @@ from kumamigrate.effective.difference import HARMLESS
 from kumamigrate.flow.judging.acceptance import judge_of
 from kumamigrate.flow.judging.everywhere import judge_everywhere
 from kumamigrate.flow.judging.onename import newly_overwritten
+from kumamigrate.flow.judging.touched import barred
 from kumamigrate.model.resource import Form, Resource
 from kumamigrate.model.state import Environment
 from kumamigrate.prover import prove
@@ -259,6 +260,38 @@ def test_what_could_not_be_read_bars_a_change_without_a_search_for_differences(
     assert bool(proof.unknown("live")) is bars
     assert set(verdict.unknown) <= set(proof.doubts("live"))
     assert judge_of(RULE.claims, before, take_unknown=True)(before, after).witnesses
+
+
+METRICS = "metrics: {enabledBackend: m, backends: [{name: m, type: prometheus}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "beside", "bars"),
+    [
+        (METRICS, "MeshMetric", True),
+        (METRICS, "MeshTimeout", False),
+        ("labels: {a: b}\n", "MeshTimeout", True),
+        ("labels: {a: b}\n" + METRICS, "MeshTimeout", True),
+    ],
+    ids=["the policy it stands for", "another", "a label", "a label as well"],
+)
+def test_a_field_of_a_mesh_is_barred_by_the_policies_it_stands_for(
+    more: str, beside: str, bars: bool
+) -> None:
+    """Whatever other meshes are given in the same change."""
+    unread = f"type: {beside}\nmesh: shop\nname: [\n"
+    both = "type: Mesh\nname: shop\n{}---\ntype: Mesh\nname: other\n{}"
+    for other in ("", "labels: {c: d}\n"):
+        texts = (both.format("", ""), both.format(more, other))
+        assert any(barred(*scenes_beside(unread, *texts))) is bars
+
+
+def test_a_mesh_that_comes_or_goes_is_barred_by_every_policy() -> None:
+    unread = "type: MeshTimeout\nmesh: other\nname: [\n"
+    there = "type: Mesh\nname: other\n"
+    assert any(barred(*scenes_beside(unread, "", there)))
+    assert any(barred(*scenes_beside(unread, there, "")))
+    assert not any(barred(*scenes_beside(unread, there, there)))
 
 
 def test_what_could_not_be_read_does_not_bar_what_changes_nothing() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from kumamigrate.effective.changed import MESH, instead_of_mesh
 from kumamigrate.effective.doubted import Doubt, DoubtKind, unread_reason
@@ -57,13 +57,13 @@ def barred(current: Scene, candidate: Scene) -> Iterator[Doubt]:
     written: dict[str, set[str]] = defaultdict(set)
     for mesh, kind, _ in old ^ new:
         written[mesh].add(kind)
-    written = {mesh: _as_read(types, current, candidate) for mesh, types in written.items()}
+    read = {mesh: _as_read(types, mesh, current, candidate) for mesh, types in written.items()}
     known = release_of(candidate.source).policy_types.keys()
     external = _external(current, candidate)
     for refusal in unread:
         if any(
             refusal.mesh in ("", mesh) and concerns(refusal, types, known, external=external)
-            for mesh, types in written.items()
+            for mesh, types in read.items()
         ):
             yield unread_reason(refusal)
 
@@ -72,18 +72,15 @@ def _external(*scenes: Scene) -> bool:
     return any(r.type == "ExternalService" for scene in scenes for r in scene.repository.resources)
 
 
-def _as_read(types: set[str], current: Scene, candidate: Scene) -> set[str]:
+def _as_read(types: Set[str], mesh: str, current: Scene, candidate: Scene) -> Set[str]:
     """Return types; with what fields stand for in the place of Mesh, where no other changes."""
-    old, new = (
-        {r.name: r for r in scene.repository.resources if r.type == MESH}
+    was, now = (
+        next((r for r in scene.repository.resources if r.type == MESH and r.name == mesh), None)
         for scene in (current, candidate)
     )
-    if MESH not in types or old.keys() != new.keys():
+    if was is None or now is None or _head(was) != _head(now):
         return types
-    if any(_head(old[name]) != _head(new[name]) for name in old):
-        return types
-    found = [instead_of_mesh(types, old[name].spec, new[name].spec) for name in old]
-    return set().union(*found)
+    return instead_of_mesh(types, was.spec, now.spec)
 
 
 def _head(mesh: Resource) -> Mapping[str, object]:
