@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import combinations
 
 from kumamigrate.dataclass import dataclass
 from kumamigrate.model.resource import Resource
@@ -58,10 +59,8 @@ def options_of(latest: Latest | None) -> Options:
 def created_at(policy: Resource) -> datetime | None:
     """Return the creation time of a policy, or None when it has none that can be read."""
     try:
-        time = datetime.fromisoformat(policy.created) if policy.created else None
+        time = datetime.fromisoformat(policy.created)
     except ValueError:
-        return None
-    if time is None:
         return None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
@@ -84,23 +83,20 @@ def latest(policies: Sequence[Resource], ties: Ties) -> Latest:
 
     In a tie the first by name stands in, so that output does not depend on the order of files.
     """
+    distinct = _distinct(policies)
+    if ties is Ties.UNKNOWN and sum(bool(p.created) for p in distinct) < 2:
+        return _of(distinct)  # as files from Git are: no two of them need be compared
     position = {id(policy): index for index, policy in enumerate(policies)}
-    alone = all(policy is policies[0] for policy in policies)
-    if not alone and ties is not Ties.FILE_ORDER and not any(p.created for p in policies):
-        return _tied(policies)  # as files from Git are: no two of them need be compared
-    for policy in policies:
-        others = (other for other in policies if other is not policy)
-        if all(later(policy, other, position, ties) for other in others):
-            return Latest(policy=policy)
-    beaten = {
-        id(policy)
-        for policy in policies
-        if any(later(other, policy, position, ties) for other in policies if other is not policy)
-    }
-    return _tied([policy for policy in policies if id(policy) not in beaten])
+    return _of([p for p in distinct if not any(later(q, p, position, ties) for q in distinct)])
 
 
-def _tied(policies: Sequence[Resource]) -> Latest:
+def _distinct(policies: Sequence[Resource]) -> list[Resource]:
+    return list({id(policy): policy for policy in policies}.values())
+
+
+def _of(policies: Sequence[Resource]) -> Latest:
+    if len(policies) == 1:
+        return Latest(policy=policies[0])
     named = sorted(policies, key=lambda policy: (policy.namespace, policy.name))
     return Latest(policy=named[0], tie=CreationTie(policies=tuple(named)))
 
@@ -111,16 +107,10 @@ def newest_first(policies: Sequence[Resource], ties: Ties) -> tuple[tuple[Resour
     `policies` is in file order; one that stands there twice stays twice (no dedup, §2.4).
     """
     position = {id(policy): index for index, policy in enumerate(policies)}
-    distinct = [p for index, p in enumerate(policies) if position[id(p)] == index]
-    known = all(
-        later(a, b, position, ties) is not None for a in distinct for b in distinct if a is not b
-    )
-    if not known:
+    distinct = _distinct(policies)
+    if any(later(a, b, position, ties) is None for a, b in combinations(distinct, 2)):
         return tuple(sorted(policies, key=lambda p: (p.namespace, p.name))), False
-    count = {
-        id(p): sum(bool(later(q, p, position, ties)) for q in distinct if q is not p)
-        for p in distinct
-    }
+    count = {id(p): sum(bool(later(q, p, position, ties)) for q in distinct) for p in distinct}
     return tuple(sorted(policies, key=lambda policy: count[id(policy)])), True
 
 

@@ -146,6 +146,6 @@ def _filled(
 
 def filled(tags: Tags, service: str, own: Tags) -> dict[str, str]:
     """Return a destination with what it leaves to the outbound: `'*'`, and tags it lacks (§1.2)."""
-    said = {k: v for k, v in tags.items() if v != ANY and k != SERVICE}
+    said = {k: v for k, v in tags.items() if v != ANY}
     named = tags.get(SERVICE, ANY)
     return {**own, **said, SERVICE: service if named == ANY else named}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,13 +12,15 @@ from kumamigrate.model.state import Environment, State
 from kumamigrate.rewrite.sourcedest.known import world_of
 from kumamigrate.sourcedest.order import Ties, later
 from kumamigrate.sourcedest.proxy import proxy_of
-from kumamigrate.sourcedest.selector import Rank, matches, rank, selectors_of
+from kumamigrate.sourcedest.selector import Rank, best_rank, matches, rank, selectors_of
 from kumamigrate.sourcedest.table import legacy_table
 from kumamigrate.sourcedest.targets import common_protocol, route_targets
 from kumamigrate.sourcedest.winners import (
+    OldPolicies,
     connection_winner,
     inbound_list,
     old_policies,
+    proxy_winner,
 )
 from tests.sourcedest.meshes import resource, state
 
@@ -64,6 +67,58 @@ ALL = {SERVICE: "*"}
 )
 def test_star_means_present(selector: dict[str, str], tags: dict[str, str], hit: bool) -> None:
     assert matches(selector, tags) is hit
+
+
+@pytest.mark.parametrize(
+    ("selectors", "best"),
+    [
+        ([], None),
+        ([{"a": "x"}, {"b": "y"}], None),
+        ([{"c": "z"}, {"a": "*"}], Rank(1, 0)),
+        ([{"a": "*"}, {"b": "2"}], Rank(1, 1)),
+        ([{"b": "2"}, {"a": "*"}], Rank(1, 1)),
+        ([{"b": "2"}, {}, {"b": "*", "c": "*"}], Rank(2, 0)),
+        ([{"a": "1", "b": "2"}], None),
+    ],
+)
+def test_the_best_selector_that_matches_any_inbound_counts(
+    selectors: list[dict[str, str]], best: Rank | None
+) -> None:
+    assert best_rank(selectors, [{"a": "1"}, {"b": "2", "c": "3"}]) == best
+
+
+def test_a_policy_of_a_proxy_is_chosen_by_selectors_and_for_all_without_any() -> None:
+    def template(name: str, **match: str) -> Resource:
+        listed = {"selectors": [{"match": match}]} if match else {}
+        return resource({"type": "ProxyTemplate", "name": name, **listed})
+
+    every, api, other = template("z"), template("y", env="dev"), template("x", env="prod")
+    won = proxy_winner([every, api, other], [{"env": "dev"}], Ties.UNKNOWN)
+    assert won is not None and won.policies == (api,)
+    won = proxy_winner([every, other], [{"env": "dev"}], Ties.UNKNOWN)
+    assert won is not None and won.policies == (every,)
+    assert proxy_winner([other], [{"env": "dev"}], Ties.UNKNOWN) is None
+
+
+def test_what_a_mesh_has_to_choose_from_is_its_own_and_accepted() -> None:
+    """G8: beside an ExternalService of the mesh a RateLimit may name its service alone."""
+    conf = {"http": {"requests": 1, "interval": "1s"}}
+    narrow = policy("RateLimit", "narrow", [ALL], [{SERVICE: "far", "v": "1"}], conf=conf)
+    wide = policy("RateLimit", "wide", [ALL], [ALL], conf=conf)
+    empty = policy("Timeout", "empty", [ALL], [ALL])
+    filled = replace(empty, name="filled", templated=True)
+    abroad = replace(wide, mesh="abroad")
+    far = resource({"type": "ExternalService", "name": "far", "tags": {SERVICE: "far"}})
+
+    def found(external: Resource) -> OldPolicies:
+        listed = (narrow, wide, empty, filled, abroad, external)
+        return old_policies(replace(state(""), resources=listed), "default")
+
+    own = found(far)
+    assert own.by_kind == {"RateLimit": (wide,), "Timeout": (filled,)}
+    assert own.refused == (narrow, empty)
+    assert not own.routed
+    assert found(replace(far, mesh="abroad")).of("RateLimit") == (narrow, wide)
 
 
 def test_a_tag_is_text_however_it_is_written() -> None:
