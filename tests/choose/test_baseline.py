@@ -128,8 +128,9 @@ def test_files_of_the_tool_itself_are_no_manifests(shop: Shop) -> None:
 
 @pytest.mark.parametrize(
     ("level", "code"),
-    [("none", 0), ("refused", 0), ("deprecated", 1), ("advice", 1)],
-)
+    [("none", 0), ("silent-loss", 0), ("other-meaning", 0), ("refused", 0), ("deprecated", 1),
+     ("advice", 1)],
+)  # fmt: skip
 def test_only_findings_as_dangerous_as_that_make_an_exit_code(
     make_shop: MakeShop, level: str, code: int
 ) -> None:

@@ -62,6 +62,14 @@ def test_what_is_a_patch_is_no_manifest_of_its_own() -> None:
     assert layout_of(tree).owned == {"kustomization.yaml", "both.yaml", "p.yaml"}
 
 
+def test_a_component_is_no_root_though_nothing_includes_it() -> None:
+    files = {
+        "a/kustomization.yaml": b"kind: Component\n",
+        "b/kustomization.yaml": b"kind: Kustomization\n",
+    }
+    assert layout_of(Tree(files={**files, "c/kustomization.yaml": b"{}\n"})).roots == ("b", "c")
+
+
 def test_kustomizations_that_include_each_other_are_all_roots() -> None:
     """Nobody is included by another one alone; each says that it goes in a circle."""
     names = {"a": b"resources: [../b]\n", "b": b"resources: [../a]\n", "c": b"resources: [../d]\n"}

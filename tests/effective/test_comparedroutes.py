@@ -68,6 +68,9 @@ def test_only_families_decide_where_there_are_no_requests() -> None:
         ((_rule("x", header=("present", "")), REST), (_rule("x", header=("exact", "b")), REST),
          "header a /…"),
         ((_rule("x", header=("absent", "")), REST), (REST,), "any request"),
+        # Nothing is at the beginning of what is not there.
+        ((_rule("x", header=("present", "")),), (_rule("x"),), "any request"),
+        ((_rule("x", param=("prefix", "b")), REST), (REST,), "param a b"),
         ((_rule("x", param=("exact", "b")), REST), (_rule("x", header=("exact", "b")), REST),
          "param a /…, header a b"),
         # An expression may hold or not; the same one holds on both sides.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kumamigrate.model.conf import merge, normal
+import pytest
+
+from kumamigrate.model.conf import merge, normal, patch
 from kumamigrate.model.policytype import Conf
 from kumamigrate.model.release import release
 
@@ -71,6 +73,28 @@ def test_merge_goes_deep_into_objects_and_replaces_lists() -> None:
             "tcp": {"maxConnectAttempt": 1},
         },
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "merged"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+        ({"a": "foo"}, {"a": {"b": None}}, {"a": {}}),
+    ],
+)
+def test_a_patch_is_merged_as_the_examples_of_rfc_7396_are(
+    low: dict[str, Any], high: dict[str, Any], merged: dict[str, Any]
+) -> None:
+    assert patch(low, high) == merged
 
 
 def test_merge_of_nothing_is_nothing() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kumamigrate.effective.difference import HARMLESS
+from kumamigrate.effective.policies.patched import read_patch
 from kumamigrate.prover.proof import Proof
 from kumamigrate.prover.prover import prove
 from tests.sourcedest.meshes import state
@@ -105,15 +106,25 @@ def equal(proof: Proof) -> bool:
 
 def changed(path: tuple[Any, ...], value: Any) -> Any:
     """Return the patch with another value at a path, or without what stands there (None)."""
-    result = json.loads(json.dumps(PATCH))
-    node = result
-    for key in path[:-1]:
-        node = node[key]
+    result = put(path, value)
     if value is None:
-        del node[path[-1]]
-    else:
-        node[path[-1]] = value
+        del _at(result, path[:-1])[path[-1]]
     return result
+
+
+def put(path: tuple[Any, ...], value: Any) -> Any:
+    """Return the patch with another value at a path."""
+    if not path:
+        return value
+    result = json.loads(json.dumps(PATCH))
+    _at(result, path[:-1])[path[-1]] = value
+    return result
+
+
+def _at(node: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        node = node[key]
+    return node
 
 
 def test_a_patch_takes_the_place_of_a_health_check() -> None:
@@ -139,6 +150,7 @@ _BLOCK = (*_CHANGE, "value", 0)
         ((*_BLOCK, "healthyThreshold"), "1"),
         ((*_BLOCK, "reuseConnection"), False),
         ((*_BLOCK, "noTrafficInterval"), "1s"),
+        ((*_BLOCK, "timeToFirstProbe"), "1s"),
         ((*_BLOCK, "grpcHealthCheck"), {}),
         ((*_BLOCK, "tcpHealthCheck"), {}),
         ((*_BLOCK, "tcpHealthCheck"), {"send": {"text": "666f6"}}),
@@ -156,6 +168,101 @@ _BLOCK = (*_CHANGE, "value", 0)
 def test_any_other_patch_is_a_difference(path: tuple[Any, ...], value: Any) -> None:
     after = (*GROUND, patch(changed(path, value)))
     assert not equal(compare((*GROUND, HEALTH_CHECK), after))
+
+
+DURATIONS = ("interval", "timeout", "initialJitter", "intervalJitter", "noTrafficInterval")
+KINDS = {
+    **dict.fromkeys(DURATIONS, "duration"),
+    **dict.fromkeys(("unhealthyThreshold", "healthyThreshold"), "count"),
+    **dict.fromkeys(("alwaysLogHealthCheckFailures", "reuseConnection"), "flag"),
+    "intervalJitterPercent": "number",
+    "eventLogPath": "text",
+    "altPort": "unknown",
+}
+"""What a field of Envoy's HealthCheck is; not all of them are known here."""
+VALUES = [
+    ("4s", {"duration", "text"}),
+    ("0.250s", {"duration", "text"}),
+    ("250ms", {"text"}),
+    ("s", {"text"}),
+    ("", {"text"}),
+    (2, {"count", "number"}),
+    (0, {"number"}),
+    (-1, set[str]()),
+    (1.5, set[str]()),
+    (False, {"flag"}),
+    (None, set[str]()),
+    ([], set[str]()),
+    ({}, set[str]()),
+]
+HEX = {"text": "666f"}
+PROBES = [
+    ({}, ("", [])),
+    ({"send": HEX}, ("fo", [])),
+    ({"receive": [HEX, {"text": "6f"}]}, ("", ["fo", "o"])),
+    ({"send": HEX, "receive": []}, ("fo", [])),
+]
+NO_PROBES = [
+    None,
+    [],
+    "send",
+    {"more": 1},
+    {"send": HEX, "receive": [], "more": 1},
+    *({"send": one} for one in (None, "666f", {}, {"text": 66}, {"text": "6"}, {"text": "FF"})),
+    *({"receive": one} for one in (None, {}, "666f", HEX, [{}], [HEX, {"binary": "Zm9v"}])),
+    {"send": {**HEX, "binary": "Zm9v"}},
+]
+"""TCP probes whose bytes are not said in small hexadecimal digits, and what is none at all."""
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS.items())
+def test_a_field_is_read_as_what_it_is_or_the_patch_is_not_read(name: str, kind: str) -> None:
+    for value, kinds in VALUES:
+        read = read_patch(put((*_BLOCK, name), value))
+        assert (read is not None) is (kind in kinds), value
+        if read is not None:
+            said = {"0.250s": "250ms"}.get(value, value) if kind == "duration" else value
+            assert read[1][0][name] == said
+            assert type(read[1][0][name]) is type(said)
+
+
+def test_bytes_to_send_and_to_wait_for_are_read_or_the_patch_is_not_read() -> None:
+    for node, (send, receive) in PROBES:
+        read = read_patch(put((*_BLOCK, "tcpHealthCheck"), node))
+        assert read is not None
+        assert (read[1][0]["tcp.send"], read[1][0]["tcp.receive"]) == (send, receive)
+    for odd in NO_PROBES:
+        assert read_patch(put((*_BLOCK, "tcpHealthCheck"), odd)) is None, odd
+
+
+def test_only_a_list_of_checks_that_are_all_known_is_read() -> None:
+    assert read_patch(EMPTY) == ("events", ())
+    more = {**CHECK, "healthyThreshold": 2}
+    read = read_patch(put((*_CHANGE, "value"), [CHECK, more]))
+    assert read is not None
+    assert [one["healthyThreshold"] for one in read[1]] == [1, 2]
+    needed = ("interval", "timeout", "unhealthyThreshold", "healthyThreshold", "tcpHealthCheck")
+    for name in needed:
+        less = {key: value for key, value in CHECK.items() if key != name}
+        assert read_patch(put((*_CHANGE, "value"), [CHECK, less])) is None
+    for odd in (None, {}, "x", CHECK, [None], ["x"], [[]], [CHECK, {**CHECK, "x": 1}]):
+        assert read_patch(put((*_CHANGE, "value"), odd)) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        (),
+        _CLUSTER,
+        *((*_CLUSTER, name) for name in ("match", "operation", "jsonPatches")),
+        (*_CLUSTER, "match", "name"),
+        _CHANGE,
+        *((*_CHANGE, name) for name in ("op", "path", "value")),
+    ],
+)
+def test_what_is_no_such_patch_is_not_read(path: tuple[Any, ...]) -> None:
+    for odd in (None, "", 1, {}, [1], [None, None], {"x": "y"}):
+        assert read_patch(put(path, odd)) is None, odd
 
 
 @pytest.mark.parametrize("touching", [SAME_CLUSTER, ALL_CLUSTERS])

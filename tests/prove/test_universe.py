@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -13,14 +14,15 @@ from kumamigrate.prover.subject import Subject
 from kumamigrate.targetref.route import RealResource, ServiceTag
 from kumamigrate.universe.answering import Endpoint, answered, endpoints
 from kumamigrate.universe.backend import cluster_of, outbound_destinations
-from kumamigrate.universe.chosen import chosen_by
+from kumamigrate.universe.chosen import Chosen, chosen_by
 from kumamigrate.universe.contents import Contents
+from kumamigrate.universe.dataplaneparts import inbounds_of, may_be_transparent, protocol_of
 from kumamigrate.universe.excluding import asked_slots
 from kumamigrate.universe.madeup import Atom, Setting
 from kumamigrate.universe.namedresources import ByName, carries
 from kumamigrate.universe.services import _made_up, worlds_of
 from kumamigrate.universe.side import Side
-from kumamigrate.universe.tagprotocols import tag_protocols
+from kumamigrate.universe.tagprotocols import real_protocol, tag_protocols, tags_of
 from kumamigrate.universe.traffic import Outbound, is_given, outbounds_of
 
 MESH, NAME, ZONE = "kuma.io/mesh", "kuma.io/display-name", "kuma.io/zone"
@@ -98,6 +100,137 @@ def test_services_are_chosen_by_labels_of_one_backend_and_of_several(key: str) -
     route = Resource(type="MeshHTTPRoute", mesh="default", name="r", labels={}, spec=spec)
     side = Side(State(release="2.14", resources=(route,)), "default", Contents())
     assert chosen_by(side).of_services == {"app"}
+
+
+MATCHED = {"matchLabels": {"app": "x"}}
+IDENTITY = {"k8s.kuma.io/namespace", "k8s.kuma.io/service-account"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "labels", "tags"),
+    [
+        ("MeshService", {"selector": {"dataplaneTags": {"v": "1"}}}, set(), {"v"}),
+        ("MeshService", {"selector": {"dataplaneLabels": MATCHED}}, {"app"}, set()),
+        ("HostnameGenerator", {"selector": {"meshService": MATCHED}}, {"app"}, set()),
+        ("HostnameGenerator", {"template": '{{ label "team" }}.mesh'}, {"team"}, set()),
+        ("HostnameGenerator", {"template": 'label "team"'}, set(), set()),
+        ("MeshIdentity", {}, IDENTITY, set()),
+        ("MeshIdentity", {"spiffeID": {"path": "/{{ .Workload }}"}},
+         IDENTITY | {"kuma.io/workload"}, set()),
+        ("TrafficRoute", {"conf": {"destination": {"v": "1"}}}, set(), {"v"}),
+        ("TrafficRoute", {"conf": {"split": [{"destination": {"v": 1}}]}}, set(), {"v"}),
+        ("Timeout", {"sources": [{"match": {"v": "1"}}]}, set(), {"v"}),
+        ("MeshTimeout", {"targetRef": {"kind": "MeshSubset", "tags": {"v": "1"}}}, set(), {"v"}),
+        ("MeshTimeout", {"targetRef": {"kind": "Dataplane", "labels": {"v": "1"}}}, set(), set()),
+        ("Dataplane", {"networking": {"inbound": [{"tags": {"v": "1"}}]}}, set(), set()),
+        ("Namespace", MATCHED, set(), set()),
+    ],
+)  # fmt: skip
+def test_labels_and_tags_that_something_goes_by(
+    kind: str, spec: Any, labels: set[str], tags: set[str]
+) -> None:
+    chosen = _chosen(kind, spec)
+    assert (chosen.labels, chosen.of_proxies, chosen.tags) == (labels, labels, tags)
+    assert (chosen.of_services, chosen.near) == (set(), set())
+
+
+def _chosen(kind: str, spec: Any) -> Chosen:
+    found = Resource(type=kind, mesh="default", name="a", spec=spec)
+    return chosen_by(Side(State(release="2.14", resources=(found,)), "default", Contents()))
+
+
+def test_traffic_stays_near_by_a_label_or_tag() -> None:
+    """Which of the two the release says (`affinityTags`)."""
+    near = {"localZone": {"affinityTags": [{"key": "rack"}, {"weight": 1}]}}
+    spec = {"to": [{"default": {"localityAwareness": near}}]}
+    chosen = _chosen("MeshLoadBalancingStrategy", spec)
+    assert chosen.near == chosen.tags == chosen.of_proxies == {"rack", ""}
+    assert chosen.labels == set()
+
+
+def test_a_proxy_reaches_backends_by_their_labels() -> None:
+    refs = [{"kind": "MeshService", "labels": {"app": "x"}}]
+    spec = {"networking": {"transparentProxying": {"reachableBackends": {"refs": refs}}}}
+    assert _chosen("Dataplane", spec).of_services == {"app"}
+    assert _chosen("Deployment", spec).of_services == set()
+
+
+@pytest.mark.parametrize(
+    ("inbound", "protocol"),
+    [
+        ({}, "tcp"),
+        ({"protocol": "http"}, "http"),
+        ({"tags": {"kuma.io/protocol": "grpc"}}, "grpc"),
+        ({"protocol": "http", "tags": {"kuma.io/protocol": "grpc"}}, "http"),
+        ({"protocol": "", "tags": {"kuma.io/service": "a"}}, "tcp"),
+        ({"tags": "kuma.io/protocol"}, "tcp"),
+    ],
+)
+def test_an_inbound_speaks_what_its_field_says_or_its_tag(inbound: Any, protocol: str) -> None:
+    assert protocol_of(inbound) == protocol
+
+
+@pytest.mark.parametrize(
+    ("networking", "made_up", "may_be"),
+    [({}, False, False), ({}, True, True), ({"transparentProxying": {"x": 1}}, False, True),
+     ({"transparentProxying": {}}, False, False), ("x", False, False)],
+)  # fmt: skip
+def test_who_may_have_its_traffic_redirected(networking: Any, made_up: bool, may_be: bool) -> None:
+    spec = {"networking": networking}
+    proxy = Resource(type="Dataplane", mesh="default", name="a", spec=spec, made_up=made_up)
+    assert may_be_transparent(proxy) is may_be
+    assert inbounds_of(proxy) == []
+    inbound = {"port": 80}
+    listed = {"networking": {"inbound": [inbound]}}
+    assert inbounds_of(Resource(type="Dataplane", mesh="default", name="a", spec=listed)) == [
+        inbound
+    ]
+
+
+SHOP, WEST = ("k8s.kuma.io/namespace", "shop"), (ZONE, "west")
+
+
+@pytest.mark.parametrize(
+    ("asked", "carried"),
+    [
+        ([(NAME, "web")], False),
+        ([(NAME, "web"), SHOP], True),
+        ([(NAME, "web"), SHOP, WEST], True),
+        ([(NAME, "web"), SHOP, (ZONE, "east")], False),
+        ([(NAME, "web"), (SHOP[0], "bank")], False),
+        ([(NAME, "api"), SHOP], False),
+        ([SHOP], True),
+        ([WEST], True),
+        ([(NAME, "web"), ("app", "x")], True),
+    ],
+)
+def test_an_identity_that_a_reference_names_has_to_be_the_whole_of_it(
+    asked: list[tuple[str, str]], carried: bool
+) -> None:
+    service = _service(**dict([SHOP, WEST]), app="x")
+    assert carries(service, frozenset(asked)) is carried
+    assert ByName([service]).has("MeshService", frozenset(asked)) is carried
+
+
+@pytest.mark.parametrize(
+    ("labels", "section", "tags"),
+    [
+        ({"kuma.io/service": "own"}, "80", [("own", "")]),
+        ({"kuma.io/service": "own", **dict([SHOP])}, "80", [("own", "")]),
+        ({}, "80", [("web", "")]),
+        (dict([SHOP]), "80", [("web_shop_svc_80", "80")]),
+        (dict([SHOP]), "admin", [("web_shop_svc_81", "81")]),
+        (dict([SHOP]), "81", []),
+    ],
+)
+def test_the_tags_that_a_port_takes_the_place_of(
+    labels: dict[str, str], section: str, tags: list[tuple[str, str]]
+) -> None:
+    spec = {"ports": [{"port": 80}, {"port": 81, "name": "admin"}]}
+    service = Resource(
+        type="MeshService", mesh="default", name="web", labels={**OWN, **labels}, spec=spec
+    )
+    assert tags_of(service, section) == tags
 
 
 def test_a_proxy_reaches_what_its_annotation_chooses_by_labels() -> None:
@@ -250,6 +383,39 @@ def test_a_service_says_the_protocol_of_its_tag_where_its_ports_agree(
     web = Resource(type="MeshService", mesh="default", name="web", labels=OWN, spec=spec)
     state = State(release="2.14", environment=Environment(zone="east"), resources=(web,))
     assert tag_protocols(state).get("web") == protocols
+
+
+def test_who_tells_the_protocol_of_a_tag() -> None:
+    """Endpoints before services, and a Service of Kubernetes as its inbounds will."""
+
+    def told(kind: str, spec: Any, **more: Any) -> dict[str, set[str]]:
+        service = Resource(type=kind, mesh="default", name="web", labels=OWN, spec=spec)
+        found = replace(service, **more)
+        return tag_protocols(State(release="2.14", resources=(found,)))
+
+    ports = {"ports": [{"port": 80, "name": "main", "appProtocol": "http"}]}
+    assert told("MeshService", ports) == {"web": {"http"}}
+    assert told("MeshService", ports, labels={**OWN, **dict([SHOP])}) == {
+        "web_shop_svc_80": {"http"}
+    }
+    assert told("MeshService", ports, made_up=True) == {}
+    external = {"tags": {"kuma.io/service": "far", "kuma.io/protocol": "http"}}
+    assert told("ExternalService", external) == {"far": {"http"}}
+    assert told("Service", ports, namespace="shop") == {"web_shop_svc_80": {"http"}}
+    assert told("Service", ports, namespace="shop", templated=True) == {}
+
+
+@pytest.mark.parametrize(
+    ("section", "made_up", "protocol"),
+    [("80", False, "http"), ("81", False, "tcp"), ("", False, ""), ("82", False, ""),
+     ("80", True, "")],
+)  # fmt: skip
+def test_a_real_resource_says_one_protocol_at_a_port_or_none(
+    section: str, made_up: bool, protocol: str
+) -> None:
+    spec = {"ports": [{"port": 80, "appProtocol": "http"}, {"port": 81}]}
+    service = replace(_service(), spec=spec, made_up=made_up)
+    assert real_protocol(service, kri_of(service, section=section)) == protocol
 
 
 def test_references_that_mean_nothing_are_as_different_as_they_are_written() -> None:
