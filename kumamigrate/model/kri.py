@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource
@@ -58,6 +59,11 @@ def kri_of(resource: Resource, section: str = "") -> Kri:
         resource.display_name,
         section,
     )
+
+
+def section_of(port: Mapping[str, Any]) -> str:
+    """Return what a port of a service is called: its name, else its number."""
+    return str(port.get("name") or port.get("port", ""))
 
 
 def mesh_kri(mesh: str) -> Kri:

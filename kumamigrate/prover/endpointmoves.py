@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from kumamigrate.effective.difference import Value, Witness
-from kumamigrate.model.kri import Kri, kri_of
+from kumamigrate.model.kri import Kri, kri_of, section_of
 from kumamigrate.model.resource import SERVICE, Resource, mapping
 from kumamigrate.prover.gateway import is_builtin
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -140,7 +140,7 @@ def _is_at(side: Side, target: RealResource, endpoint: Endpoint) -> bool:
     inner = {
         str(port.get("targetPort") or port.get("port"))
         for port in ports_of(resource.spec)
-        if target.kri.section in ("", str(port.get("name") or port.get("port")))
+        if target.kri.section in ("", section_of(port))
     }
     return not inner or not inner.isdisjoint((endpoint.address.rpartition(":")[2], endpoint.port))
 

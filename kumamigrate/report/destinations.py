@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kumamigrate.model.kri import section_of
 from kumamigrate.model.kubernetes.kubeservices import is_headless, is_made, made_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.state import State
@@ -45,7 +46,7 @@ def _headless(scene: Scene, state: State) -> Iterator[Line]:
 
 def _port_words(resource: Resource) -> Iterator[str]:
     for port in ports_of(resource.spec):
-        name, number = str(port.get("name") or port.get("port")), str(port.get("port"))
+        name, number = section_of(port), str(port.get("port"))
         words = number if name == number else f"{name} {number}"
         yield f"{words} {port.get('appProtocol') or 'tcp'}"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kumamigrate.dataclass import dataclass
-from kumamigrate.model.kri import Kri
+from kumamigrate.model.kri import Kri, section_of
 from kumamigrate.model.release import Release
 from kumamigrate.model.resource import DISPLAY_NAME, NAMESPACE, Resource, mapping, mappings
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
@@ -114,7 +114,7 @@ def protocols_at(resource: Resource, section: str) -> frozenset[str]:
     return frozenset(
         str(port.get("appProtocol") or DEFAULT_PROTOCOL)
         for port in ports_of(resource.spec)
-        if not section or str(port.get("name") or port.get("port", "")) == section
+        if not section or section_of(port) == section
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kumamigrate.model.digits import is_number
-from kumamigrate.model.kri import kri_of
+from kumamigrate.model.kri import kri_of, section_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.targetref.backendref import ports_of
 from kumamigrate.targetref.route import RealResource
@@ -58,7 +58,7 @@ def _ports(resource: Resource, only: str) -> Iterator[RealResource]:
         yield RealResource(kri_of(resource))
     for port in ports:
         if not only or str(port.get("port", "")) == only:
-            yield RealResource(kri_of(resource, str(port.get("name") or port.get("port", ""))))
+            yield RealResource(kri_of(resource, section_of(port)))
 
 
 def service_parts(service: str) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumamigrate.model.kri import Kri
+from kumamigrate.model.kri import Kri, section_of
 from kumamigrate.model.kubernetes.workloads import port_protocol, service_tag
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.release import release as release_of
@@ -30,7 +30,7 @@ def tag_protocols(state: State) -> dict[str, set[str]]:
     told: dict[str, set[str]] = {}
     for service in state.of_type("MeshService"):
         for port in ports_of(service.spec) if not service.made_up else ():
-            section = str(port.get("name") or port.get("port", ""))
+            section = section_of(port)
             protocol = str(port.get("appProtocol") or DEFAULT_PROTOCOL)
             for tag, _ in tags_of(service, section):
                 told.setdefault(tag, set()).add(protocol)
@@ -53,9 +53,7 @@ def tags_of(service: Resource, section: str) -> list[tuple[str, str]]:
     if not space:
         return [(name, "")]
     numbers = [
-        str(port.get("port", ""))
-        for port in ports_of(service.spec)
-        if str(port.get("name") or port.get("port", "")) == section
+        str(port.get("port", "")) for port in ports_of(service.spec) if section_of(port) == section
     ]
     return [(f"{name}_{space}_svc_{number}", number) for number in numbers]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from kumamigrate.model.kri import kri_of
+from kumamigrate.model.kri import kri_of, section_of
 from kumamigrate.model.kubernetes.kubeservices import is_made
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import SERVICE, Resource
@@ -132,7 +132,7 @@ def _on_port(side: Side, service: str, found: tuple[RealResource, ...]) -> tuple
     for one in found:
         resource = side.real.get(one.kri.of_section(""))
         for port in ports_of(resource.spec) if resource is not None else ():
-            name, own = str(port.get("name") or port.get("port")), str(port.get("port"))
+            name, own = section_of(port), str(port.get("port"))
             inner = str(port.get("targetPort", port.get("port")))
             if name == one.kri.section and (own == number if number else inner in inbounds):
                 kept.append(one)

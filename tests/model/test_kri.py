@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumamigrate.model.kri import Kri, kri_of, mesh_kri
+from kumamigrate.model.kri import Kri, kri_of, mesh_kri, section_of
 from kumamigrate.model.release import release
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.targetref import read_target_ref
@@ -65,3 +65,9 @@ def test_3_0_ignores_the_keys_it_does_not_know() -> None:
 def test_a_mesh_is_in_no_mesh_whatever_it_is_said_to_be_in() -> None:
     mesh = Resource(type="Mesh", mesh="default", name="default")
     assert kri_of(mesh) == mesh_kri("default")
+
+
+def test_a_port_is_called_by_its_name_or_its_number() -> None:
+    assert section_of({"name": "main", "port": 80}) == "main"
+    assert section_of({"name": "", "port": 80}) == section_of({"port": 80}) == "80"
+    assert section_of({}) == ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kumamigrate.model.kinds import WORKLOADS
+from kumamigrate.model.kri import section_of
 from kumamigrate.model.kubernetes.pods import GATEWAY, injects, pod_templates
 from kumamigrate.model.resource import (
     ENV,
@@ -174,7 +175,7 @@ def _ports(service: Resource) -> Iterator[dict[str, Any]]:
         if port.get("protocol", "TCP") != "TCP":
             continue
         yield {
-            "name": str(port.get("name") or port.get("port")),
+            "name": section_of(port),
             "port": port.get("port"),
             "targetPort": port.get("targetPort", port.get("port")),
             "appProtocol": str(port.get("appProtocol") or "tcp"),

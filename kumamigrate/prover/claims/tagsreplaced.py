@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.routing import meant
+from kumamigrate.model.kri import section_of
 from kumamigrate.model.resource import SERVICE, Resource
 from kumamigrate.prover.slots.mesh import MeshComparison
 from kumamigrate.targetref.backendref import ports_of
@@ -43,7 +44,7 @@ def _replaced(pair: MeshComparison, destination: RealResource) -> list[str]:
     kri = destination.kri
     names = [resource.labels.get(SERVICE), kri.name]
     for port in ports_of(resource.spec):
-        if str(port.get("name") or port.get("port", "")) == kri.section:
+        if section_of(port) == kri.section:
             names.append(f"{kri.name}_{kri.namespace}_svc_{port.get('port')}")
     return [n for n in names if n and is_among(destination, successors(pair.before, n))][:1]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kumamigrate.model.kri import section_of
 from kumamigrate.model.kubernetes.kubeservices import is_headless
 from kumamigrate.model.resource import (
     DISPLAY_NAME,
@@ -124,7 +125,7 @@ def _section_of_tag(view: View, found: list[Resource], tag: str, section: str) -
     if not section:
         return None
     named = {
-        str(port.get("name") or port.get("port"))
+        section_of(port)
         for service in found
         for port in mappings(service.spec.get("ports"))
         if port_of_tag(view, service, tag) == port.get("port")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kumamigrate.model.kri import kri_of
+from kumamigrate.model.kri import kri_of, section_of
 from kumamigrate.model.resource import Resource
 from kumamigrate.rewrite.finding import Finding
 from kumamigrate.rewrite.manifest import finding, items
@@ -108,8 +108,8 @@ def _words(ref: Mapping[str, Any], resource: Resource) -> dict[str, object]:
 
 
 def _called(port: Mapping[str, Any]) -> str:
-    name, number = str(port.get("name") or ""), str(port.get("port", ""))
-    return number if name in ("", number) else f"{number} ({name})"
+    name, number = section_of(port), str(port.get("port", ""))
+    return number if name == number else f"{number} ({name})"
 
 
 def _finding(
