@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from kumamigrate.cli import app
+from kumamigrate.prover.prover import prove
+from tests.prove.states import state
 from tests.runner import CliRunner
 
 MESH = """type: Mesh
@@ -115,6 +117,25 @@ def test_each_stage_lets_the_same_clients_in_and_says_what_was_not_compared(
     claim = _live(tmp_path, *STAGES[stage : stage + 2])
     assert _fields(claim) == set()
     assert claim["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("stage", "doubted"),
+    list(enumerate([{"db-1"}, set[str](), {"db-1"}, set[str]()])),
+    ids=["ids for tags", "identities to come", "other certificates", "old ids gone"],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_who_else_may_come_is_not_known_of_a_proxy_that_lets_somebody_in(
+    stage: int, doubted: set[str], whole: bool
+) -> None:
+    """Where permissions go by something else than before, or certificates change; of proxies that
+    may exist besides as of those that are there."""
+    sides = [state(text, complete=whole) for text in STAGES[stage : stage + 2]]
+    claim = prove(*sides, claims=("live",)).meshes["default"].claims["live"]
+    said = "permissions are compared by the clients that are known (of 3 known)"
+    found = {p.name for p in claim.proxies if any(said in str(one) for one in p.unknown)}
+    others = {"any proxy"} if doubted and not whole else set()
+    assert found == {*doubted, *others}
 
 
 def test_new_ids_before_identities_cut_the_client_off(tmp_path: Path) -> None:
