@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from kumamigrate.cli import app
+from kumamigrate.prover import Verdict
+from kumamigrate.prover.doubts.identities import unheld_permission_doubts
 from kumamigrate.prover.prover import prove
+from kumamigrate.universe.contents import Contents
+from kumamigrate.universe.side import Side
 from tests.prove.states import state
 from tests.runner import CliRunner
 
@@ -136,6 +140,65 @@ def test_who_else_may_come_is_not_known_of_a_proxy_that_lets_somebody_in(
     found = {p.name for p in claim.proxies if any(said in str(one) for one in p.unknown)}
     others = {"any proxy"} if doubted and not whole else set()
     assert found == {*doubted, *others}
+
+
+DENIES = PERMISSION + "  from: [{targetRef: {kind: Mesh}, default: {action: Deny}}]\n"
+DENIES_BY_ID = _rules(ADMIN[0]).replace("allow:", "deny:")
+TO_WEB = FROM.replace("to-db", "to-web")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "certified", "doubted"),
+    [
+        ("", "", False, False),
+        ("", "", True, False),
+        (FROM, FROM, False, False),
+        (FROM, FROM, True, True),
+        (FROM, "", True, True),
+        ("", FROM, True, True),
+        ("", FROM, False, False),
+        (FROM, _rules(*ADMIN), False, True),
+        (_rules(*ADMIN), FROM, False, True),
+        (FROM + TO_WEB, _rules(*ADMIN) + TO_WEB, False, True),
+        (DENIES, DENIES_BY_ID, False, False),
+        (DENIES + TO_WEB, DENIES_BY_ID + TO_WEB, False, True),
+        (DENIES, _rules(*ADMIN), False, True),
+        (FROM, DENIES_BY_ID, False, True),
+    ],
+)
+def test_of_proxies_that_may_exist_permissions_are_in_doubt_where_they_move(
+    before: str, after: str, certified: bool, doubted: bool
+) -> None:
+    """From tags to ids or back, or where certificates change; not where nobody is let in."""
+    texts = (MESH + PROXIES + before, MESH + PROXIES + after + (WIDE if certified else ""))
+    sides = [Side(state(text), "default", Contents()) for text in texts]
+    assert any(unheld_permission_doubts(*sides)) is doubted
+
+
+ELSEWHERE = _rules(_exact("spiffe://default/nobody")).replace("to-db", "to-db-2")
+"""By ids, under another name; whoever it lets in is no client of STAGES."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (FROM_ADMIN, ELSEWHERE),
+        (FROM_ADMIN, FROM_ADMIN + ELSEWHERE),
+        (FROM_ADMIN + ELSEWHERE.replace("app: db", "app: web"), FROM_ADMIN + ELSEWHERE),
+    ],
+    ids=["instead", "beside", "for others"],
+)
+def test_ids_that_another_policy_brings_are_in_doubt_where_no_client_is_known(
+    before: str, after: str
+) -> None:
+    """Rules take the place of `from` wherever both reach a proxy (matcher.md (d))."""
+    for one, other in ((before, after), (after, before)):
+        sides = [state(MESH + text) for text in (one, other)]
+        claim = prove(*sides, claims=("live",)).meshes["default"].claims["live"]
+        assert claim.verdict is Verdict.UNKNOWN
+        assert "known (of none known)" in str(claim.doubts[0])
+    sides = [state(MESH + PROXIES + text) for text in (before, after)]
+    assert prove(*sides, claims=("live",)).verdict("live") is Verdict.DIFFERENT
 
 
 def test_new_ids_before_identities_cut_the_client_off(tmp_path: Path) -> None:

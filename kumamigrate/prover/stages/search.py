@@ -19,6 +19,7 @@ from kumamigrate.effective.routing import ROUTING
 from kumamigrate.effective.sections import INBOUND_TYPES
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claims.carry import CARRIED, LOGGED, UNSET, unset_types
+from kumamigrate.prover.doubts.identities import permission_doubts
 from kumamigrate.prover.doubts.tiedoubts import tie_doubts
 from kumamigrate.prover.owed import Owed
 from kumamigrate.prover.slots.mesh import MeshComparison
@@ -47,6 +48,7 @@ from kumamigrate.prover.stages.sequence import (
     INBOUND,
     SINGLE,
 )
+from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.combinations import Combinations, Pairings, TooManySetsError, limited
 from kumamigrate.universe.leaving import Leaving, ToldApart
@@ -290,6 +292,9 @@ class Coverage:
         if tied:
             self.found.unknown.update(dict.fromkeys(d for t in tied.values() for d in t))
             return
+        if policy_type == PERMISSION:
+            unheld = permission_doubts(self.pair.before, self.pair.after, proxy, proxy)
+            self.found.unknown.update(dict.fromkeys(unheld))
         found = asked.check(self.pair, proxy)
         if found and self.standing is not None:
             left = self._left(asked, found, proxy, self.standing)
