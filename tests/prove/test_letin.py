@@ -201,6 +201,16 @@ def test_ids_that_another_policy_brings_are_in_doubt_where_no_client_is_known(
     assert prove(*sides, claims=("live",)).verdict("live") is Verdict.DIFFERENT
 
 
+def test_an_identity_that_ends_from_shows_at_proxies_that_may_exist() -> None:
+    """None that is there is for the policy, which stays as it was."""
+    others = PROXIES.partition("---\ntype: Dataplane\nname: web-1")
+    texts = (MESH + "".join(others[1:]) + FROM_ADMIN + more for more in ("", WIDE))
+    claim = prove(*map(state, texts), claims=("live",)).meshes["default"].claims["live"]
+    assert {p.name for p in claim.proxies if p.verdict is Verdict.DIFFERENT} == {
+        "any proxy with app=db"
+    }
+
+
 def test_new_ids_before_identities_cut_the_client_off(tmp_path: Path) -> None:
     """What was advised before: on 2.14 the rules replace `from`, and nobody shows such an id."""
     claim = _live(tmp_path, START, MESH + PROXIES + _rules(ADMIN[1]))

@@ -20,9 +20,6 @@ from kumamigrate.targetref.sort import role_of
 from kumamigrate.universe.reach import Known, Reach
 from kumamigrate.universe.side import ROUTES, Side
 
-IDENTITIES = ("MeshIdentity", "MeshTrust")
-"""Whether one selects a proxy decides what it reads of permissions."""
-
 Sections = tuple[str, ...]
 TO: Sections = ("to",)
 INBOUND: Sections = ("rules", "from")
@@ -103,10 +100,9 @@ def _is_same_mesh(before: Side, after: Side) -> bool:
         return False
     if before.state.complete != after.state.complete or after.shares:
         return False
-    policies = before.release.policy_types.keys() - set(IDENTITIES)
     return all(
         before.kinds.get(kind) == after.kinds.get(kind)
-        for kind in {*before.kinds, *after.kinds} - policies
+        for kind in {*before.kinds, *after.kinds} - before.release.policy_types.keys()
     )
 
 
