@@ -17,6 +17,7 @@ from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.effective.outboundfacts import BY_ROUTE, ON_OUTBOUNDS
 from kumamigrate.effective.routing import ROUTING
 from kumamigrate.effective.sections import INBOUND_TYPES
+from kumamigrate.model.identity import nobody_is_asked
 from kumamigrate.model.resource import Resource
 from kumamigrate.prover.claims.carry import CARRIED, LOGGED, UNSET, unset_types
 from kumamigrate.prover.doubts.identities import permission_doubts
@@ -159,6 +160,12 @@ class Coverage:
         )
         return Leaving((known.requirement for known in routes), self.pairings)
 
+    @cached_property
+    def _is_anybody_asked(self) -> bool:
+        """Whether proxies may ask for certificates on a side, so that permissions do anything."""
+        sides = (self.pair.before, self.pair.after)
+        return not all(nobody_is_asked(side.state, side.mesh) for side in sides)
+
     # -- trying ------------------------------------------------------------------------------
 
     def give_up(self, policy_type: str, where: str) -> None:
@@ -292,7 +299,7 @@ class Coverage:
         if tied:
             self.found.unknown.update(dict.fromkeys(d for t in tied.values() for d in t))
             return
-        if policy_type == PERMISSION:
+        if policy_type == PERMISSION and self._is_anybody_asked:
             unheld = permission_doubts(self.pair.before, self.pair.after, proxy, proxy)
             self.found.unknown.update(dict.fromkeys(unheld))
         found = asked.check(self.pair, proxy)
