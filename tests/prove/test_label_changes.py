@@ -14,8 +14,11 @@ import pytest
 import yaml
 
 from kumamigrate.admit.check import refusals_of
+from kumamigrate.flow.judging.updates import refused_updates
 from kumamigrate.model.labels import Refused, compute_labels, immutable_labels
 from kumamigrate.model.state import Environment
+from kumamigrate.scene.loadfiles import repository_of
+from kumamigrate.scene.scene import Scene
 from tests.admit.manifest import resource_of
 from tests.cases import GOLDEN
 from tests.frontdoor import command
@@ -140,3 +143,69 @@ def test_exports_of_several_zones_are_what_one_control_plane_holds(tmp_path: Pat
         found = command("prove", *paths, *flags, given=None).json
         assert found["claims"]["live"]["verdict"] == "equivalent"
         assert ("of zone east or west was read from one" in json.dumps(found)) is taken
+
+
+def _scene(side: str, mode: str, more: str = "") -> Scene:
+    """Return a scene of what every question of a mode was about, each under a name of its own."""
+    bodies = [
+        {"type": row["kind"], "mesh": "default", "name": f"t{at}", "labels": row[side]}
+        for at, row in enumerate(ASKED[mode])
+    ]
+    text = "\n---\n".join(map(json.dumps, bodies)) + f"\n{more}"
+    repository = repository_of({"a.yaml": text.encode()}, root=Path())
+    environment = MODES[mode]
+    return Scene(
+        repository=repository, inventory=(), environment=environment, source="2.14", target="2.14"
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_the_api_does_not_let_be_changed_is_named(mode: str) -> None:
+    (said,) = refused_updates(_scene("before", mode), _scene("after", mode)).values()
+    for at, row in enumerate(ASKED[mode]):
+        if "refused" in row:
+            continue
+        name = f" of {row['kind']} t{at}, "
+        labels = {one.partition(name)[0].rpartition(" ")[2] for one in said if name in one}
+        told = {field.removeprefix('labels["').removesuffix('"]') for field in row["fields"]}
+        if row["taken"]:
+            assert labels == set(), row
+        elif not _refused(_given(row, "after"), MODES[mode]):
+            assert labels == told, row
+            made = {label: row["after"].get(label) for label in labels}
+            words = {label: f"be made `{text}`" for label, text in made.items() if text}
+            if labels == {"kuma.io/display-name"} and not words:
+                words = {"kuma.io/display-name": "be taken away"}
+            mine = [one for one in said if name in one]
+            assert all(any(f" {k} of" in o and t in o for o in mine) for k, t in words.items())
+
+
+OF_KUBERNETES = """\
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTimeout
+metadata: {name: k, namespace: shop, labels: {kuma.io/zone: %s}}
+spec: {}
+"""
+TEMPLATED = "---\ntype: MeshTimeout\nmesh: default\nname: v\nlabels: {kuma.io/zone: %s}\n"
+CONFIG = "---\nkind: ConfigMap\nmetadata: {name: k, labels: {kuma.io/zone: %s}}\n"
+OTHER_MESH = TEMPLATED.replace("mesh: default", "mesh: other")
+
+
+@pytest.mark.parametrize(
+    ("more", "was", "then", "where"),
+    [
+        (OF_KUBERNETES, "east", "west", set()),
+        (TEMPLATED, "'{{ .Values.zone }}'", "west", set()),
+        (TEMPLATED, "east", "'{{ .Values.zone }}'", set()),
+        (OTHER_MESH, "east", "west", {"other"}),
+        (CONFIG, "east", "west", set()),
+    ],
+    ids=["of Kubernetes", "from a template", "to a template", "of another mesh", "of others"],
+)  # fmt: skip
+def test_labels_are_asked_of_universal_and_of_what_is_known_of_them(
+    more: str, was: str, then: str, where: set[str]
+) -> None:
+    texts = (more % label for label in (was, then))
+    sides = (_scene("before", "global", text) for text in texts)
+    assert refused_updates(*sides).keys() == where
