@@ -9,6 +9,7 @@ import pytest
 
 from kumamigrate.model.kri import kri_of
 from kumamigrate.model.resource import Resource
+from kumamigrate.prover.stages.askedplace import called_together
 from kumamigrate.targetref.route import Destination, RealResource, ServiceTag
 from kumamigrate.universe.network import Network, same
 
@@ -117,3 +118,8 @@ def test_those_of_one_kind_and_protocol_are_alike(
     asking.of(before, after, *two)
     alike = "alike" in request.node.callspec.id
     assert asking.checked == (["a"] if alike else ["a", "b"])
+
+
+def test_outbounds_that_are_asked_together_are_called_by_the_first_and_their_number() -> None:
+    called = [called_together(TAGS[:number]) for number in (1, 2, 3)]
+    assert called == ["outbound to a", "outbound to a and 1 more", "outbound to a and 2 more"]
