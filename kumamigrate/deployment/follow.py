@@ -9,7 +9,11 @@ from typing import Any
 from kumamigrate.dataclass import dataclass, field
 from kumamigrate.deployment.filegraph import layout_of
 from kumamigrate.deployment.inline import with_content
-from kumamigrate.deployment.kustomization import Kustomization, KustomizationRole
+from kumamigrate.deployment.kustomization import (
+    SAYS_NOTHING,
+    Kustomization,
+    KustomizationRole,
+)
 from kumamigrate.deployment.patches import (
     Patch,
     Rewritten,
@@ -142,6 +146,8 @@ def _listed(
             value[key] = [*kept, *added]
             if not value[key]:
                 del value[key]
+    if not value.keys() - SAYS_NOTHING:
+        value["resources"] = []  # a kustomization that says nothing at all cannot be built
     if new and "resources" not in value:
         value["resources"] = new
     for key in {str(path[0]) for path in names}:

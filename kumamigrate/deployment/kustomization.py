@@ -21,6 +21,8 @@ from kumamigrate.source.text import FieldPath, Reason, Refusal, SourceFile
 GROUP = "kustomize.config.k8s.io/"
 LISTING = frozenset({"apiVersion", "kind", "metadata", "resources", "bases", "sortOptions"})
 """Fields of a kustomization that change nothing of what it lists."""
+SAYS_NOTHING = frozenset({"apiVersion", "kind", "metadata"})
+"""Fields that make a kustomization of a file, and by themselves an empty one."""
 
 
 class KustomizationRole(StrEnum):

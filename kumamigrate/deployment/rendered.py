@@ -71,9 +71,12 @@ def _changed(built: Sequence[Built], plain: Built, tree: Tree) -> Iterator[Built
 
 def _kustomized(folder: str, layout: FolderLayout, tree: Tree) -> Built:
     """Return what a kustomization comes to. One without a word of Kuma's is not built: at most
-    workloads come of it, and whether it can be built is no concern here."""
+    workloads come of it, and whether it can be built is no concern here, unless an edit took the
+    last of these words out of it."""
     closure = layout.closures.get(folder)
     if closure is None or closure.refusals or _of_kuma(closure.files, tree):
+        return build(folder, tree, closure)
+    if not closure.files.isdisjoint(tree.changed):
         return build(folder, tree, closure)
     listed = sorted(closure.files - layout.owned)
     return Built(

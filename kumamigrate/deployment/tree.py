@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kumamigrate.dataclass import dataclass, field
+from kumamigrate.dataclass import dataclass, field, replace
 from kumamigrate.source.reading.seen import digest_of
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -27,7 +27,8 @@ class Tree:
     `files` maps to None what is removed. Without a root there is nothing but `files`: a revision
     of Git. Nothing outside the root is ever read, whichever links lead there. `known` keeps what
     pure functions found out about all of it, by their own keys. `asked` is what the disk was asked
-    beside `files`: what, where, and a digest of its answer; `ran` are the commands that were run.
+    beside `files`: what, where, and a digest of its answer; `ran` are the commands that were run;
+    `changed` are the files that edits have changed.
     """
 
     files: Mapping[str, bytes | None]
@@ -35,6 +36,7 @@ class Tree:
     known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     asked: list[tuple[str, str, str]] = field(default_factory=list, compare=False, repr=False)
     ran: set[tuple[str, ...]] = field(default_factory=set, compare=False, repr=False)
+    changed: frozenset[str] = frozenset()
 
     def edited(self, edits: Mapping[str, bytes | None]) -> Tree:
         """Return the tree with some files changed (None removes one).
@@ -48,7 +50,8 @@ class Tree:
             for path, data in edits.items()
         )
         known = {} if shapes else self.known
-        return Tree(files=files, root=self.root, known=known, asked=self.asked, ran=self.ran)
+        changed = self.changed.union(edits)
+        return replace(self, files=files, known=known, changed=changed)
 
     def note(self, what: str, where: str, answer: bytes | str | bool | None) -> None:
         """Write down what was asked beside the files, and what came of it."""

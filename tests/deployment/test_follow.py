@@ -235,6 +235,12 @@ def test_the_entry_of_a_removed_file_goes_and_that_of_a_new_one_comes(tmp_path: 
             id="the only one goes",
         ),
         pytest.param(
+            "# all of it\nkind: Kustomization\nresources:\n  - t.yaml\n",
+            {"base/t.yaml": None},
+            "# all of it\nkind: Kustomization\nresources: []\n",
+            id="an empty one could not be built",
+        ),
+        pytest.param(
             "resources:\n  - t.yaml\n  - other\nnamespace: x\n",
             {"base/t.yaml": None},
             "resources:\n  - other\nnamespace: x\n",

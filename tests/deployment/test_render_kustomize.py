@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from kumamigrate.deployment.environment import Deployment
+from kumamigrate.deployment.rendered import render
+from kumamigrate.deployment.tree import Tree
 from kumamigrate.source.text import Reason
 from tests.deployment.trees import (
     needs_kustomize,
@@ -174,3 +176,16 @@ def test_the_sources_in_memory_count_and_not_those_on_the_disk(tmp_path: Path) -
     write(files, tmp_path)
     edited = {**files, "base/t.yaml": timeout("edited").encode()}
     assert names(edited, tmp_path) == ["shop/edited"]
+
+
+@needs_kustomize
+def test_what_an_edit_leaves_without_a_word_of_kuma_is_built_all_the_same(tmp_path: Path) -> None:
+    # Whether a build of workloads succeeds is no concern here, but no edit may break one.
+    files = overlay("")
+    edits = {"base/t.yaml": None, "base/kustomization.yaml": b"resources:\n"}
+    broken = {path: data for path, data in {**files, **edits}.items() if data is not None}
+    write(files, tmp_path)
+    assert rendered(broken, tmp_path, PROD).refusals == ()
+    (refusal,) = render(PROD, Tree(files=files, root=tmp_path).edited(edits)).refusals
+    assert refusal.reason is Reason.UNBUILDABLE
+    assert "kustomization.yaml is empty" in refusal.detail
