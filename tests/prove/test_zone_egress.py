@@ -1,7 +1,7 @@
 """What a ZoneEgress of 2.14 was configured with, asked of it over xDS: of breakers, probes and
 balancers what all policies say to a MeshExternalService, whomever they are for; of permissions,
-limits and faults of an ExternalService what is for kind Mesh or for its service tag. The order of
-breakers and the first permission and limit were asked twice, the others once."""
+limits and faults of an ExternalService what is for kind Mesh or for its service tag. Each was
+asked twice, but for a MeshSubset of all Dataplanes and for two breakers that say the same."""
 
 from __future__ import annotations
 
