@@ -19,6 +19,7 @@ from kumamigrate.effective.reading import (
     number,
     rule,
 )
+from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
 from kumamigrate.model.versions import at_least
 from kumamigrate.sourcedest.oldconf import conf_of
@@ -29,6 +30,8 @@ GRPC_SINCE = "2.10"
 """Since then faults reach inbounds of gRPC, too (asked of 2.9 and 2.14, read of those between)."""
 FILTER_NAME = "filter name"
 """A field that no policy sets: what Envoy calls a filter. Its change concerns no traffic."""
+SPARED = "spared"
+"""A field that no policy sets: which inbounds faults do not reach, where theirs is not known."""
 FIELDS = {HTTP: leaf(SlotKind.INBOUND)}
 _SECTIONS = ("delay", "abort", "responseBandwidth")
 
@@ -41,24 +44,26 @@ def of_conf(conf: Conf | None, _at: At) -> Values:
 
 def of_rules(rules: Rules, _merged: Conf | None, at: At) -> Values:
     """Return the faults of an inbound: each rule by itself, in order."""
-    if _is_spared(at):
-        return {}
     found = [rule(match, of_conf(conf, at)) for match, conf in rules]
-    return {"rules": found} if found else {}
+    return _on(at, {"rules": found} if found else {})
 
 
 def of_from(subsets: Subsets, at: At) -> Values:
     """Return the faults of clients by their tags; `from` for all has a filter of another name."""
-    if _is_spared(at):
-        return {}
     if not any(subset for subset, _ in subsets):
         found = of_rules([(None, conf) for _, conf in subsets], None, at)
         return {**found, FILTER_NAME: "envoy.filters.http.fault"} if found else {}
-    return {"from": [{"from": subset, "conf": of_conf(conf, at)} for subset, conf in subsets]}
+    faults = [{"from": subset, "conf": of_conf(conf, at)} for subset, conf in subsets]
+    return _on(at, {"from": faults})
 
 
-def _is_spared(at: At) -> bool:
-    return at.protocol == "grpc" and not at_least(at.release, GRPC_SINCE)
+def _on(at: At, faults: Values) -> Values:
+    """Return the faults of an inbound, of whichever protocol that may be."""
+    if not faults or at_least(at.release, GRPC_SINCE):
+        return faults
+    if at.protocol == UNKNOWN_PROTOCOL:
+        return {**faults, SPARED: "inbounds of gRPC"}
+    return {} if at.protocol == "grpc" else faults
 
 
 def faults_of(confs: Iterable[Conf]) -> list[Values]:
