@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kumamigrate.dataclass import replace
 from kumamigrate.effective.doubted import Doubt, DoubtKind
 from kumamigrate.prover.assumptions.chosen_labels import nobody_chooses
+from kumamigrate.prover.assumptions.led_services import all_listed
 from kumamigrate.prover.assumptions.outsideproof import (
     export_assumptions,
     reader_assumptions,
     template_assumptions,
 )
+from kumamigrate.prover.assumptions.protocol_conflict import speaking_tcp
 from kumamigrate.prover.assumptions.subset_service import not_shown, told
 from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.prover.claims.announced import upgrade_notes
@@ -19,6 +21,7 @@ from kumamigrate.prover.oneclaim import Claim
 from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, doubted, worst
 from kumamigrate.prover.proofscene import ProofScene
 from kumamigrate.prover.subject import subjects
+from kumamigrate.universe.side import Side
 
 LISTED = "listed"
 
@@ -67,10 +70,17 @@ def claim_proof(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
             *export_assumptions(*scene.states),
             *reader_assumptions(scene.mesh, *scene.states),
             *nobody_chooses(sides.before, sides.after, sides.chosen),
+            *(_as_tags_are_made(sides.before) if made_up and claim != LIVE else ()),
             *notes,
         ),
         ties=tuple(str(d) for d in result.doubts if d.kind is DoubtKind.TIE),
     )
+
+
+def _as_tags_are_made(before: Side) -> Iterator[str]:
+    """Yield what is taken for granted of outbounds by tag, to which what is real is held."""
+    yield from all_listed(before)
+    yield from dict.fromkeys(speaking_tcp(before))
 
 
 def together(parts: Sequence[ClaimResult]) -> ClaimResult:

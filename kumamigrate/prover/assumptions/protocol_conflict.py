@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
+from kumamigrate.model.resource import mapping, mappings
 from kumamigrate.targetref.route import RealResource, ServiceTag
 from kumamigrate.universe.side import Side
 from kumamigrate.universe.traffic import successors
@@ -41,6 +42,22 @@ def as_spoken(before: Side, after: Side, services: Iterable[str]) -> Side:
             if len(protocols) == 1:
                 spoken[tag] = protocols.pop()
     return before.knowing(spoken) if spoken else before
+
+
+def speaking_tcp(before: Side) -> Iterator[str]:
+    """Yield what is taken for granted of services that a MeshTCPRoute is about and whose protocol
+    nobody tells.
+
+    It makes a TCP listener, which by tag has the idle timeout of a MeshTimeout only where the
+    service speaks TCP, and on the real resource always (asked of 2.14).
+    """
+    if before.state.complete or not any(before.state.of_type("MeshTimeout")):
+        return
+    for route in before.state.of_type("MeshTCPRoute"):
+        for entry in mappings(route.spec.get("to")):
+            name = str(mapping(entry.get("targetRef")).get("name") or "")
+            if name and before.protocol(ServiceTag(name)) == UNKNOWN_PROTOCOL:
+                yield f"{name}, which MeshTCPRoute {route.name} is about, speaks TCP"
 
 
 def _at_odds(
