@@ -19,9 +19,8 @@ from kumamigrate.prover.claimed import LIVE, RELEASE
 from kumamigrate.prover.claims.announced import upgrade_notes
 from kumamigrate.prover.oneclaim import Claim
 from kumamigrate.prover.proof import ClaimResult, MeshProof, ProxyVerdict, Verdict, doubted, worst
-from kumamigrate.prover.proofscene import ProofScene
+from kumamigrate.prover.proofscene import InWorld, ProofScene
 from kumamigrate.prover.subject import subjects
-from kumamigrate.universe.side import Side
 
 LISTED = "listed"
 
@@ -70,17 +69,17 @@ def claim_proof(claim: str, scene: ProofScene, proxies: str) -> MeshProof:
             *export_assumptions(*scene.states),
             *reader_assumptions(scene.mesh, *scene.states),
             *nobody_chooses(sides.before, sides.after, sides.chosen),
-            *(_as_tags_are_made(sides.before) if made_up and claim != LIVE else ()),
+            *(_as_tags_are_made(compared[0]) if made_up and claim != LIVE else ()),
             *notes,
         ),
         ties=tuple(str(d) for d in result.doubts if d.kind is DoubtKind.TIE),
     )
 
 
-def _as_tags_are_made(before: Side) -> Iterator[str]:
+def _as_tags_are_made(one: InWorld) -> Iterator[str]:
     """Yield what is taken for granted of outbounds by tag, to which what is real is held."""
-    yield from all_listed(before)
-    yield from dict.fromkeys(speaking_tcp(before))
+    yield from all_listed(one.pair.before)
+    yield from dict.fromkeys(speaking_tcp(one.pair.before, one.services))
 
 
 def together(parts: Sequence[ClaimResult]) -> ClaimResult:

@@ -42,6 +42,24 @@ networking:
   address: 10.0.0.2
   inbound: [{port: 80, tags: {kuma.io/service: grpc, kuma.io/protocol: tcp}}]
 """
+ON_KUBERNETES = """---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {kuma.io/sidecar-injection: enabled}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: grpc, namespace: shop}
+spec: {selector: {app: grpc}, ports: [{name: main, port: 80, appProtocol: tcp}]}
+---
+apiVersion: kuma.io/v1alpha1
+kind: MeshTCPRoute
+metadata: {name: t, namespace: kuma-system}
+spec:
+  to:
+  - targetRef: {kind: MeshService, name: grpc, namespace: shop}
+    rules: [{default: {backendRefs: [{kind: MeshService, name: db, namespace: shop, port: 80}]}}]
+"""
 
 
 @pytest.mark.parametrize(
@@ -50,6 +68,7 @@ networking:
         pytest.param(ROUTE + LIMITS, {LISTED}, id="limits where a route leads (90-led-to)"),
         pytest.param(ROUTE + IDLE, {TCP}, id="an idle timeout (93-idle-of-a-tcp-route)"),
         pytest.param(ROUTE + IDLE + SPEAKS, set[str](), id="what it speaks is known"),
+        pytest.param(ON_KUBERNETES + IDLE, set[str](), id="what its Service says"),
         pytest.param(ROUTE.replace("name: db", "name: grpc") + LIMITS, set[str](), id="to itself"),
         pytest.param(LIMITS + IDLE.replace("name: p", "name: q"), set[str](), id="no route"),
     ],

@@ -8,7 +8,7 @@ any protocol reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import mapping, mappings
@@ -44,9 +44,9 @@ def as_spoken(before: Side, after: Side, services: Iterable[str]) -> Side:
     return before.knowing(spoken) if spoken else before
 
 
-def speaking_tcp(before: Side) -> Iterator[str]:
-    """Yield what is taken for granted of services that a MeshTCPRoute is about and whose protocol
-    nobody tells.
+def speaking_tcp(before: Side, services: Sequence[str]) -> Iterator[str]:
+    """Yield what is taken for granted of service tags that a MeshTCPRoute is about and whose
+    protocol nobody tells, on a side that is `as_spoken`.
 
     It makes a TCP listener, which by tag has the idle timeout of a MeshTimeout only where the
     service speaks TCP, and on the real resource always (asked of 2.14).
@@ -56,7 +56,7 @@ def speaking_tcp(before: Side) -> Iterator[str]:
     for route in before.state.of_type("MeshTCPRoute"):
         for entry in mappings(route.spec.get("to")):
             name = str(mapping(entry.get("targetRef")).get("name") or "")
-            if name and before.protocol(ServiceTag(name)) == UNKNOWN_PROTOCOL:
+            if name in services and before.protocol(ServiceTag(name)) == UNKNOWN_PROTOCOL:
                 yield f"{name}, which MeshTCPRoute {route.name} is about, speaks TCP"
 
 
