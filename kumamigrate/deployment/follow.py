@@ -146,9 +146,8 @@ def _listed(
             value[key] = [*kept, *added]
             if not value[key]:
                 del value[key]
-    if not value.keys() - SAYS_NOTHING:
-        value["resources"] = []  # a kustomization that says nothing at all cannot be built
-    if new and "resources" not in value:
+    # One that says nothing at all cannot be built: the list stays, if as an empty one.
+    if "resources" not in value and (new or not value.keys() - SAYS_NOTHING):
         value["resources"] = new
     for key in {str(path[0]) for path in names}:
         value[key] = _renamed(key, part.body[key], names)

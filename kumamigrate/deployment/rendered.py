@@ -5,7 +5,7 @@ Plain manifests are applied as they are; kustomizations and charts are built (wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from kumamigrate.dataclass import replace
 from kumamigrate.deployment.build import Built
@@ -74,9 +74,7 @@ def _kustomized(folder: str, layout: FolderLayout, tree: Tree) -> Built:
     workloads come of it, and whether it can be built is no concern here, unless an edit took the
     last of these words out of it."""
     closure = layout.closures.get(folder)
-    if closure is None or closure.refusals or _of_kuma(closure.files, tree):
-        return build(folder, tree, closure)
-    if not closure.files.isdisjoint(tree.changed):
+    if closure is None or closure.refusals or _is_of_kuma(closure.files, tree):
         return build(folder, tree, closure)
     listed = sorted(closure.files - layout.owned)
     return Built(
@@ -97,6 +95,11 @@ def _charted(chart: Chart, tree: Tree) -> Built:
         manifests=frozenset(listed),
         sources=frozenset(inside),
     )
+
+
+def _is_of_kuma(paths: Set[str], tree: Tree) -> bool:
+    """Whether files have a word of Kuma's, or had one: what an edit changed is one that had."""
+    return not tree.changed.isdisjoint(paths) or _of_kuma(paths, tree)
 
 
 def _of_kuma(paths: Iterable[str], tree: Tree) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -43,7 +43,11 @@ class Repository:
 
     @cached_property
     def _read(self) -> tuple[Resource, ...]:
-        return tuple(r for path in sorted(self.files) for r in self.of_file[path])
+        return tuple(self._in(self.files))
+
+    def _in(self, paths: Container[str]) -> Iterator[Resource]:
+        """Yield what stands in some of the files, wherever a build says that it comes from."""
+        return (r for path in sorted(self.files) if path in paths for r in self.of_file[path])
 
     @cached_property
     def standing(self) -> dict[Identity, list[Where]]:
@@ -80,13 +84,7 @@ class Repository:
             for refusal in self.files[path].refusals
             if path in bare
         )
-        own = [
-            resource
-            for path in sorted(self.files)
-            if path in bare
-            for resource in self.of_file[path]
-            if resource.type != FAULTY
-        ]
+        own = [r for r in self._in(bare) if r.type != FAULTY]
         # Of what cannot be opened nobody knows whether it is the same elsewhere.
         closed = (
             r if r.digest else replace(r, digest=f"{self.root}/{r.path}") for r in self.refusals

@@ -22,6 +22,19 @@ def inbounds_of(dataplane: Resource) -> list[Mapping[str, Any]]:
     return mappings(networking(dataplane).get("inbound"))
 
 
+def inbound_at(dataplane: Resource, place: str) -> Mapping[str, Any] | None:
+    """Return the inbound of a Dataplane at `address:port`, None where none is."""
+    own = networking(dataplane).get("address")
+    return next(
+        (
+            inbound
+            for inbound in inbounds_of(dataplane)
+            if place == f"{inbound.get('address') or own}:{inbound.get('port')}"
+        ),
+        None,
+    )
+
+
 def networking(dataplane: Resource) -> Mapping[str, Any]:
     """Return the networking section of a Dataplane."""
     return mapping(dataplane.spec.get("networking"))

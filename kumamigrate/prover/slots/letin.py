@@ -10,17 +10,13 @@ from kumamigrate.dataclass import dataclass, replace
 from kumamigrate.effective.admitted import admitted, certificates, reads_rules
 from kumamigrate.effective.fact import Fact
 from kumamigrate.effective.inboundfacts import inbound_fact
+from kumamigrate.effective.policies.meshfault import FAULT
 from kumamigrate.model.protocols import UNKNOWN_PROTOCOL
 from kumamigrate.model.resource import Resource
 from kumamigrate.targetref.inbound import InboundPoint
 from kumamigrate.targetref.permission import PERMISSION
 from kumamigrate.targetref.selection import Point
-from kumamigrate.universe.dataplaneparts import (
-    inbounds_of,
-    may_be_transparent,
-    networking,
-    protocol_of,
-)
+from kumamigrate.universe.dataplaneparts import inbound_at, may_be_transparent, protocol_of
 from kumamigrate.universe.side import Side
 
 
@@ -53,18 +49,16 @@ class Read:
             reached=self.side.signature(self.proxy, policy_type) != 0,
             always=self.always,
             transparent=may_be_transparent(self.proxy),
-            protocol=self.protocol,
+            protocol=self.protocol(policy_type),
         )
 
-    @property
-    def protocol(self) -> str:
-        """The protocol of the inbound, where a Dataplane that is listed says it."""
-        at = None if self.point is None or self.proxy.made_up else self.point.key
-        own = networking(self.proxy).get("address")
-        for inbound in inbounds_of(self.proxy):
-            if at == f"{inbound.get('address') or own}:{inbound.get('port')}":
-                return protocol_of(inbound)
-        return UNKNOWN_PROTOCOL
+    def protocol(self, policy_type: str) -> str:
+        """Return the protocol of the inbound, if a policy type goes by it and a Dataplane that is
+        listed says it."""
+        if policy_type != FAULT or self.point is None or self.proxy.made_up:
+            return UNKNOWN_PROTOCOL
+        inbound = inbound_at(self.proxy, self.point.key)
+        return UNKNOWN_PROTOCOL if inbound is None else protocol_of(inbound)
 
     @property
     def by_rules(self) -> bool:

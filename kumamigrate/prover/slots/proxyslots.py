@@ -15,12 +15,7 @@ from kumamigrate.effective.difference import Effect, Witness
 from kumamigrate.effective.doubted import Doubt
 from kumamigrate.effective.fact import Fact, Key
 from kumamigrate.effective.mtlsmode import TLS, TLS_ONLY, may_show_certificate
-from kumamigrate.effective.policies.meshfault import (
-    FAULT,
-    FAULTS,
-    FILTER_NAME,
-    same_but_for_units,
-)
+from kumamigrate.effective.policies.meshfault import FAULTS, FILTER_NAME, same_but_for_units
 from kumamigrate.effective.policies.meshtrace import (
     BACKENDS,
     CALLED_BY_INBOUND,
@@ -273,7 +268,7 @@ class ProxySlots(TwoSides):
             Read(self.before, was, old, self.always[0]),
             Read(self.after, now, new, self.always[1]),
         )
-        heard = tuple(r.protocol for r in reads) if policy_type == FAULT else ()
+        heard = [read.protocol(policy_type) for read in reads]
         key = (policy_type, sig_b, sig_a, effect, *known, *reached, *transparent, *heard)
         if key not in self._inbounds:
             clients = policy_type == PERMISSION and go_by_clients(*reads)

@@ -220,19 +220,25 @@ def _removal(
         start = min(start, lines.head(first))
         sheet.drop(start, end)
     _drop_standing(file, sheet, one, start, end)
+    # With its own separator goes its end; what has none takes the one behind it.
     own = marker is not None and not beside and _bare(sheet, marker)
     behind = document.span.end
-    if text.startswith("...", behind) and _bare(sheet, behind):
+    if _is_marked(sheet, behind, "..."):
         behind = lines.next(behind)
         runs.append(EditRun(start=document.span.end, end=behind, whole=True))
-    following = text.startswith("---", behind) and _bare(sheet, behind)
-    if following and (marker is None or (own and document.index + 1 in one.successors)):
+    gives_way = marker is None or (own and document.index + 1 in one.successors)
+    if gives_way and _is_marked(sheet, behind, "---"):
         runs.append(EditRun(start=behind, end=lines.next(behind), whole=True))
     elif own and marker is not None:
         runs.append(EditRun(start=marker, end=lines.next(marker), whole=True))
     runs.append(EditRun(start=start, end=end, whole=True))
     sheet.cuts.extend((run.start, run.end) for run in runs)
     return runs
+
+
+def _is_marked(sheet: Sheet, offset: int, mark: str) -> bool:
+    """Say whether a line begins with a mark of documents, and holds nothing else of theirs."""
+    return sheet.text.startswith(mark, offset) and _bare(sheet, offset)
 
 
 def _bare(sheet: Sheet, separator: int) -> bool:
